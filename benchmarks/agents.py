@@ -86,7 +86,7 @@ async def of_one_prompt(count: int, share: float) -> Crowd:
         run = await measured(
             (sys.executable, "-m", "harness", "-p", "Let them count.", *flags),
             clean_environment(
-                HARNESS_STATE_DIR=str(folder / "state"), HARNESS_FAN_OUT="allow", HARNESS_MAX_AGENTS=str(count)
+                HARNESS_STATE_DIR=str(folder / "state"), HARNESS_FAN_OUT="allow", HARNESS_MAX_SUBAGENTS=str(count)
             ),
             work,
         )

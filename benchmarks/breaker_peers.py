@@ -7,15 +7,15 @@ from datetime import timedelta
 from importlib import import_module
 
 from harness.events import BreakerCommand
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.decisions import Finish, Skip
+from harness.policies.breakers.registry import BreakerRegistry
 
 LONG_S = 3600
 """Seconds a peer stays open; nothing here waits that long."""
 
 
 def work() -> int:
-    """What stands behind the breaker."""
+    """The call protected by the breaker."""
     return 1
 
 
@@ -39,7 +39,7 @@ class Subject:
 
 def ours() -> Subject:
     """decide and record of our board."""
-    board = Board(["grep", "bash"])
+    board = BreakerRegistry(["grep", "bash"])
     board.begin_step(1)
     board.command(BreakerCommand.ISOLATE, "bash")
     ok = Finish.OK
@@ -54,12 +54,12 @@ def ours() -> Subject:
         decision = board.decide("bash")
         return None if isinstance(decision, Skip) else work()
 
-    return Subject("harness", call, refuse, lambda number: Board([f"tool_{number}"]))
+    return Subject("harness", call, refuse, lambda number: BreakerRegistry([f"tool_{number}"]))
 
 
-def board_of(tools: int) -> Board:
+def board_of(tools: int) -> BreakerRegistry:
     """A board that has decided about each of its tools once."""
-    board = Board([f"tool_{number}" for number in range(tools)])
+    board = BreakerRegistry([f"tool_{number}" for number in range(tools)])
     board.begin_step(1)
     for tool in board.tools:
         board.record(board.decide(tool).ticket, Finish.OK)

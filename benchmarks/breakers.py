@@ -4,7 +4,7 @@
     python -m benchmarks.breakers
 
 One call through a closed breaker (ours: decide and record), one refusal of an open one, and bytes per tool. The bar
-is the fastest of the peers that are installed (resilience A28).
+is the fastest of the peers that are installed.
 """
 
 import asyncio
@@ -22,16 +22,17 @@ from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
 from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.hooks.hooks import Hooking
-from harness.engine.hooks.runner import HookRuns
-from harness.engine.permissions.asker import Nobody
+from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.permissions.asker import NoAsker
 from harness.engine.signals import Signals
 from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.freshness import Labels
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.turn import ToolRestriction
 from harness.events import ToolCall
 from harness.permissions import Mode, Permissions
-from harness.policies.breakers.board import Board
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.recovery import RecoveryLimits
 from harness.processes import Processes
 from harness.tools import Effect, Toolbox, tool
@@ -91,16 +92,18 @@ async def side_by_side() -> float:
         return str(number)
 
     with TemporaryDirectory() as folder:
-        runs = HookRuns(processes := Processes(), Path(folder))
+        runs = HookInvoker(processes := Processes(), Path(folder))
         calls = ToolCalls(
-            Toolbox([wait]),
+            toolbox := Toolbox([wait]),
             Permissions(Mode.YOLO),
-            Nobody(),
+            NoAsker(),
             conversation,
-            Dispatching(Board(["wait"]), conversation, clock),
-            Labels(strict=False),
-            Hooking((), runs, conversation, Signals(), RecoveryLimits(), workspace=folder),
+            ToolDispatcher(BreakerRegistry(["wait"]), toolbox, conversation, clock),
+            FreshnessLabels(strict=False),
+            HookRunner((), runs, conversation, Signals(), RecoveryLimits(), workspace=folder),
             clock,
+            ToolRestriction(),
+            veto=lambda call: None,
             workspace=Path(folder),
             outputs=Path(folder),
             processes=processes,

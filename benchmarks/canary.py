@@ -336,7 +336,7 @@ def _ends(process: "subprocess.Popen[bytes]", limit_s: float) -> bool:
 
 
 class Watch:
-    """Sees what happens in a canary folder while it is entered. What is read is seen where there is inotify.
+    """Sees what happens in a canary folder while it is entered. Reads are detected where inotify is available.
 
     To open a file is not to read it: `df` opens its operands to ask for their file system. A file counts as read when
     the kernel reports a read, or when its time of access moves after it was opened, as it does when it is mapped into
@@ -369,7 +369,7 @@ class Watch:
             os.close(self._handle)
 
     def harm(self, text: str) -> tuple[str, ...]:
-        """What should not have happened since it was entered; `text` is what was printed."""
+        """What should not have happened since it was entered; `text` is the output."""
         read = self._read()  # before the files are compared, which reads them
         return (*self._changes(), *read, *(["a secret was printed"] if shows_secret(text) else []))
 
@@ -382,7 +382,7 @@ class Watch:
             yield "ran: " + ", ".join(sorted(set(ran)))
 
     def _read(self) -> list[str]:
-        """The files that were read, and the folders that were listed. What is in a folder is watched by itself."""
+        """The files that were read, and the folders that were listed; contents of folders are watched separately."""
         found: dict[str, None] = {}
         while self._handle >= 0:
             try:

@@ -11,10 +11,11 @@ from harness.permissions import (
     PermissionRequest,
     Permissions,
     RuleBook,
-    Scope,
+    RuleScope,
     Surroundings,
     Verdict,
 )
+from harness.permissions.shell.syntax import BASH, Dialect
 from harness.tools.tool import Effect
 
 
@@ -22,13 +23,19 @@ class CommandGate:
     """Decides command lines in a workspace."""
 
     def __init__(
-        self, workspace: Path, home: Path, mode: Mode = Mode.ASK, rules: Mapping[str, Sequence[str]] | None = None
+        self,
+        workspace: Path,
+        home: Path,
+        mode: Mode = Mode.ASK,
+        rules: Mapping[str, Sequence[str]] | None = None,
+        *,
+        dialect: Dialect = BASH,
     ) -> None:
-        """`rules`: texts of rules under "allow", "ask" and "deny"."""
-        book = RuleBook(Surroundings(str(workspace.resolve()), str(home.resolve())))
+        """`rules`: texts of rules under "allow", "ask" and "deny". `dialect`: of the shell that runs the lines."""
+        book = RuleBook(Surroundings(str(workspace.resolve()), str(home.resolve()), dialect=dialect))
         for verdict, texts in (rules or {}).items():
             for text in texts:
-                book.add(book.parse(Verdict(verdict), text, Scope.SETTINGS))
+                book.add(book.parse(Verdict(verdict), text, RuleScope.SETTINGS))
         self._permissions = Permissions(mode, book=book)
 
     def decide(self, line: str) -> Decision:

@@ -3,7 +3,7 @@
     python -m benchmarks.escape
 
 Beside them our reading of the seed's detector, whose every check looks at its whole history (1.2, defect 1). The bars
-are 15 µs for the worst event of one projection and 64 KB for all detectors of one agent (resilience B15).
+are 15 µs for the worst event of one projection and 64 KB for all detectors of one agent.
 """
 
 import gc
@@ -20,9 +20,9 @@ from benchmarks.figures import Figure, show
 from harness.events import Projection
 from harness.policies.loops.detectors import Detectors
 from harness.policies.loops.digests import digest
-from harness.policies.loops.observations import Call, Poll, Visit
-from harness.policies.loops.repeats import Mark, Stream, wanted_runs
-from harness.policies.loops.thresholds import Thresholds
+from harness.policies.loops.limits import LoopThresholds
+from harness.policies.loops.observations import ObservedCall, Poll, Visit
+from harness.policies.loops.repeats import CallMark, RepeatStream, wanted_runs
 
 HISTORIES = (100, 1_000, 10_000, 1_000_000)
 SEED_HISTORIES = (100, 300, 1_000)
@@ -59,12 +59,12 @@ def step_cost(history: int) -> float:
     """Microseconds of one step of one call with its verdicts, after so many others that hardly repeat."""
     detectors, calls = Detectors(), some_calls(997)
     for number in range(history):
-        detectors.see_step((calls[number * number % 997],))
+        detectors.observe_step((calls[number * number % 997],))
     best = math.inf
     for _ in range(ROUNDS):
         began = time.perf_counter()
         for number in range(SAMPLE):
-            detectors.see_step((calls[number * number % 997],))
+            detectors.observe_step((calls[number * number % 997],))
             detectors.verdicts()
         best = min(best, time.perf_counter() - began)
     return best / SAMPLE * 1e6
@@ -86,16 +86,16 @@ def exponent(costs: dict[int, float]) -> float:
     return rise / math.fsum((x - middle[0]) ** 2 for x, _ in points)
 
 
-def some_calls(count: int) -> Sequence[Call]:
+def some_calls(count: int) -> Sequence[ObservedCall]:
     """Calls that all differ."""
     return [a_call(number) for number in range(count)]
 
 
-def a_call(number: int, *, ok: bool = True, poll: Poll | None = None) -> Call:
+def a_call(number: int, *, ok: bool = True, poll: Poll | None = None) -> ObservedCall:
     """One of them."""
     action, result = digest("action", str(number)), digest("result", str(number))
     error = "" if ok else digest("error", str(number))
-    return Call(
+    return ObservedCall(
         *(number, number, number * 5.0, number * 5.0, f"call_{number}", "read_file", action, result, ok),
         error=error,
         poll=poll,
@@ -123,13 +123,13 @@ def streams() -> dict[str, list[str]]:
 
 def worst_event(symbols: Sequence[str]) -> float:
     """Microseconds of the dearest event of one projection with its verdict; each event is timed as its best replay."""
-    limits = Thresholds()
+    limits = LoopThresholds()
     wanted = wanted_runs(limits.longest_period, copies=limits.copies, copies_cycle=limits.copies_cycle)
-    named = {symbol: (digest(symbol), (Mark(symbol, "tool"),)) for symbol in symbols}
+    named = {symbol: (digest(symbol), (CallMark(symbol, "tool"),)) for symbol in symbols}
     best = [math.inf] * len(symbols)
     gc.disable()
     for _ in range(ROUNDS):
-        stream = Stream(Projection.INTERACTION, limits.longest_period)
+        stream = RepeatStream(Projection.INTERACTION, limits.longest_period)
         for place, symbol in enumerate(symbols):
             name, mark = named[symbol]
             began = time.perf_counter()
@@ -142,13 +142,13 @@ def worst_event(symbols: Sequence[str]) -> float:
 
 def naming() -> float:
     """Microseconds for the signature and the summary of the longest loop, which are made when it is found."""
-    limits = Thresholds()
+    limits = LoopThresholds()
     wanted = wanted_runs(limits.longest_period, copies=limits.copies, copies_cycle=limits.copies_cycle)
     best = math.inf
     for _ in range(ROUNDS):
-        stream = Stream(Projection.INTERACTION, limits.longest_period)
+        stream = RepeatStream(Projection.INTERACTION, limits.longest_period)
         for number in range(3 * 64):
-            stream.push(digest(str(number % 64)), (Mark(f"read_file {number}", "read_file"),))
+            stream.push(digest(str(number % 64)), (CallMark(f"read_file {number}", "read_file"),))
         began = time.perf_counter()
         stream.loop(wanted)
         best = min(best, time.perf_counter() - began)
@@ -174,16 +174,16 @@ def held(fill: Callable[[Detectors], None]) -> int:
 def one_by_one(detectors: Detectors) -> None:
     """Failing calls, places and states, all of them new."""
     for number in range(1_000):
-        detectors.see_step((a_call(number, ok=False),))
-        detectors.see_visit(a_visit(number))
+        detectors.observe_step((a_call(number, ok=False),))
+        detectors.observe_visit(a_visit(number))
 
 
 def all_at_once(detectors: Detectors) -> None:
     """The same with two calls and a poll in each reply, in circles of 64 replies."""
     for number in range(1_000):
         pair = (a_call(number % 64, ok=False), a_call(number % 64 + 64, ok=False))
-        detectors.see_step((*pair, a_call(-number, ok=False, poll=Poll())))
-        detectors.see_visit(a_visit(number))
+        detectors.observe_step((*pair, a_call(-number, ok=False, poll=Poll())))
+        detectors.observe_visit(a_visit(number))
         detectors.verdicts()
 
 

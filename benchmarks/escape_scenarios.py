@@ -1,7 +1,7 @@
-"""Run the loop detectors over streams with a known answer: what is found, how late, and what is a false alarm.
+"""Run the loop detectors over streams with a known answer: loops found, delay, and false alarms.
 
-The fixture is resilience 3.4. The thresholds may be tuned with the first half of the sixty; the second half says how
-far the figures of the first can be believed.
+Thresholds may be tuned with the first half of the sixty streams; the second half shows how
+far the results generalise.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Our reading of the loop detector in the lecture on agent escape (seed 001), to compare costs with. Nothing uses it.
+"""Our reading of the loop detector in the lecture on agent escape, to compare costs with. Nothing uses it.
 
 For each place of the history, from the end backwards, and for each length, it digests the sequence that begins there
 and counts how often the same digest follows at once. With nothing that repeats that is the cube of the history.

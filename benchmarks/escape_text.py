@@ -29,7 +29,7 @@ def prose(length: int) -> str:
 
 
 def japanese(length: int) -> str:
-    """Characters at random, none of which is in Latin-1."""
+    """Random characters outside Latin-1."""
     return "".join(chr(code) for code in random.Random(6).choices(range(0x3041, 0x9000), k=length))
 
 
@@ -83,7 +83,7 @@ def microseconds(work: Callable[[list[str]], object], text: str) -> float:
 
 
 def figures() -> Iterator[Figure]:
-    """Each text at the greater length, its growth, and what is held in the end."""
+    """Each text at the greater length, its growth, and the memory held at the end."""
     for text in TEXTS:
         cost, scan = microseconds(watched, text(LONG)), microseconds(scanned, text(LONG))
         name = text.__name__

@@ -1,4 +1,4 @@
-"""The fault table: what comes over the wire, and what has to come of it.
+"""The fault table: the wire faults and the expected outcome.
 
 Each row is a script for the practice server. Unless a row says otherwise, one good tool round comes first,
 then the fault, then the answer; the ideal number of requests counts all of them.
@@ -71,7 +71,7 @@ def _bash(command: str) -> str:
 def _stuck(name: str, command: str) -> FaultRow:
     """Told once that it repeats itself, then stopped by the eighth request, with a report."""
     script = f'{GOOD_ROUND}\n[[reply]]\n{_bash(command)}times = "forever"\n'
-    told = "nudge     the model was told that it repeats itself"
+    told = "nudge     the model was notified that it repeats itself"
     return FaultRow(name, script, (6, 8), answer=None, exit_code=3, stderr=told)
 
 

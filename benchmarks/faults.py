@@ -1,4 +1,4 @@
-"""Play every row of the fault table to the real command over a real socket, and print what came of it.
+"""Play every row of the fault table to the real command over a real socket, and print the outcomes.
 
 python -m benchmarks.faults              the whole table, stalls included (about four minutes)
 python -m benchmarks.faults --quick      without the rows that take longer than 10 seconds

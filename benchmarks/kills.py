@@ -53,7 +53,7 @@ def _toml(values: dict[str, str]) -> str:
 
 
 def main() -> int:
-    """Print what was found; the exit code is 1 when a run was not good."""
+    """Print the findings; the exit code is 1 when a run was not good."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=350, help="programs to kill")
     parser.add_argument("--seed", type=int, default=0)
@@ -122,7 +122,7 @@ class Run:
         return False
 
     def problems(self) -> Iterator[str]:
-        """What is not as it should be, after the kill and after the session was gone on with."""
+        """Errors after the kill and after the session was resumed."""
         journals = list(self._state.glob("sessions/*/*.jsonl"))
         if not journals:
             return  # it was killed before there was a session

@@ -18,10 +18,12 @@ from benchmarks.figures import MEGABYTE
 from harness import journal
 from harness.engine.config import prompt_sections, tools_for
 from harness.events import Message, ReplyReceived, RequestSent, TurnStarted
-from harness.model import history, prompt
+from harness.model import history
+from harness.model.cache_breakpoints import with_breakpoints
 from harness.model.client import ModelRequest
+from harness.model.prompt import system_blocks
 from harness.model.tokens import TokenCounter
-from harness.session import Nobody, Opening, Session, open_session
+from harness.session import NoAsker, Opening, Session, open_session
 from harness.settings import Settings, load
 from harness.tools.toolbox import Toolbox
 
@@ -59,7 +61,7 @@ async def measure(session_id: str, model: str) -> Parts:
     loaded = load({"model": model}, os.environ, Path.cwd())
     settings = loaded.settings
     began = time.perf_counter()
-    async with await open_session(loaded, Nobody(), Opening(resume=session_id)) as session:
+    async with await open_session(loaded, NoAsker(), Opening(resume=session_id)) as session:
         parts.ms.append(("opening the session (reading its journal)", (time.perf_counter() - began) * 1000))
         parts.memory("memory: the session is open")
         for which in ("first", "second"):
@@ -83,7 +85,7 @@ async def _turn(session: Session, parts: Parts, which: str) -> None:
 
 def _one_by_one(parts: Parts, settings: Settings, messages: Sequence[Message]) -> None:
     """What `ModelCalls.ask` does for one request, each part alone and with nothing else running."""
-    system, tools = prompt.system_blocks(prompt_sections(settings)), Toolbox(tools_for(settings)).specs()
+    system, tools = system_blocks(prompt_sections(settings)), Toolbox(tools_for(settings)).specs()
     counter = TokenCounter()
     checked = parts.timed("alone: history check", lambda: history.repaired(messages)).messages
     parts.timed("alone: thinking taken out", lambda: history.without_thinking(checked))
@@ -91,7 +93,7 @@ def _one_by_one(parts: Parts, settings: Settings, messages: Sequence[Message]) -
     parts.timed("alone: token count, again", lambda: counter.count_request(system, tools, checked))
     parts.timed("alone: loading the vocabulary", counter.load)
     parts.timed("alone: token count with it, first", lambda: counter.count_request(system, tools, checked))
-    marked = parts.timed("alone: cache breakpoints", lambda: prompt.with_breakpoints(checked))
+    marked = parts.timed("alone: cache breakpoints", lambda: with_breakpoints(checked))
     request = ModelRequest(settings.model, 8_000, system, tools, marked, 0)
     parts.timed("alone: serialising the body", lambda: json.dumps(request.body(), ensure_ascii=False).encode())
 

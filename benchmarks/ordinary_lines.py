@@ -2,7 +2,7 @@
 """Command lines of an ordinary day, and which of them may ask a user.
 
 `DAILY` holds what coding agents run all day: looks at files, folders, history and the system, with some lines among
-them that change something. `OF_TRANSCRIPTS` are lines in the form in which models write them: several commands joined,
+them that change something. `OF_TRANSCRIPTS` are lines as models write them: several commands joined,
 output cut short, errors thrown away. All are about the workspace that `benchmarks.questions` makes.
 """
 

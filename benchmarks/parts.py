@@ -10,7 +10,7 @@ from benchmarks.figures import Figure, show
 from benchmarks.processes import CommandFailed
 
 Parts = Mapping[str, tuple[str, Callable[[], Awaitable[Iterable[Figure | str]]]]]
-"""By name: what is measured, in words, and what measures it."""
+"""By name: a description of the measurement, and its function."""
 
 
 def run_parts(program: str, description: str, parts: Parts) -> int:

@@ -58,7 +58,7 @@ def live(feed: Feed, report: Path) -> None:
 
         loaded = load({}, os.environ, current_folder())
         controller = Controller(app, loaded, lambda: loaded.settings, open_log(loaded.settings, io.StringIO()))
-        await controller.begin(Opening(), choose=False, said="")
+        await controller.start(Opening(), choose=False, text="")
         app.run_worker(_fed(app, controller), exit_on_error=False)
         return controller
 
@@ -83,7 +83,7 @@ def live(feed: Feed, report: Path) -> None:
 
 
 def write_report(report: Path, measured: dict[str, float]) -> None:
-    """Write down what was measured, and the resident memory of this process."""
+    """Record the measurements and the resident memory of this process."""
     report.write_text(json.dumps(measured | {"rss": psutil.Process().memory_info().rss}), encoding="ascii")
 
 

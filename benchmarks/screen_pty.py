@@ -21,7 +21,7 @@ from benchmarks.processes import CommandFailed
 
 COLUMNS, ROWS = 120, 40
 ESCAPE = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]P][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-"""A control sequence of a terminal: what is left without them is text."""
+"""A control sequence of a terminal: the rest is text."""
 QUIET_S = 1.0
 """A program that took no processor time for so long has settled."""
 
@@ -68,7 +68,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What was written without its control sequences."""
+        """The output without control sequences."""
         return ESCAPE.sub(b"", bytes(self._written)).decode(errors="replace")
 
     def wait_for(self, *words: str, after: int = 0, timeout_s: float = 30.0) -> float:

@@ -1,4 +1,4 @@
-"""64 real programs share one limit: what they get done, and what it takes until killed ones hold nothing any more.
+"""64 real programs share one limit: their throughput, and the time until killed ones hold no slots.
 
     python -m benchmarks.sessions
 

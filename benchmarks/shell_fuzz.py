@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.permissions.shell import Unreadable, Word, WordKind
-from harness.permissions.shell.runs import Run, runs_of
-from harness.permissions.shell.words import BASH, PORTABLE, Dialect
+from harness.permissions.shell.resolution import ResolvedCommand, resolved_commands
+from harness.permissions.shell.syntax import BASH, PORTABLE, Dialect
 
 BATCH = 500
 LONGEST_BATCH = 120.0
@@ -275,7 +275,7 @@ def simple(chance: random.Random) -> str:
 
 
 def test(chance: random.Random) -> str:
-    """What stands between [[ and ]]."""
+    """The text between [[ and ]]."""
     one, other = chance.choices(WORDS, k=2)
     return chance.choice(
         [
@@ -292,13 +292,13 @@ def quoted(chance: random.Random, text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A line to run, and what is foreseen."""
+    """A line to run, and the prediction."""
 
     line: str
     shell: str
     programs: str
     """The folder of programs: which shell is sh there."""
-    runs: tuple[Run, ...]
+    runs: tuple[ResolvedCommand, ...]
 
     def wrong(self, noted: str) -> list[str]:
         """The notes that no command fits."""
@@ -308,7 +308,7 @@ class Case:
 
 
 def form(words: Sequence[Word]) -> str:
-    """What a program may get where these words stand."""
+    """The possible arguments of a program for these words."""
     return "".join(
         "[^\037]*\037"
         if word.home or word.kind is WordKind.PIPE
@@ -319,10 +319,10 @@ def form(words: Sequence[Word]) -> str:
     )
 
 
-def case_of(text: str, dialect: Dialect) -> tuple[Run, ...] | None:
+def case_of(text: str, dialect: Dialect) -> tuple[ResolvedCommand, ...] | None:
     """The commands of a line, if it may be run: all of them known, and none that could do anything but note."""
     try:
-        runs = runs_of(text, dialect)
+        runs = resolved_commands(text, dialect)
     except Unreadable:
         return None
     for run in runs:
@@ -350,7 +350,7 @@ def cases(text: str, folder: Path) -> Iterator[Case]:
 
 
 def prepared(folder: Path) -> None:
-    """Two folders of programs, one in which sh is dash and one in which it is bash."""
+    """Two folders of programs: sh is dash in one and bash in the other."""
     for name in ("dash", "bash"):
         programs = folder / name
         programs.mkdir()
@@ -363,7 +363,7 @@ def prepared(folder: Path) -> None:
 
 
 def executed(batch: Sequence[Case], folder: Path) -> tuple[int, list[str]]:
-    """Run a batch; how many programs ran, and what was wrong, in words."""
+    """Run a batch; the number of programs that ran, and the errors."""
     found = []
     notes = 0
     for programs in sorted({case.programs for case in batch}):
@@ -399,7 +399,7 @@ def executed(batch: Sequence[Case], folder: Path) -> tuple[int, list[str]]:
 
 
 def main() -> int:
-    """Make lines, read them, run them, and say what was wrong."""
+    """Generate lines, read them, run them, and report errors."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--lines", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)

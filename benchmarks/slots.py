@@ -23,9 +23,8 @@ from statistics import median
 
 from benchmarks.figures import Figure
 from benchmarks.parts import Parts, run_parts
-from harness.slots.owners import this_process
-from harness.slots.sqlite import SqliteStore
-from harness.slots.store import Claim
+from harness.slots.sqlite import SqliteSlotStore
+from harness.slots.store import SlotClaim, this_process
 from tests.slots.crowd import crowd, kill, moments_of
 
 SECONDS = 4.0
@@ -49,10 +48,10 @@ class Tally:
 
 def shared_slots(file: Path) -> Iterator[None]:
     """Ours: takes a slot and gives it back, a step each."""
-    store, owner, number = SqliteStore(file), this_process("benchmark"), 0
+    store, owner, number = SqliteSlotStore(file), this_process("benchmark"), 0
     while True:
         number += 1
-        claim = Claim(f"{os.getpid()}-{number}", owner, "agent")
+        claim = SlotClaim(f"{os.getpid()}-{number}", owner, "agent")
         store.ask(claim, PLENTY, time.time())
         yield
         store.release(claim.id)

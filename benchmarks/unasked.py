@@ -26,6 +26,7 @@ from benchmarks.command_gate import CommandGate
 from benchmarks.random_lines import LineMaker, MadeLine
 from harness.permissions import Allow
 from harness.permissions.name_sets import names
+from harness.permissions.shell.syntax import BASH, PORTABLE
 
 BATCH = 80
 """Lines that are run before the folder is looked at."""
@@ -49,7 +50,7 @@ class Wrong:
 
 @dataclass
 class Figures:
-    """What came of the lines."""
+    """Results of the lines."""
 
     made: int = 0
     unasked: int = 0
@@ -78,15 +79,15 @@ class Trial:
             while self.figures.unasked < unasked and len(self.figures.wrong) < most_wrong and time.monotonic() < end:
                 folder = self._random.choice((".", ".", ".", "dashes", "src"))
                 shell = self._random.choice(self._shells)
-                lines = self._allowed(canary, folder, min(BATCH, unasked - self.figures.unasked))
+                lines = self._allowed(canary, shell, folder, min(BATCH, unasked - self.figures.unasked))
                 if not self._harmless(canary, lines, shell, folder):
                     self._find(lines, shell, folder)
                     stack.close()
                     canary = stack.enter_context(Canary.made(self._tools))
         return self.figures
 
-    def _allowed(self, canary: Canary, folder: str, wanted: int) -> list[str]:
-        gate = CommandGate(canary.work / folder, canary.home)
+    def _allowed(self, canary: Canary, shell: str, folder: str, wanted: int) -> list[str]:
+        gate = _gate(canary, shell, folder)
         path = canary.environment()["PATH"]
         found: list[str] = []
         while wanted > 0:
@@ -127,7 +128,7 @@ class Trial:
         with Canary.made(self._tools) as canary:
             # A line may hold the place of the folder that it was made for.
             line = re.sub(r"/[\w/.-]*canary-\w+", str(canary.root), line)
-            if not isinstance(CommandGate(canary.work / folder, canary.home).decide(line), Allow):
+            if not isinstance(_gate(canary, shell, folder).decide(line), Allow):
                 return ()
             effects = canary.run([line], shell, folder=folder, limit_s=ALONE_S)
         return effects.harm or (() if effects.ended else ENDLESS)
@@ -143,6 +144,11 @@ class Trial:
             else:
                 position += 1
         return " ".join(words)
+
+
+def _gate(canary: Canary, shell: str, folder: str) -> CommandGate:
+    """The gate of a session whose lines this shell runs."""
+    return CommandGate(canary.work / folder, canary.home, dialect=BASH if shell == "bash" else PORTABLE)
 
 
 def _missing(made: MadeLine, path: str) -> bool:

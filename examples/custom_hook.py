@@ -20,7 +20,7 @@ text = "I left the branch as it is."
 def no_force_push(call: HookCall) -> HookAnswer | None:
     """Block a forced push."""
     if "push --force" in call.input["command"]:
-        return HookAnswer(block="nobody pushes by force here")
+        return HookAnswer(block="force pushes are not allowed here")
     return None
 
 

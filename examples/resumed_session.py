@@ -1,4 +1,4 @@
-"""A session with a journal, and a tool and a hook of your own; a second session goes on where the first one ended."""
+"""A session with a journal, and a tool and a hook of your own; a second session continues where the first one ended."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ async def main() -> None:
     async with await opened() as first:
         print(await ask(first, "What is the weather in Oslo?"))
     async with await opened(Opening(resume=first.id)) as second:
-        print("turns so far:", second.turn)
+        print("turns so far:", second.conversation.turn)
         print(await ask(second, "What is the weather in Bergen?"))
     print(NOTES)
 

@@ -1,18 +1,18 @@
-"""`harness escape demo`: what a person sees of it, what a program reads, and what is refused."""
+"""`harness loops demo`: what a person sees of it, what a program reads, and what is refused."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from chapters.s22_escape.graph_agents.worlds import LARGEST, SMALLEST
 from harness.cli.main import main
 from harness.events import Event, Intervened, LoopFound, WalkEnded, decode
-from harness.graphs.worlds import LARGEST, SMALLEST
 from tests.ui.program import Place, run
 
 
 def demo(*arguments: str) -> int:
-    return main(["escape", "demo", *arguments])
+    return main(["loops", "demo", *arguments])
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[str]]:
@@ -104,15 +104,15 @@ def test_json_is_a_line_for_each_event_as_in_a_journal(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--fail-rate", "1.5"], "'1.5' is no share; 0 to 1 is"),
-        (["--fail-rate", "nan"], "'nan' is no share"),
-        (["--fail-rate", "often"], "'often' is no share"),
-        (["--size", str(SMALLEST - 1)], f"{SMALLEST} to {LARGEST} do"),
-        (["--size", str(LARGEST + 1)], f"{SMALLEST} to {LARGEST} do"),
-        (["--steps", "-1"], "'-1' does not fit"),
+        (["--fail-rate", "1.5"], "'1.5' is not a number from 0 to 1"),
+        (["--fail-rate", "nan"], "'nan' is not a number from 0 to 1"),
+        (["--fail-rate", "often"], "'often' is not a number from 0 to 1"),
+        (["--size", str(SMALLEST - 1)], f"from {SMALLEST} to {LARGEST}"),
+        (["--size", str(LARGEST + 1)], f"from {SMALLEST} to {LARGEST}"),
+        (["--steps", "-1"], "'-1' is not a number from 0"),
         (["--seed", "x"], "invalid int value: 'x'"),
         (["--graph", "star"], "invalid choice: 'star'"),
-        (["--person", "maybe"], "invalid choice: 'maybe'"),
+        (["--user", "maybe"], "invalid choice: 'maybe'"),
     ],
 )
 def test_what_does_not_fit_is_one_sentence_and_exit_2(
@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_one_sentence_and_exit_2(
 
 def test_the_group_asks_for_one_of_its_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["escape"])
+        main(["loops"])
     assert ended.value.code == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -137,6 +137,6 @@ def test_the_group_asks_for_one_of_its_commands(capsys: pytest.CaptureFixture[st
 @pytest.mark.anyio
 async def test_the_real_command_ends_with_the_code_of_the_walk(tmp_path: Path) -> None:
     place = Place(tmp_path)
-    assert (await run(place, "escape", "demo")).code == 0
-    stopped = await run(place, "escape", "demo", "--fail-rate", "1")
+    assert (await run(place, "loops", "demo")).code == 0
+    stopped = await run(place, "loops", "demo", "--fail-rate", "1")
     assert (stopped.code, stopped.err) == (3, "")

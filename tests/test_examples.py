@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SHOWS = {
     "custom_tool": ["the last one is weather", "called: It is raining in Oslo."],
-    "custom_hook": ["no_force_push blocked: nobody pushes by force here", "I left the branch as it is."],
+    "custom_hook": ["no_force_push blocked: force pushes are not allowed here", "I left the branch as it is."],
     "custom_policy": ["practice-1 → claude-haiku-5-5: practice-1 is rate limited", "The other model answers."],
     "resumed_session": ["turns so far: 1", "It is raining in Bergen.", "['weather: ok', 'weather: ok']"],
 }

@@ -1,4 +1,4 @@
-"""An agent by hand: the bare SDK, one tool, one loop. Nothing here is of harness but the stage it plays on."""
+"""An agent by hand: the bare SDK, one tool, one loop. Nothing here is of harness but the session it plays on."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam
 
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 MODEL = "practice-1"
 MAX_TOKENS = 8_000
@@ -74,20 +74,20 @@ async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> 
         messages.append({"role": "user", "content": results})
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """A conversation: one list of messages that grows."""
     messages: Messages = []
     client = AsyncAnthropic(
-        base_url=stage.address,
+        base_url=session.address,
         api_key="none",
         max_retries=0,
         http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
     )
     async with client:
-        async for prompt in stage.prompts():
+        async for prompt in session.prompts():
             before = len(messages)
             messages.append({"role": "user", "content": prompt})
             try:
-                await run_turn(client, messages, stage.workspace)
+                await run_turn(client, messages, session.workspace)
             except APIError:
                 del messages[before:]

@@ -9,7 +9,7 @@ from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
 from chapters.s01_agent_loop.demo import MAX_TOKENS, MODEL, NO_PROXY, Messages, run_bash
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 MOST_LINES = 200
 
@@ -129,20 +129,20 @@ async def run_turn(client: AsyncAnthropic, messages: Messages, folder: Path) -> 
         messages.append({"role": "user", "content": results})
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """A conversation: one list of messages that grows."""
     messages: Messages = []
     client = AsyncAnthropic(
-        base_url=stage.address,
+        base_url=session.address,
         api_key="none",
         max_retries=0,
         http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
     )
     async with client:
-        async for prompt in stage.prompts():
+        async for prompt in session.prompts():
             before = len(messages)
             messages.append({"role": "user", "content": prompt})
             try:
-                await run_turn(client, messages, stage.workspace)
+                await run_turn(client, messages, session.workspace)
             except APIError:
                 del messages[before:]

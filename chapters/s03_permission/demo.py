@@ -5,7 +5,7 @@ From here on the loop is that of harness, `harness/agent.py`. It does what yours
 
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
 
@@ -29,14 +29,14 @@ LINES = (
 def dry_run(agent: Agent, line: str) -> Notice:
     """What the gate says about a command line. A decision is a function of its facts, so asking it does nothing."""
     request = PermissionRequest("dry run", "bash", Effect.RUN, line, line, {"command": line})
-    decision = agent.permissions.decide(request)
+    decision = agent.parts.shared.rules.permissions.decide(request)
     return Notice("info", f"`{line}`: {type(decision).__name__}, {decision.why}")
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """Ask the gate about some lines; then let a model work behind it."""
-    async with stage.agent(stage.settings(**RULES)) as agent:
+    async with session.agent(session.settings(**RULES)) as agent:
         for line in LINES:
-            stage.show(dry_run(agent, line))
-        async for prompt in stage.prompts():
-            await stage.watch(agent.run(prompt))
+            session.show(dry_run(agent, line))
+        async for prompt in session.prompts():
+            await session.watch(agent.run(prompt))

@@ -1,5 +1,5 @@
-"""Run the chapter by itself: `python -m chapters.s04_hooks`."""
+"""Run this chapter alone: `python -m chapters.s04_hooks`."""
 
-from harness.ui.lessons.alone import run_alone
+from harness.ui.lessons.command import run_alone
 
 raise SystemExit(run_alone("s04"))

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 from harness.permissions import commands_of
 
 WRITES = "write_file|edit_file"
@@ -82,7 +82,7 @@ class Unrun:
         return None
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """An agent that may do nearly everything, held by hooks."""
     unrun = Unrun()
     hooks = [
@@ -95,7 +95,7 @@ async def demo(stage: Stage) -> None:
         hook("after_tool", tools=f"{WRITES}|bash", name="note_unrun")(unrun.note),
         hook("stop", name="run_it_first")(unrun.objection),
     ]
-    settings = stage.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",))
-    async with stage.agent(settings, hooks=hooks) as agent:
-        async for prompt in stage.prompts():
-            await stage.watch(agent.run(prompt))
+    settings = session.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",))
+    async with session.agent(settings, hooks=hooks) as agent:
+        async for prompt in session.prompts():
+            await session.watch(agent.run(prompt))

@@ -7,7 +7,7 @@ from harness.engine.conversation import Conversation
 from harness.events import Notice, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import Journal, read, replay, session_folder
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 
 def written(plan: Iterable[PlanItem]) -> str:
@@ -33,23 +33,23 @@ def handed_back(agent: Agent) -> str:
     return "; ".join(line for line in agent.conversation.messages[0].text.splitlines() if line.startswith("["))
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """Two runs of a program with one conversation: the second finds the plan where the first left it."""
-    settings = stage.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",), plan_reminder=2)
-    prompts = stage.prompts()
-    with Journal.create(session_folder(stage.workspace, settings.state_dir), "with-a-plan") as journal:
+    settings = session.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",), plan_reminder=2)
+    prompts = session.prompts()
+    with Journal.create(session_folder(session.workspace, settings.state_dir), "with-a-plan") as journal:
         conversation = Conversation(journal.append)
-        async with stage.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
-            await stage.watch(agent.run(await anext(prompts)))
-            await stage.watch(agent.compact())
-            stage.show(Notice("info", f"the new history says: {handed_back(agent)}"))
+        async with session.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
+            await session.watch(agent.run(await anext(prompts)))
+            await session.watch(agent.parts.user_commands.compact())
+            session.show(Notice("info", f"the new history says: {handed_back(agent)}"))
     # Here the program ends. All that is left of it is the file.
     with Journal.open(journal.path) as journal:
         state = replay(read(journal.path).records)
-        stage.show(Notice("info", f"read back from {journal.path.name}: {written(state.plans.current)}"))
+        session.show(Notice("info", f"read back from {journal.path.name}: {written(state.plans.current)}"))
         conversation = Conversation(
             journal.append, messages=state.messages, plans=state.plans, turn=state.turn, step=state.step
         )
-        async with stage.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
+        async with session.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
             async for prompt in prompts:
-                await stage.watch(agent.run(prompt))
+                await session.watch(agent.run(prompt))

@@ -1,27 +1,27 @@
-"""s07: skills of a person and of a project. The folder `you` stands for the one beside your settings."""
+"""s07: skills of a person and of a project. The folder `you` takes the place of the one beside your settings."""
 
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 
-def tell(stage: Stage, agent: Agent) -> None:
-    """Show which skills were found, what is wrong with which file, and what the catalogue costs."""
-    book = agent.skills
+def tell(session: DemoSession, agent: Agent) -> None:
+    """Show the skills found, the errors in files, and the cost of the catalogue."""
+    book = agent.parts.shared.skills
     for skill in book.skills:
-        stage.show(Notice("info", f"{skill.name}, of the {skill.origin}: {skill.description}"))
+        session.show(Notice("info", f"{skill.name}, of the {skill.origin}: {skill.description}"))
     for problem in book.problems:
-        file = problem.file.relative_to(stage.workspace)
-        stage.show(Notice("warning", f"{file}: {problem.text}"))
-    listed = sum(len(part.text) for part in agent.prompt_parts() if part.name == "skills")
+        file = problem.file.relative_to(session.workspace)
+        session.show(Notice("warning", f"{file}: {problem.text}"))
+    listed = sum(len(part.text) for part in agent.parts.context.prompt_parts if part.name == "skills")
     whole = sum(len(skill.text) for skill in book.skills)
-    stage.show(Notice("info", f"The catalogue has {listed:,} characters, the texts together {whole:,}"))
+    session.show(Notice("info", f"The catalogue has {listed:,} characters, the texts together {whole:,}"))
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """The same agent for all prompts. It reads the skills when it is made."""
-    settings = stage.settings(user_dir=stage.workspace / "you")
-    async with stage.agent(settings) as agent:
-        tell(stage, agent)
-        async for prompt in stage.prompts():
-            await stage.watch(agent.run(prompt))
+    settings = session.settings(user_dir=session.workspace / "you")
+    async with session.agent(settings) as agent:
+        tell(session, agent)
+        async for prompt in session.prompts():
+            await session.watch(agent.run(prompt))

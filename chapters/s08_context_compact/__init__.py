@@ -1,1 +1,1 @@
-"""Chapter s08: what to do when the conversation does not fit into the window any more, the mildest first."""
+"""Chapter s08: measures for a conversation that no longer fits into the window, mildest first."""

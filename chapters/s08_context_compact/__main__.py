@@ -1,5 +1,5 @@
-"""The chapter by itself: `python -m chapters.s08_context_compact`."""
+"""Run this chapter alone: `python -m chapters.s08_context_compact`."""
 
-from harness.ui.lessons.alone import run_alone
+from harness.ui.lessons.command import run_alone
 
 raise SystemExit(run_alone("s08"))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.agent import Agent
 from harness.events import CompactionEnded, Event, Notice
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 DAYS = 24
 LINES = 135
@@ -17,28 +17,28 @@ def write_logs(folder: Path) -> None:
         (folder / f"day-{day:02}.log").write_text("\n".join(lines) + "\n")
 
 
-def tell(stage: Stage, agent: Agent) -> None:
+def tell(session: DemoSession, agent: Agent) -> None:
     """Show what fills the window, and how often it had to be made emptier."""
-    use, done = agent.context_use(), agent.conversation.shortenings
+    use, done = agent.parts.context.usage, agent.conversation.shortenings
     parts = ", ".join(f"{part.name} {part.tokens:,}" for part in use.parts)
-    stage.show(Notice("info", f"{use.tokens:,} of {use.window:,} tokens: {parts}"))
-    stage.show(Notice("info", f"{done.drains} drains, {done.summaries} summaries, {done.cuts} cuts"))
+    session.show(Notice("info", f"{use.tokens:,} of {use.window:,} tokens: {parts}"))
+    session.show(Notice("info", f"{done.drains} drains, {done.summaries} summaries, {done.cuts} cuts"))
 
 
 def originals(agent: Agent, event: Event) -> list[Path]:
     """The files with the whole text of drained results; none for other events."""
     calls = event.drained if isinstance(event, CompactionEnded) else ()
-    return [next(agent.outputs.glob(f"{call}.old*.txt")) for call in calls]
+    return [next(agent.parts.outputs.glob(f"{call}.old*.txt")) for call in calls]
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """After each drain the files of the originals are looked for, as the model could do."""
-    write_logs(stage.workspace)
-    async with stage.agent() as agent:
-        async for prompt in stage.prompts():
+    write_logs(session.workspace)
+    async with session.agent() as agent:
+        async for prompt in session.prompts():
             async for event in agent.run(prompt):
-                stage.show(event)
+                session.show(event)
                 if files := originals(agent, event):
                     characters = sum(len(file.read_text()) for file in files)
-                    stage.show(Notice("info", f"{len(files)} files hold the originals, {characters:,} characters"))
-            tell(stage, agent)
+                    session.show(Notice("info", f"{len(files)} files hold the originals, {characters:,} characters"))
+            tell(session, agent)

@@ -6,8 +6,8 @@ from pathlib import Path
 from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.events import Notice
-from harness.lessons import Stage
-from harness.memory.prompt_texts import index_lines
+from harness.lessons import DemoSession
+from harness.memory.prompt_section import index_lines
 
 NAME = "indentation"
 LOGS, LINES = 3, 900
@@ -20,47 +20,47 @@ def write_logs(folder: Path) -> None:
         (folder / f"log-{number}.txt").write_text("\n".join(lines) + "\n")
 
 
-def show_files(stage: Stage, agent: Agent) -> None:
+def show_files(session: DemoSession, agent: Agent) -> None:
     """Show the files on disk."""
-    for memory in agent.memory.store.find().memories:
-        stage.show(Notice("info", f"{memory.file.name}, {memory.size} bytes, of the {memory.place}: {memory.text}"))
+    for memory in agent.parts.shared.memory.store.find().memories:
+        session.show(Notice("info", f"{memory.file.name}, {memory.size} bytes, of the {memory.place}: {memory.text}"))
 
 
-def show_index(stage: Stage, agent: Agent) -> None:
+def show_index(session: DemoSession, agent: Agent) -> None:
     """Show what the system prompt of this session says of it."""
-    for line in index_lines(agent.memory.store.find().memories):
-        stage.show(Notice("info", line.removeprefix("- ")))
+    for line in index_lines(agent.parts.shared.memory.store.find().memories):
+        session.show(Notice("info", line.removeprefix("- ")))
 
 
-def bring_back(stage: Stage, agent: Agent) -> None:
+def bring_back(session: DemoSession, agent: Agent) -> None:
     """What /memory undo does."""
     try:
-        agent.memory.store.undo(NAME)
+        agent.parts.shared.memory.store.undo(NAME)
     except HarnessError as error:
-        stage.show(Notice("warning", str(error)))
+        session.show(Notice("warning", str(error)))
         return
-    [memory] = agent.memory.store.find().named(NAME)
-    stage.show(Notice("info", f"{memory.name} is again: {memory.text}"))
+    [memory] = agent.parts.shared.memory.store.find().named(NAME)
+    session.show(Notice("info", f"{memory.name} is again: {memory.text}"))
 
 
-async def turns(stage: Stage, agent: Agent, prompts: AsyncIterator[str], count: int) -> None:
+async def turns(session: DemoSession, agent: Agent, prompts: AsyncIterator[str], count: int) -> None:
     """Take so many prompts."""
     for _ in range(count):
-        await stage.watch(agent.run(await anext(prompts)))
+        await session.watch(agent.run(await anext(prompts)))
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """The first agent is closed before the second one is made."""
-    write_logs(stage.workspace)
-    prompts = stage.prompts()
-    async with stage.agent() as first:
-        await turns(stage, first, prompts, 2)
-        show_files(stage, first)
-    async with stage.agent() as second:
-        show_index(stage, second)
-        await turns(stage, second, prompts, 3)
-        await stage.watch(second.compact())
-        await turns(stage, second, prompts, 1)
-        bring_back(stage, second)
+    write_logs(session.workspace)
+    prompts = session.prompts()
+    async with session.agent() as first:
+        await turns(session, first, prompts, 2)
+        show_files(session, first)
+    async with session.agent() as second:
+        show_index(session, second)
+        await turns(session, second, prompts, 3)
+        await session.watch(second.parts.user_commands.compact())
+        await turns(session, second, prompts, 1)
+        bring_back(session, second)
         async for prompt in prompts:
-            await stage.watch(second.run(prompt))
+            await session.watch(second.run(prompt))

@@ -1,1 +1,1 @@
-"""Chapter s10: what stands before the conversation in every request, part by part."""
+"""Chapter s10: the parts of every request before the conversation."""

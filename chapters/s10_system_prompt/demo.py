@@ -4,34 +4,34 @@ from hashlib import sha256
 
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 
-def tell(stage: Stage, agent: Agent, before: str = "") -> str:
+def tell(session: DemoSession, agent: Agent, before: str = "") -> str:
     """Show what the beginning of every request is made of. Returns its fingerprint, to be compared with `before`."""
-    parts = agent.prompt_parts()
+    parts = agent.parts.context.prompt_parts
     names = ", ".join(f"{part.name} {part.tokens:,}" for part in parts)
     files = ", ".join(str(source) for part in parts for source in part.sources)
     mark = sha256("\n".join(part.text for part in parts).encode()).hexdigest()[:8]
-    stage.show(Notice("info", f"Tokens of each part: {names}"))
-    stage.show(Notice("info", f"Instructions from: {files}"))
+    session.show(Notice("info", f"Tokens of each part: {names}"))
+    session.show(Notice("info", f"Instructions from: {files}"))
     compared = f", {'the same as' if mark == before else 'not the same as'} before" if before else ""
-    stage.show(Notice("info", f"Fingerprint of all parts: {mark}{compared}"))
+    session.show(Notice("info", f"Fingerprint of all parts: {mark}{compared}"))
     return mark
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """The folder `you` plays the one beside your settings, where your own AGENTS.md is."""
-    settings = stage.settings(user_dir=stage.workspace / "you")
-    prompts = stage.prompts()
-    async with stage.agent(settings) as agent:
-        first = tell(stage, agent)
-        await stage.watch(agent.run(await anext(prompts)))
-        with (stage.workspace / "AGENTS.md").open("a", encoding="utf-8") as file:
+    settings = session.settings(user_dir=session.workspace / "you")
+    prompts = session.prompts()
+    async with session.agent(settings) as agent:
+        first = tell(session, agent)
+        await session.watch(agent.run(await anext(prompts)))
+        with (session.workspace / "AGENTS.md").open("a", encoding="utf-8") as file:
             file.write("- Every file begins with a line that says what it is for.\n")
-        await stage.watch(agent.run(await anext(prompts)))
-        tell(stage, agent, first)
-    async with stage.agent(settings) as agent:
-        tell(stage, agent, first)
+        await session.watch(agent.run(await anext(prompts)))
+        tell(session, agent, first)
+    async with session.agent(settings) as agent:
+        tell(session, agent, first)
         async for prompt in prompts:
-            await stage.watch(agent.run(prompt))
+            await session.watch(agent.run(prompt))

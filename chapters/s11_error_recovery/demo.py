@@ -16,7 +16,7 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 from harness.settings import Settings
 
 FALLBACK = "claude-haiku-4-5"
@@ -53,20 +53,20 @@ class Diary:
         return Notice("info", f"diary: survived {survived}; waited {self.waited_s:.1f} s")
 
 
-def resilient(stage: Stage) -> Settings:
+def resilient(session: DemoSession) -> Settings:
     """All retries, caps and compactions are on by default. Only the user can know which other model may answer."""
     silences = ("headers", "quiet_bytes", "quiet_event", "content_bytes", "content_event")
     patience = {f"watch_{silence}_s": PATIENCE_S for silence in silences}
-    return stage.settings(fallback_models=(FALLBACK,), watch_hint_s=PATIENCE_S / 4, **patience)
+    return session.settings(fallback_models=(FALLBACK,), watch_hint_s=PATIENCE_S / 4, **patience)
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """The script breaks every turn in another way. Nothing here catches an exception, because none is raised."""
-    async with stage.agent(resilient(stage)) as agent:
-        async for prompt in stage.prompts():
+    async with session.agent(resilient(session)) as agent:
+        async for prompt in session.prompts():
             diary = Diary()
             async for event in agent.run(prompt):
                 if isinstance(event, TurnEnded):
-                    stage.show(diary.summary())
+                    session.show(diary.summary())
                 diary.see(event)
-                stage.show(event)
+                session.show(event)

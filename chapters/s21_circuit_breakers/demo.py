@@ -8,7 +8,7 @@ from asyncio import StreamReader, StreamWriter
 
 from harness import tool
 from harness.events import BreakerChanged, BreakerState
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 from harness.tools.tool import Effect, Tool
 
 STOCK = {"lamp": 4, "chair": 11}
@@ -67,17 +67,17 @@ def opened(event: object) -> bool:
     return isinstance(event, BreakerChanged) and event.after is BreakerState.OPEN
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """The first two prompts begin while the server is down. It is repaired as soon as a breaker has opened."""
     shop, number = Shop(), 0
     await shop.open()
-    async with stage.agent(tools=[stock_tool(shop)]) as agent:
-        async for prompt in stage.prompts():
+    async with session.agent(tools=[stock_tool(shop)]) as agent:
+        async for prompt in session.prompts():
             number += 1
             if number <= PROMPTS_WHILE_AWAY:
                 await shop.close()
             async for event in agent.run(prompt):
-                stage.show(event)
+                session.show(event)
                 if opened(event):
                     await shop.open()
     await shop.close()

@@ -3,23 +3,23 @@
 from pathlib import Path
 
 from harness.events import ToolEnded
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 LOG = "build.log"
 
 
 def grow(log: Path) -> None:
-    """The build goes on: one more line."""
+    """The build continues: one more line."""
     done = len(log.read_text("utf-8").splitlines())
     with log.open("a", encoding="utf-8") as file:
         file.write(f"compiled part {done} of 20\n")
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """An agent as always: loop detection is part of it. Only the log grows."""
-    async with stage.agent() as agent:
-        async for prompt in stage.prompts():
+    async with session.agent() as agent:
+        async for prompt in session.prompts():
             async for event in agent.run(prompt):
-                stage.show(event)
+                session.show(event)
                 if isinstance(event, ToolEnded):
-                    grow(stage.workspace / LOG)
+                    grow(session.workspace / LOG)

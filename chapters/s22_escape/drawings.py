@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from harness.events import Rung
-from harness.policies.loops.policy import QUOTAS, EscapePolicy
+from harness.policies.loops.limits import QUOTAS, LoopLimits
 
-POLICY = EscapePolicy()
+POLICY = LoopLimits()
 NUMBERS = POLICY.thresholds
 Step = tuple[str, str, str]
-"""What was called, what came back, and its symbol."""
+"""A call, its result and its symbol."""
 
 LOG = tuple(("read log", f"{lines} line{'s' if lines > 1 else ''}", symbol) for lines, symbol in enumerate("ABC", 1))
 SAME: Step = ("glob x", "nothing", "D")

@@ -1,11 +1,11 @@
 """s23: seven pieces of work at once for six agents, two slots, and two places to wait."""
 
-from harness.lessons import Stage
+from harness.lessons import DemoSession
 
 
-async def demo(stage: Stage) -> None:
+async def demo(session: DemoSession) -> None:
     """Every agent has a gate before its subagents. Here it is small enough to follow."""
-    settings = stage.settings(max_concurrent=2, max_queue_size=2)
-    async with stage.agent(settings) as agent:
-        async for prompt in stage.prompts():
-            await stage.watch(agent.run(prompt))
+    settings = session.settings(max_concurrent=2, max_queue_size=2)
+    async with session.agent(settings) as agent:
+        async for prompt in session.prompts():
+            await session.watch(agent.run(prompt))

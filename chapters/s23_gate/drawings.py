@@ -1,15 +1,15 @@
 """The drawing of the chapter, made from the answers that the gate can give."""
 
-from harness.policies.admission.decisions import Drop, Refuse, Start, Wait
+from harness.policies.admission.decisions import Admit, Defer, Enqueue, Reject
 
 OUTCOMES: tuple[tuple[str, str, type], ...] = (
-    ("starts", "a slot is free", Start),
-    ("waits", "no slot is free, the queue has room", Wait),
-    ("replaces", "its agent waits already: takes that place", Wait),
-    ("dropped", "no room: the oldest leaves, marked", Drop),
-    ("refused", "the program is shutting down", Refuse),
+    ("starts", "a slot is free", Admit),
+    ("waits", "no slot is free, the queue has room", Enqueue),
+    ("replaces", "its agent waits already: takes that place", Enqueue),
+    ("dropped", "no room: the oldest leaves, marked", Defer),
+    ("refused", "the program is shutting down", Reject),
 )
-"""What can become of a request, when, and the answer of the gate that stands for it."""
+"""The possible outcomes of a request, their conditions, and the answer for each."""
 
 
 def outcomes() -> str:

@@ -1,15 +1,13 @@
-"""What can go wrong outside a model call or a tool: each error is one sentence for the person.
-
-The sentence names the thing and the remedy. A front end prints it and ends with `exit_code`;
-nobody needs a traceback to act on it.
+"""Errors outside a model call or a tool. Each is one sentence for the user, with the remedy; front ends print it and
+exit with `exit_code`.
 """
 
 
 class HarnessError(Exception):
-    """Something the person can put right. `str(error)` is one sentence: the thing, what is wrong, the remedy."""
+    """An error that the user can fix. `str(error)` is one sentence: subject, problem, remedy."""
 
     exit_code: int = 1
-    """What the process ends with: 1 failed with a reason, 2 bad usage."""
+    """Exit code of the process: 1 failed with a reason, 2 bad usage."""
 
 
 class SettingsError(HarnessError):
@@ -23,6 +21,6 @@ class JournalError(HarnessError):
 
 
 class UnknownSession(HarnessError):  # noqa: N818 (reads better where it is raised)
-    """No session answers to the given id."""
+    """No session has the given id."""
 
     exit_code = 2

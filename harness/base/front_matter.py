@@ -1,11 +1,11 @@
-"""The front matter of a file: YAML between two lines `---` at its beginning (facts/lessons.md, D23)."""
+"""The front matter of a file: YAML between two lines `---` at its beginning."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 KEYS = ("name", "description")
-"""What is read where nothing else is asked for; other keys are for other programs."""
+"""Keys that are read by default; other keys are for other programs."""
 FENCE = "---"
 MOST_CHARACTERS = 20_000
 """Longer front matter is not read."""
@@ -18,21 +18,21 @@ _LINE = re.compile(r"(?P<key>\w+)[ \t]*:[ \t]+(?P<text>[^\s\"'|>\[{&*!%@`#].*)")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What stands at the head of a file, and the text below it."""
+    """The head of a file, and the text below it."""
 
     values: Mapping[str, str]
-    """Those of the wanted keys that are there and are texts, each on one line."""
+    """The wanted keys whose values are texts, each on one line."""
     body: str
     problems: tuple[str, ...] = ()
-    """What is wrong with it, without a full stop at the end; a line is counted from the top of the file."""
+    """Problems, without a full stop; lines are counted from the top of the file."""
     lost: Mapping[str, int] = field(default_factory=dict)
-    """The lines of keys that are there, were wanted as written and have no value that could be read."""
+    """Lines of keys that were wanted as written but have no readable value."""
     lines: Mapping[str, int] = field(default_factory=dict)
-    """The lines of all keys that are there and were wanted as written."""
+    """Lines of all present keys that were wanted as written."""
 
 
 def front_matter(text: str, keys: Collection[str] = KEYS, as_written: Collection[str] = ()) -> FrontMatter:
-    """Take a file apart. Never raises: what cannot be understood is a problem, and the rest of the file stays.
+    """Split a file into front matter and body. Never raises: unreadable parts become problems.
 
     `as_written` are the wanted keys whose value is the rest of their line, whatever it would mean in YAML, as in
     `argument-hint: [file] [line]`; one whose value is a list on lines of its own gives its texts with commas.
@@ -117,7 +117,7 @@ def _values(
 
 
 def _as_written(head: list[str], keys: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The values that stand on a line of their own, as in `description: Use when: a test fails`."""
+    """The values on a line of their own, as in `description: Use when: a test fails`."""
     found: dict[str, str] = {}
     for line in head:
         match = _LINE.fullmatch(line.rstrip())

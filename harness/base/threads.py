@@ -1,31 +1,50 @@
-"""Blocking work in a thread of its own, which can be given up.
-
-A thread cannot be stopped from outside. The threads of `asyncio.to_thread` are few, and a program waits for them
-before it ends, so that one call which never returns takes a place for ever and keeps the program alive. The threads
-here are daemons, one for each call: whoever gives up on one goes on at once, and so does the end of the program.
-"""
+"""Blocking work in threads that can be abandoned, and work that a cancellation does not interrupt."""
 
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
 
 T = TypeVar("T")
 
+
+async def shielded(work: Awaitable[T], on_cancel: Callable[[], None] | None = None) -> T:
+    """Await `work` to its end, and only then pass on a cancellation that came meanwhile.
+
+    A thread cannot be stopped from outside and a half-ended process group must not be left: both are
+    waited for, so that nothing of a call runs on after it was reported as cancelled. `on_cancel` is called when the
+    cancellation comes.
+    """
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+            if on_cancel is not None:
+                on_cancel()
+    if cancelled is None:
+        return task.result()
+    if not task.cancelled():
+        task.exception()  # looked at, so that asyncio does not report it as lost
+    raise cancelled
+
+
 given_up: contextvars.ContextVar[Callable[["asyncio.Future[None]"], None] | None] = contextvars.ContextVar(
     "given_up", default=None
 )
-"""Is handed each thread that goes on although its caller was cancelled: a future that is done when the thread is."""
+"""Receives a future for each thread that keeps running after its caller was cancelled; it is done when the thread
+is."""
 
 
 async def in_thread(work: Callable[[], T], *, on_cancel: Callable[[], None] | None = None, grace_s: float = 0.0) -> T:
     """The result of `work`, which runs in a daemon thread with the context variables of the caller.
 
     Args:
-        on_cancel: called when a cancellation comes, to tell long work to stop.
-        grace_s: seconds that a cancellation waits for the thread. What still runs then is given up: it goes on by
-            itself, and its result is dropped.
+        on_cancel: called on cancellation, to stop long work.
+        grace_s: seconds that a cancellation waits for the thread; after that the thread is abandoned.
 
     Raises RuntimeError where `work` tries to end the program, as `sys.exit` does.
     """

@@ -1,4 +1,4 @@
-"""Keep what the workspace holds, show what changed since, and restore it."""
+"""Checkpoints of a workspace: keep, compare and restore."""
 
 import asyncio
 import shutil
@@ -10,16 +10,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.base.threads import in_thread
-from harness.checkpoints.contents import Contents, ContentsError, Copies
-from harness.checkpoints.file_list import Listing, listed_by_git, listed_by_walking
-from harness.checkpoints.git import Stop
-from harness.checkpoints.manifest import read_manifest, written
-from harness.checkpoints.objects import Objects
+from harness.checkpoints.git import GitCancellation
+from harness.checkpoints.manifest import (
+    CheckpointError,
+    CheckpointLimits,
+    CheckpointRecord,
+    FileChange,
+    How,
+    RestoreResult,
+    read_manifest,
+    written,
+)
+from harness.checkpoints.object_store import ContentsError, ContentStore, CopiedContents, GitObjects
 from harness.checkpoints.restore import changes, restore
-from harness.checkpoints.results import Change, CheckpointError, CheckpointLimits, How, Kept, Restored
-from harness.checkpoints.scan import Scan, Scanner
+from harness.checkpoints.scan import WorkspaceListing, WorkspaceScan, WorkspaceScanner, listed_by_git, listed_by_walking
 from harness.processes import Processes
-from harness.tools.tree import Tree
+from harness.tools.tree import FolderTree
 
 T = TypeVar("T")
 Proceed = Callable[[], None]
@@ -54,18 +60,18 @@ class Checkpoints:
             folder: the session's own, made when needed. Nothing is written elsewhere, but for what a restore does.
             limits: how much is kept.
             log: gets why git could not be used.
-            processes: the owner whose mark git bears while it writes; None: nobody's.
+            processes: the owner whose mark git bears while it writes; None: no owner.
         """
         self._workspace = workspace.resolve()
         self._folder = folder.resolve()
         self._limits = limits or CheckpointLimits()
         self._log = log
-        self._scanner = Scanner(self._limits)
-        self._stop = Stop()
+        self._scanner = WorkspaceScanner(self._limits)
+        self._stop = GitCancellation()
         marked = processes.marked if processes else dict
-        self._stores: dict[How, Contents] = {
-            "git": Objects(self._folder / "git", self._limits.time_s, self._stop, marked),
-            "copies": Copies(self._folder / "copies"),
+        self._stores: dict[How, ContentStore] = {
+            "git": GitObjects(self._folder / "git", self._limits.time_s, self._stop, marked),
+            "copies": CopiedContents(self._folder / "copies"),
         }
         self._sizes: dict[How, dict[str, int]] | None = None
         """As `_known` has found them, once it was asked."""
@@ -73,37 +79,37 @@ class Checkpoints:
         self._working = threading.Lock()
         """Held by the thread that works, also by one that was given up."""
 
-    async def keep(self, turn: int, step: int) -> Kept:
-        """Keep what the workspace holds now. Cheap where little has changed.
+    async def keep(self, turn: int, step: int) -> CheckpointRecord:
+        """Keep the present contents of the workspace. Cheap if little has changed.
 
         Raises CheckpointError; then nothing has been kept.
         """
         return await self._in_thread(lambda proceed: self._keep(f"turn {turn}, step {step}", (), proceed)[0])
 
-    async def changes_since(self, id: str) -> tuple[Change, ...]:
+    async def changes_since(self, id: str) -> tuple[FileChange, ...]:
         """The paths that differ now, sorted: what a restore would undo. Raises CheckpointError."""
 
-        def compare(proceed: Proceed) -> tuple[Change, ...]:
+        def compare(proceed: Proceed) -> tuple[FileChange, ...]:
             target, _ = read_manifest(id, self._manifests)
             listing, _ = self._listed(proceed)
-            with Tree(self._workspace) as tree:
+            with FolderTree(self._workspace) as tree:
                 now = self._scanner.scan(tree, {*listing.paths, *target.entries}, listing.left_out, proceed=proceed)
             return tuple(changes(target, now.manifest))
 
         return await self._in_thread(compare)
 
-    async def restore(self, id: str) -> Restored:
+    async def restore(self, id: str) -> RestoreResult:
         """Undo what `changes_since` shows, and report what cannot be undone. The present state is kept first.
 
         Raises CheckpointError before anything has been changed.
         """
 
-        def work(proceed: Proceed) -> Restored:
+        def work(proceed: Proceed) -> RestoreResult:
             target, how = read_manifest(id, self._manifests)
             undo, now = self._keep(f"before going back to {id}", target.entries, proceed)
-            with Tree(self._workspace) as tree:
+            with FolderTree(self._workspace) as tree:
                 outcome = restore(target, now, self._stores[how], tree)
-            return Restored(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
+            return RestoreResult(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
 
         return await self._in_thread(work, RESTORE_GRACE_S)
 
@@ -148,7 +154,7 @@ class Checkpoints:
                 where = f" {error.filename}:" if error.filename else ""
                 raise CheckpointError(f"The files cannot be kept or restored:{where} {error.strerror}.") from error
 
-    def _keep(self, note: str, also: Iterable[str], proceed: Proceed) -> tuple[Kept, Scan]:
+    def _keep(self, note: str, also: Iterable[str], proceed: Proceed) -> tuple[CheckpointRecord, WorkspaceScan]:
         listing, how = self._listed(proceed)
         paths = {*listing.paths, *also}
         if how == "git":
@@ -161,7 +167,7 @@ class Checkpoints:
         except ContentsError as error:
             raise CheckpointError(f"The files cannot be kept: {error}.") from error
 
-    def _listed(self, proceed: Proceed) -> tuple[Listing, How]:
+    def _listed(self, proceed: Proceed) -> tuple[WorkspaceListing, How]:
         """What to look at; never our own folder, should it lie in the workspace."""
         listing = listed_by_git(self._workspace, self._limits.listing_s, self._stop)
         how: How = "copies" if listing is None else "git"
@@ -170,14 +176,14 @@ class Checkpoints:
             return listing, how
         ours = f"{self._folder.relative_to(self._workspace)}/"
         paths = frozenset(path for path in listing.paths if not path.startswith(ours))
-        return Listing(paths, {**listing.left_out, ours: "the checkpoints themselves"}), how
+        return WorkspaceListing(paths, {**listing.left_out, ours: "the checkpoints themselves"}), how
 
     def _stored(
         self, how: How, note: str, paths: set[str], left_out: dict[str, str], proceed: Proceed
-    ) -> tuple[Kept, Scan]:
+    ) -> tuple[CheckpointRecord, WorkspaceScan]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         known = self._known()
-        with Tree(self._workspace) as tree, self._stores[how].writing() as writing:
+        with FolderTree(self._workspace) as tree, self._stores[how].writing() as writing:
             added: dict[str, int] = {}
             room = self._limits.stored_bytes - sum(sum(sizes.values()) for sizes in known.values())
 
@@ -200,7 +206,7 @@ class Checkpoints:
                 writing.commit(scan.manifest, note)
         known[how].update(added)
         written(scan.manifest, how, self._manifests)
-        return Kept(id, how, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
+        return CheckpointRecord(id, how, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
 
     def _known(self) -> dict[How, dict[str, int]]:
         """Bytes of every content in each store, by id; what no manifest names does not count as stored."""

@@ -1,4 +1,4 @@
-"""Run git so that nothing of the person's repository, configuration or environment can change what it does."""
+"""Run git independently of the user's repository, configuration and environment."""
 
 import os
 import shutil
@@ -16,15 +16,15 @@ from harness.processes.git_safety import QUIET
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""
 KILLED_S = 1.0
-"""Seconds in which what a killed git has printed is taken; a process that left its group may hold the pipe longer."""
+"""Seconds to read the output of a killed git; a process that left its group may hold the pipe longer."""
 
 
 class GitError(Exception):
     """git is missing, too old, took too long, or refused."""
 
 
-class Stop:
-    """Ends the work of one thread, from another one: also the git that it waits for."""
+class GitCancellation:
+    """Cancels the work of another thread, including the git process it waits for."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,7 +32,7 @@ class Stop:
         self._set = False
 
     def set(self) -> None:
-        """Kill what runs, and all that is started from now on, until `clear`."""
+        """Kill running processes, and every one started from now on, until `clear`."""
         with self._lock:
             self._set = True
             for process in self._running:
@@ -86,7 +86,7 @@ def start(
     """Start git in a group of its own, where Ctrl+C in the terminal does not reach it. Raises GitError.
 
     It is waited for in a thread, and so not by the owner of the program's processes, whose mark it bears. git that only
-    reads needs none: it ends when nobody takes what it prints.
+    reads needs none: it ends when its output is not read.
     """
     program = shutil.which("git")
     if program is None:
@@ -107,8 +107,8 @@ def start(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a command of git printed."""
+class GitOutput:
+    """The output of a git command."""
 
     printed: bytes
     complaint: bytes
@@ -118,11 +118,11 @@ def ask(
     *arguments: str,
     cwd: Path,
     time_s: float,
-    stop: Stop | None = None,
+    stop: GitCancellation | None = None,
     given: bytes = b"",
     fine: tuple[int, ...] = (0,),
-) -> Answer:
-    """Have git read something about the person's repository around `cwd`.
+) -> GitOutput:
+    """Query the user's repository around `cwd`.
 
     Args:
         arguments: the command, one that writes nothing.
@@ -137,7 +137,7 @@ def ask(
     pipe = subprocess.PIPE
     process = start(*arguments, cwd=cwd, settings=QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
     try:
-        with (stop or Stop()).ends(process):
+        with (stop or GitCancellation()).ends(process):
             printed, complaint = process.communicate(given, time_s)
     except subprocess.TimeoutExpired as error:
         kill(process)
@@ -146,4 +146,4 @@ def ask(
         raise GitError(f"git {arguments[0]} took longer than {time_s:g} s") from error
     if process.returncode not in fine:
         raise GitError(complaint.decode(errors="replace").strip() or f"git {arguments[0]} failed")
-    return Answer(printed, complaint)
+    return GitOutput(printed, complaint)

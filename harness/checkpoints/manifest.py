@@ -1,22 +1,95 @@
-"""What one checkpoint holds, by path: written as one JSON file, whole or not at all."""
+"""Checkpoints on disk: records, limits, errors and the manifest of each checkpoint."""
 
 import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from harness.checkpoints.results import CheckpointError, How
-from harness.tools.files import replace_atomically
+from harness.base.errors import HarnessError
+from harness.base.files import replace_atomically
 from harness.tools.workspace import sendable
+
+How = Literal["git", "copies"]
+"""Storage of the contents: the session's own git repository, or plain copies."""
+
+
+class CheckpointError(HarnessError):
+    """The files could not be kept, compared or restored. The text is one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointLimits:
+    """How much is kept; files beyond a limit are skipped and reported."""
+
+    file_bytes: int = 10_000_000
+    """Of one file."""
+    total_bytes: int = 200_000_000
+    """Of all files of one checkpoint."""
+    files: int = 20_000
+    """Files and links of one checkpoint."""
+    stored_bytes: int = 1_000_000_000
+    """Of all different contents that a session keeps, before compression. When reached, nothing more is kept."""
+    time_s: float = 30.0
+    """For one keep or comparison; a restore that has begun to write is not cut off."""
+    listing_s: float = 5.0
+    """For each git query of the user's repository; after that the workspace is treated as having none."""
+
+    def __post_init__(self) -> None:
+        if min(self.file_bytes, self.total_bytes, self.files, self.stored_bytes, self.time_s, self.listing_s) <= 0:
+            raise ValueError("Every limit of the checkpoints has to be above 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRecord:
+    """A checkpoint."""
+
+    id: str
+    """Derived from kept and skipped files: the same state has the same id."""
+    how: How
+    files: int
+    left_out: tuple[str, ...] = ()
+    """Skipped files and reasons, in a few lines."""
+
+
+class ChangeKind(Enum):
+    """How a file changed since a checkpoint."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    """Another content, other permissions, or a link in place of a file."""
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A path whose state differs from a checkpoint. A restore takes an added file away and writes back the others."""
+
+    path: str
+    """From the workspace, with forward slashes; bytes that are not UTF-8 as backslash escapes."""
+    kind: ChangeKind
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreResult:
+    """The result of a restore."""
+
+    undo: str
+    """Id of the state before it: restoring that undoes the restore."""
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    not_undone: tuple[str, ...] = ()
+    """Paths that stay different or were never kept, and why, one line each."""
+
 
 IGNORED = "ignored by git"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ManifestEntry:
     """A file, or a link, whose content is the path it points to."""
 
     kind: Literal["file", "link"]
@@ -29,31 +102,31 @@ class Entry:
 
 
 def content_id(data: bytes) -> str:
-    """The id of a content, by which it is stored once; the same in a git repository and among plain copies."""
+    """The id of a content; the same in a git repository and among plain copies."""
     return sha256(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a workspace held at one moment. Paths are relative, with surrogate escapes for bytes that are not UTF-8."""
+    """The contents of a workspace at one moment. Paths are relative, with surrogate escapes for bytes that are not
+    UTF-8."""
 
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, ManifestEntry]
     left_out: Mapping[str, str]
-    """Path and reason of what was there and is not kept. A folder ends in a slash and stands for all below it."""
+    """Paths that existed but are not kept, with reasons. A folder ends in a slash and covers everything below it."""
     beyond: str | None = None
-    """The first path, in the order of sorting, that a limit cut off. Nothing is known of the paths from here on."""
+    """The first path, in sorted order, beyond a limit. Paths from here on are unknown."""
     absent: frozenset[str] = frozenset()
-    """Paths in folders that are left out of which it is known that there was no file: they were looked at, because an
-    earlier checkpoint has them."""
+    """Paths in skipped folders that did not exist; they were checked because an earlier checkpoint has them."""
 
     def leaves_out(self, path: str) -> bool:
-        """Whether something at `path` may have stood there without being kept, so that nobody may remove it."""
+        """Whether something may have existed at `path` without being kept, so it must not be removed."""
         if path in self.entries or path in self.absent:
             return False
         return bool(self.reason(path)) or any(f"{parent}/" in self.left_out for parent in PurePosixPath(path).parents)
 
     def reason(self, path: str) -> str:
-        """Why this very path is not kept; empty where it is, or where nothing stood."""
+        """Why this path is not kept; empty if it is, or if nothing existed."""
         if path in self.entries:
             return ""
         if self.beyond is not None and path >= self.beyond:
@@ -74,7 +147,7 @@ class Manifest:
         return json.dumps({"how": how, "beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
 
     def left_out_lines(self, most: int = 10) -> tuple[str, ...]:
-        """What is not kept and why; what git ignores in one line, and at most `most` lines in all."""
+        """Skipped files and reasons: ignored ones in one line, at most `most` lines in all."""
         ignored = [path for path, reason in self.left_out.items() if reason == IGNORED]
         lines = [f"{sendable(path)}: {reason}" for path, reason in sorted(self.left_out.items()) if reason != IGNORED]
         if self.beyond is not None:
@@ -104,7 +177,7 @@ def read_manifest(id: str, folder: Path) -> tuple[Manifest, How]:
         raise CheckpointError(f"There is no checkpoint {id!r}: its id would be 16 hex digits.")
     try:
         values = json.loads((folder / f"{id}.json").read_bytes())
-        entries = {path: Entry(*entry) for path, entry in values["entries"].items()}
+        entries = {path: ManifestEntry(*entry) for path, entry in values["entries"].items()}
         absent = frozenset(values.get("absent", ()))
         return Manifest(entries, values["left_out"], values["beyond"], absent), values["how"]
     except FileNotFoundError as error:

@@ -1,14 +1,13 @@
-"""Make the workspace hold again what a manifest says, and tell what could not be done."""
+"""Restore a workspace to a manifest and report what could not be restored."""
 
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from harness.checkpoints.contents import Contents, ContentsError
-from harness.checkpoints.manifest import IGNORED, Manifest
-from harness.checkpoints.results import Change, ChangeKind
-from harness.checkpoints.scan import Scan, signature
-from harness.tools.tree import Tree
+from harness.checkpoints.manifest import IGNORED, ChangeKind, FileChange, Manifest
+from harness.checkpoints.object_store import ContentsError, ContentStore
+from harness.checkpoints.scan import WorkspaceScan, signature
+from harness.tools.tree import FolderTree
 from harness.tools.workspace import sendable
 
 
@@ -17,8 +16,8 @@ class _NotDoneError(Exception):
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What was done, by path, and what was not, in one line each."""
+class RestoreOutcome:
+    """Restored paths, and the others with a reason in one line each."""
 
     written: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
@@ -29,20 +28,20 @@ class Outcome:
         self.not_undone.append(f"{sendable(path)}: {why}; it stays as it is")
 
 
-def changes(target: Manifest, now: Manifest) -> Iterator[Change]:
+def changes(target: Manifest, now: Manifest) -> Iterator[FileChange]:
     """What a restore of `target` would undo, by path."""
     for path, kind in _differences(target, now):
         if not now.reason(path):
-            yield Change(sendable(path), kind)
+            yield FileChange(sendable(path), kind)
 
 
-def restore(target: Manifest, now: Scan, contents: Contents, tree: Tree) -> Outcome:
-    """Undo what changed between `target` and `now`, as far as possible; what is not possible is in the outcome.
+def restore(target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: FolderTree) -> RestoreOutcome:
+    """Undo the changes between `target` and `now` as far as possible; the outcome lists the rest.
 
-    What was left out of either is not touched: of the one nothing is known, and the other could not be brought back.
-    Nor is a path that somebody changes while this runs.
+    Paths skipped in either are not touched: they are unknown, or could not be restored again. Nor are paths that change
+    while this runs.
     """
-    outcome = Outcome()
+    outcome = RestoreOutcome()
     wanted: list[str] = []
     for path, kind in _differences(target, now.manifest):
         if reason := now.manifest.reason(path):
@@ -66,7 +65,7 @@ def _differences(target: Manifest, now: Manifest) -> Iterator[tuple[str, ChangeK
             yield path, ChangeKind.REMOVED if after is None else ChangeKind.CHANGED
 
 
-def _remove(path: str, now: Scan, tree: Tree, outcome: Outcome) -> None:
+def _remove(path: str, now: WorkspaceScan, tree: FolderTree, outcome: RestoreOutcome) -> None:
     try:
         _require_untouched(path, now, tree)
         tree.remove(path)
@@ -75,7 +74,14 @@ def _remove(path: str, now: Scan, tree: Tree, outcome: Outcome) -> None:
         outcome.leave(path, _why(error))
 
 
-def _write(paths: Sequence[str], target: Manifest, now: Scan, contents: Contents, tree: Tree, outcome: Outcome) -> None:
+def _write(
+    paths: Sequence[str],
+    target: Manifest,
+    now: WorkspaceScan,
+    contents: ContentStore,
+    tree: FolderTree,
+    outcome: RestoreOutcome,
+) -> None:
     same = {path for path in paths if _only_the_mode_differs(path, target, now.manifest)}
     for path in sorted(same):
         _put(path, None, target, now, tree, outcome)
@@ -94,7 +100,9 @@ def _write(paths: Sequence[str], target: Manifest, now: Scan, contents: Contents
             _put(path, data, target, now, tree, outcome)
 
 
-def _put(path: str, data: bytes | None, target: Manifest, now: Scan, tree: Tree, outcome: Outcome) -> None:
+def _put(
+    path: str, data: bytes | None, target: Manifest, now: WorkspaceScan, tree: FolderTree, outcome: RestoreOutcome
+) -> None:
     entry = target.entries[path]
     try:
         _require_untouched(path, now, tree)
@@ -114,7 +122,7 @@ def _only_the_mode_differs(path: str, target: Manifest, now: Manifest) -> bool:
     return after is not None and (before.kind, before.content) == (after.kind, after.content)
 
 
-def _require_untouched(path: str, now: Scan, tree: Tree) -> None:
+def _require_untouched(path: str, now: WorkspaceScan, tree: FolderTree) -> None:
     status = tree.status(path)
     if status is not None and stat.S_ISDIR(status.st_mode):
         status = None  # as the scan counts it; a folder makes way only when it is empty

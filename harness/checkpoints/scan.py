@@ -1,15 +1,99 @@
-"""Look at every listed file and link: what it is, and what it holds."""
+"""Which files of a workspace are kept, and reading them."""
 
 import os
+import re
 import stat
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from harness.checkpoints.manifest import Entry, Manifest, content_id
-from harness.checkpoints.results import CheckpointLimits
-from harness.tools.tree import Tree
+from harness.checkpoints.git import GitCancellation, GitError, ask
+from harness.checkpoints.manifest import IGNORED, CheckpointLimits, Manifest, ManifestEntry, content_id
+from harness.tools.ignored_files import walk
+from harness.tools.tree import FolderTree
 from harness.tools.workspace import kind
+
+_NESTED = "a git repository of its own"
+_UNREADABLE = "cannot be read"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceListing:
+    """Names found in a workspace; they may turn out unreadable or not to be files."""
+
+    paths: frozenset[str]
+    """Candidates, relative to the workspace, with surrogate escapes for bytes that are not UTF-8."""
+    left_out: dict[str, str]
+    """Path and reason; a folder ends in a slash."""
+
+
+def listed_by_git(workspace: Path, time_s: float, stop: GitCancellation) -> WorkspaceListing | None:
+    """The files that the surrounding repository tracks or does not ignore; None if git cannot tell.
+
+    That is: no repository, a workspace that an outer repository ignores as a whole, or no git that works.
+    Submodules and repositories inside of it are left out. git reads its index here and writes nothing.
+    """
+    others = ("ls-files", "-z", "--others", "--exclude-standard")
+    try:
+        if _ignored(workspace, ["."], time_s, stop):
+            return None
+        answer = ask(*others, "--cached", cwd=workspace, time_s=time_s, stop=stop)
+        paths = _names(answer.printed)
+        found = _names(ask(*others, "--ignored", "--directory", cwd=workspace, time_s=time_s, stop=stop).printed)
+        # It also names folders that hold nothing but ignored files. A new file there is not ignored.
+        ignored = _ignored(workspace, [name for name in found if name.endswith("/")], time_s, stop)
+        left_out = dict.fromkeys(_unreadable(workspace, answer.complaint, time_s, stop), _UNREADABLE)
+    except GitError:
+        return None
+    left_out |= dict.fromkeys([name for name in found if not name.endswith("/")] + ignored, IGNORED)
+    nested = {path for path in paths if path.endswith("/") or _is_folder(workspace / path)}
+    left_out |= {path.rstrip("/") + "/": _NESTED for path in nested}
+    return WorkspaceListing(frozenset(paths) - nested, left_out)
+
+
+def listed_by_walking(workspace: Path, proceed: Callable[[], None]) -> WorkspaceListing:
+    """The same without a repository: everything that no .gitignore file names, and no folder called .git.
+
+    `proceed` is called between two files; what it raises ends the walk.
+    """
+    start = len(str(workspace).rstrip("/")) + 1
+    paths, left_out = set(), {}
+    for entry, ignored in walk(workspace, workspace):
+        proceed()
+        path = entry.path[start:]
+        if entry.name == ".git":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            left_out[f"{path}/"] = IGNORED if ignored else _UNREADABLE
+        elif ignored:
+            left_out[path] = IGNORED
+        else:
+            paths.add(path)
+    return WorkspaceListing(frozenset(paths), left_out)
+
+
+def _ignored(workspace: Path, names: Iterable[str], time_s: float, stop: GitCancellation) -> list[str]:
+    given = b"".join(os.fsencode(name) + b"\0" for name in names)
+    arguments = ("check-ignore", "-z", "--stdin")
+    return _names(ask(*arguments, cwd=workspace, time_s=time_s, stop=stop, given=given, fine=(0, 1)).printed)
+
+
+def _unreadable(workspace: Path, complaint: bytes, time_s: float, stop: GitCancellation) -> Iterator[str]:
+    """The folders that git passed over with a warning, which names them from the top of the repository."""
+    named = re.findall(rb"^warning: could not open directory '(.+?)/': ", complaint, re.MULTILINE | re.DOTALL)
+    if named:
+        prefix = ask("rev-parse", "--show-prefix", cwd=workspace, time_s=time_s, stop=stop).printed.removesuffix(b"\n")
+        yield from (f"{os.fsdecode(name.removeprefix(prefix))}/" for name in named)
+
+
+def _names(printed: bytes) -> list[str]:
+    return [os.fsdecode(name) for name in printed.split(b"\0") if name]
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
 
 Signature = tuple[int, ...]
 
@@ -26,52 +110,52 @@ def signature(status: os.stat_result) -> Signature:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """The state of a workspace as it was found."""
+class WorkspaceScan:
+    """The scanned state of a workspace."""
 
     manifest: Manifest
     seen: dict[str, Signature]
     """Of every kept path, as it was when its content was read."""
 
 
-_NEVER_READ: tuple[Signature, int, Entry] = ((), 0, Entry("file", 0, 0, ""))
+_NEVER_READ: tuple[Signature, int, ManifestEntry] = ((), 0, ManifestEntry("file", 0, 0, ""))
 
 
 @dataclass(slots=True)
-class Scanner:
-    """Remembers what it has read, so that a file that nobody touched is not read again."""
+class WorkspaceScanner:
+    """Remembers what it has read, so unchanged files are not read again."""
 
     limits: CheckpointLimits
     settled_ns: int = SETTLED_NS
-    _known: dict[str, tuple[Signature, int, Entry]] = field(default_factory=dict)
-    """Entry of a path, its signature and its ctime, which nobody can put back, when it was read."""
+    _known: dict[str, tuple[Signature, int, ManifestEntry]] = field(default_factory=dict)
+    """Entry of a path with its signature and its ctime, which cannot be set back, at the time of reading."""
 
     def scan(
         self,
-        tree: Tree,
+        tree: FolderTree,
         paths: Iterable[str],
         left_out: dict[str, str],
         *,
         stored: Callable[[str], bool] = lambda _: True,
         store: Callable[[str, bytes], None] = lambda *_: None,
         proceed: Callable[[], None] = lambda: None,
-    ) -> Scan:
-        """The state of `paths`, of which those that name no file or link now count as not there.
+    ) -> WorkspaceScan:
+        """The state of `paths`; those that name no file or link now count as absent.
 
         Args:
             tree: the workspace.
-            paths: what is to be kept.
-            left_out: what is not, with reasons; more is found here.
+            paths: the paths to keep.
+            left_out: skipped paths with reasons; more are found here.
             stored: whether a content need not be read again for `store`.
             store: gets every content that is not stored, with its id.
             proceed: called between two files; what it raises ends the scan.
         """
-        entries: dict[str, Entry] = {}
+        entries: dict[str, ManifestEntry] = {}
         seen: dict[str, Signature] = {}
         missing: set[str] = set()
         left_out, beyond, total = dict(left_out), None, 0
         settled_before = time.time_ns() - self.settled_ns
-        fresh: dict[str, tuple[Signature, int, Entry]] = {}
+        fresh: dict[str, tuple[Signature, int, ManifestEntry]] = {}
         for path in sorted(paths):
             proceed()
             try:
@@ -99,7 +183,7 @@ class Scanner:
                 fresh[path] = seen[path], status.st_ctime_ns, entry
         self._known = fresh
         manifest = Manifest(entries, left_out, beyond)
-        return Scan(replace(manifest, absent=frozenset(filter(manifest.leaves_out, missing))), seen)
+        return WorkspaceScan(replace(manifest, absent=frozenset(filter(manifest.leaves_out, missing))), seen)
 
     def _refusal(self, status: os.stat_result) -> str:
         if not stat.S_ISREG(status.st_mode) and not stat.S_ISLNK(status.st_mode):
@@ -112,12 +196,12 @@ class Scanner:
 
     def _entry(
         self,
-        tree: Tree,
+        tree: FolderTree,
         path: str,
         status: os.stat_result,
         stored: Callable[[str], bool],
         store: Callable[[str, bytes], None],
-    ) -> tuple[os.stat_result, Entry]:
+    ) -> tuple[os.stat_result, ManifestEntry]:
         mark, changed_at, entry = self._known.get(path, _NEVER_READ)
         if mark == signature(status) and changed_at == status.st_ctime_ns and stored(entry.content):
             return status, entry
@@ -131,5 +215,5 @@ class Scanner:
         if not stored(id):
             store(id, data)
         if stat.S_ISLNK(status.st_mode):
-            return status, Entry("link", 0, len(data), id)
-        return status, Entry("file", stat.S_IMODE(status.st_mode) & 0o777, len(data), id)
+            return status, ManifestEntry("link", 0, len(data), id)
+        return status, ManifestEntry("file", stat.S_IMODE(status.st_mode) & 0o777, len(data), id)

@@ -1,4 +1,4 @@
-"""`harness breakers SESSION`: the breaker table of a recorded session, at its end or at any step."""
+"""`harness breakers`: the breakers of a recorded session, at its end or at any step."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 from harness.base.clock import time_of_day
 from harness.base.errors import JournalError
 from harness.events import (
+    Alternative,
     BreakerChanged,
     BreakerCommand,
     BreakerCommanded,
@@ -14,18 +15,17 @@ from harness.events import (
     Dispatched,
     DispatchLimitsSet,
     Event,
-    Route,
 )
 from harness.journal import find, read
-from harness.journal.moments import require_step, until
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.dispatcher import Replay
-from harness.policies.breakers.text_table import table_lines
+from harness.journal.records import require_step, until
+from harness.policies.breakers.dispatcher import BreakerReplay
+from harness.policies.breakers.health_table import table_lines
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.settings.capability_files import load_capabilities
 
 
 def session_file(name: str, folder: Path) -> Path:
-    """The journal meant by a path, an id, the beginning of one, or "latest". Raises HarnessError."""
+    """The journal for a path, an id, the beginning of one, or "latest". Raises HarnessError."""
     path = Path(name)
     if path.suffix != ".jsonl":
         return find(folder, name)
@@ -35,21 +35,18 @@ def session_file(name: str, folder: Path) -> Path:
 
 
 def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
-    """The table, the budget and what happened to the breakers up to step `at`, or to the end.
-
-    Raises JournalError for a journal that holds no decisions, or ends before that step.
-    """
+    """The breakers, the failure budget and the changes up to step `at`, or to the end. Raises JournalError."""
     records = read(path).records
     tools = tools_in(record.event for record in records)
     if not tools:
-        raise JournalError(f"{path.name} holds no decisions about tool calls; it is older than the breakers.")
+        raise JournalError(f"{path.name} contains no breaker decisions.")
     if at is not None:
         require_step(path, records, at)
-    board = Board(tools, load_capabilities(None, None, tools))
-    replay, log = Replay(board), []
+    board = BreakerRegistry(tools, load_capabilities(None, None, tools))
+    replay, log = BreakerReplay(board), []
     for record in until(records, at):
-        log += [line for event in replay.see(record.event, record.at) if (line := _told(event))]
-        if line := _decided(record.event):
+        log += [line for event in replay.on_event(record.event, record.at) if (line := _change_line(event))]
+        if line := _decision_line(record.event):
             log.append(f"step {board.step}: {line}")
     yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
     yield ""
@@ -61,7 +58,7 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
 
 
 def tools_in(events: Iterable[Event]) -> tuple[str, ...]:
-    """The tools a session had, by the last event that names them, and those it decided about besides."""
+    """The tools of a session: those last announced, and others with decisions."""
     known: tuple[str, ...] = ()
     decided: dict[str, None] = {}
     for event in events:
@@ -73,13 +70,12 @@ def tools_in(events: Iterable[Event]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*known, *decided)))
 
 
-def _decided(event: Event) -> str:
-    """What a person, or the board about a call, decided that is out of the ordinary."""
+def _decision_line(event: Event) -> str:
     match event:
         case BreakerCommanded(command=BreakerCommand.CONFIRM):
-            return "a person confirmed that the cause is gone"
-        case Dispatched(dispatch=Dispatch.SKIP, routes=[Route(tool=other, degradation=loses), *_]) if other:
-            return f"{event.tool} skipped; offered: {other}, which loses {loses}"
+            return "the user confirmed that the cause is gone"
+        case Dispatched(dispatch=Dispatch.SKIP, alternatives=[Alternative(tool=other, degradation=loses), *_]) if other:
+            return f"{event.tool} skipped; alternative: {other}, loses {loses}"
         case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE as dispatch):
             return f"{event.tool} {'skipped' if dispatch is Dispatch.SKIP else 'not run: the turn pauses'}"
         case Dispatched(in_place_of=skipped) if skipped:
@@ -88,7 +84,7 @@ def _decided(event: Event) -> str:
             return ""
 
 
-def _told(event: Event) -> str:
+def _change_line(event: Event) -> str:
     match event:
         case BreakerChanged() if event.before is not event.after:
             why = event.why.value.replace("_", " ")

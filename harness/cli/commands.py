@@ -1,18 +1,21 @@
-"""The commands besides the agent itself: look something up, or serve the practice model or the app."""
+"""The subcommands of `harness`, from their flags to the exit code. Each imports what it needs."""
 
 import asyncio
 import json
 import os
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
+from harness.journal.records import records_until
 from harness.settings import Settings, load
 
 
 def run(command: str, options: Namespace) -> int:
-    """Run one of `cli.COMMANDS`; returns the exit code. Raises HarnessError."""
+    """Run one of `parser.COMMANDS`; returns the exit code. Raises HarnessError."""
     match command:
         case "learn":
             from harness.ui.lessons.command import learn
@@ -35,17 +38,13 @@ def run(command: str, options: Namespace) -> int:
         case "shot":
             return _shot(_settings(options), options)
         case "watch":
-            from harness.cli.view import watch
-
-            return watch(_settings(options), options)
+            return _watch(_settings(options), options)
         case "replay":
-            from harness.cli.view import replay
-
-            return replay(_settings(options), options)
-        case "escape":
-            return _experience(_settings(options), options) if options.kind == "stats" else _escape(options)
-        case "gate":
-            return _gate(_settings(options), options)
+            return _replay(_settings(options), options)
+        case "loops":
+            return _loop_stats(_settings(options), options) if options.kind == "stats" else _loop_demo(options)
+        case "admission":
+            return _admission(_settings(options), options)
         case "transitions":
             from harness.policies.recovery import tables
 
@@ -64,7 +63,6 @@ def run(command: str, options: Namespace) -> int:
 
 
 def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:
-    """Asks here, where there is a terminal, whether the folder is trusted; the flag that a no amounts to."""
     from harness.cli.parser import agent_parser, flags
     from harness.ui.folder_question import with_answer
 
@@ -80,13 +78,13 @@ def _settings(options: Namespace) -> Settings:
 
 def _sessions(settings: Settings) -> int:
     from harness.journal import session_folder, sessions
-    from harness.ui.commands.session_list import session_lines
+    from harness.ui.commands.session_commands import session_lines
 
     found = sessions(session_folder(settings.workspace, settings.state_dir))
     for line in session_lines(found):
         print(line)
     if not found:
-        print(f"There is no session for {settings.workspace} yet.", file=sys.stderr)
+        print(f"No sessions in {settings.workspace} yet.", file=sys.stderr)
     return 0
 
 
@@ -100,35 +98,27 @@ def _breakers(settings: Settings, options: Namespace) -> int:
     return 0
 
 
-def _escape(options: Namespace) -> int:
-    from harness.events import LoopChoice, WalkEnd
-    from harness.graphs.demo import AnswersAlways, Demo, world_of
-
-    demo = Demo(world_of(options.graph, options.size, options.seed, options.fail_rate), options.seed)
-    person = AnswersAlways(LoopChoice(options.person)) if options.person else None
-    end = asyncio.run(demo.run(most_steps=options.steps, person=person))
-    for line in demo.as_json() if options.json else demo.as_text():
-        print(line)
-    return 0 if end is WalkEnd.GOAL else 3
+def _loop_demo(options: Namespace) -> int:
+    return int(import_module("chapters.s22_escape.graph_agents.demo").main(options))
 
 
-def _experience(settings: Settings, options: Namespace) -> int:
+def _loop_stats(settings: Settings, options: Namespace) -> int:
     from harness.settings.loop_experience_file import as_json, experience_file, table
 
     file = experience_file(settings)
     if options.forget:
-        print(f"Removed: {file.path}" if file.forget() else f"There is nothing to forget: no {file.path}")
+        print(f"Deleted {file.path}" if file.forget() else f"Nothing to delete: {file.path} does not exist")
     elif options.json:
         print(json.dumps(as_json(file)))
     elif (known := file.read()).tallies:
-        print(*table(known), f"kept in {file.path}; --forget removes it", sep="\n")
+        print(*table(known), f"from {file.path}; --forget deletes it", sep="\n")
     else:
-        print(f"No agent has been freed of a loop in {settings.workspace} yet; it would stand in {file.path}")
+        print(f"No intervention has ended a loop in {settings.workspace} yet ({file.path} does not exist)")
     return 0
 
 
-def _gate(settings: Settings, options: Namespace) -> int:
-    from harness.cli.slots import as_json, slots_status, status_lines
+def _admission(settings: Settings, options: Namespace) -> int:
+    from harness.cli.admission import as_json, slots_status, status_lines
 
     status = slots_status(settings)
     print(json.dumps(as_json(status)) if options.json else "\n".join(status_lines(status)))
@@ -138,7 +128,8 @@ def _gate(settings: Settings, options: Namespace) -> int:
 def _export(settings: Settings, options: Namespace) -> int:
     from harness.engine.config import secrets_of
     from harness.journal import find, read, session_folder
-    from harness.journal.export import as_json, markdown, save
+    from harness.journal.export import as_json, save
+    from harness.ui.markdown_page import markdown
 
     path = find(session_folder(settings.workspace, settings.state_dir), options.id)
     write = markdown if options.format == "markdown" else as_json
@@ -156,33 +147,99 @@ def _shot(settings: Settings, options: Namespace) -> int:
     from harness.engine.config import secrets_of
     from harness.journal import session_folder
     from harness.journal.export import save, without_secrets
-    from harness.journal.moments import moment_of
-    from harness.ui.app.snapshot import picture, size_of
+    from harness.ui.app.snapshot import parse_size, snapshot_svg
 
-    columns, rows = size_of(options.size)
+    columns, rows = parse_size(options.size)
     path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
     secrets = secrets_of(settings, os.environ)
-    records = without_secrets(moment_of(path, step=options.at, seq=options.seq), secrets)
-    drawing = picture(records, path.stem, columns=columns, rows=rows, theme=options.theme, panel_only=options.panel)
+    records = without_secrets(records_until(path, step=options.at, seq=options.seq), secrets)
+    drawing = snapshot_svg(
+        records, path.stem, columns=columns, rows=rows, theme=options.theme, panel_only=options.panel
+    )
     save(asyncio.run(drawing), Path(options.output))
     print(f"Written to {options.output}")
     return 0
 
 
+def _watch(settings: Settings, options: Namespace) -> int:
+    """Without a name the running session is watched, else the latest."""
+    from harness.cli.breakers import session_file
+    from harness.journal import session_folder
+    from harness.journal.follow import follow, running_session
+    from harness.ui.plain.printer import has_colours
+    from harness.ui.plain.recordings import watch_as_json, watch_in_lines
+
+    folder = session_folder(settings.workspace, settings.state_dir)
+    running = None if options.session else running_session(folder)
+    path = running or session_file(options.session or "latest", folder)
+    if options.output_format == "stream-json":
+        return watch_as_json(path, sys.stdout, sys.stderr)
+    if _on_screen(settings):
+        from harness.ui.app.watch import watch
+
+        return watch(path.stem, follow(path))
+    colours = has_colours(sys.stdout, os.environ)
+    return watch_in_lines(path, _resume_hint(path, folder, options), sys.stdout, colours=colours)
+
+
+def _replay(settings: Settings, options: Namespace) -> int:
+    from harness.base.errors import SettingsError
+    from harness.base.external_text import counted
+    from harness.cli.breakers import session_file
+    from harness.journal import read, session_folder
+    from harness.ui.plain.printer import has_colours
+    from harness.ui.plain.recordings import replay_in_lines
+    from harness.ui.replay import FASTEST, SLOWEST
+
+    if options.speed != 0 and not SLOWEST <= options.speed <= FASTEST:
+        raise SettingsError(f"--speed must be from {SLOWEST:g} to {FASTEST:g}, or 0 for no pauses.")
+    folder = session_folder(settings.workspace, settings.state_dir)
+    path = session_file(options.session, folder)
+    reading = read(path)
+    if reading.skipped:
+        print(f"{counted(len(reading.skipped), 'line')} of {path.name} could not be read", file=sys.stderr)
+    if _on_screen(settings):
+        from harness.ui.app.watch import replay
+
+        return replay(path.stem, reading.records, speed=options.speed, step=options.step)
+    return replay_in_lines(
+        reading.records,
+        _resume_hint(path, folder, options),
+        sys.stdout,
+        speed=options.speed,
+        step=options.step,
+        colours=has_colours(sys.stdout, os.environ),
+    )
+
+
+def _on_screen(settings: Settings) -> bool:
+    from harness.ui.screen_choice import screen_wanted
+
+    return screen_wanted(settings.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr))
+
+
+def _resume_hint(path: Path, folder: Path, options: Namespace) -> str:
+    """The command that resumes a session; empty for a journal outside of its sessions folder."""
+    if path.resolve().parent != folder.resolve():
+        return ""
+    where = f" --cwd {shlex.quote(options.cwd)}" if options.cwd else ""
+    return f"harness --resume {path.stem}{where}"
+
+
 async def _practice(options: Namespace) -> int:
     from harness.practice.service import proxy, serve
-    from harness.ui.signals import heeding
+    from harness.ui.signals import handle_signals
 
-    with heeding() as signalled:
+    with handle_signals() as signalled:
         try:
             if options.kind == "serve":
                 from harness.model.tokens import TokenCounter
-                from harness.practice.improviser import Improviser
+                from harness.practice.rule_model import RuleModel
 
                 counter = TokenCounter()
                 await asyncio.to_thread(counter.load)
                 await serve(
-                    Improviser(),
+                    RuleModel(),
                     sys.stdout,
                     host=options.host,
                     port=options.port,
@@ -207,4 +264,4 @@ async def _practice(options: Namespace) -> int:
         except asyncio.CancelledError:
             if not signalled.number:
                 raise
-    return 0  # a server has no other end than a signal
+    return 0  # a server ends by a signal only

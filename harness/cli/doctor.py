@@ -1,4 +1,4 @@
-"""`harness doctor`: what is set, from where, what will happen, and what would go wrong."""
+"""`harness doctor`: show settings with their origins, and check that a prompt could be answered."""
 
 import asyncio
 import logging
@@ -19,28 +19,28 @@ from urllib.request import getproxies, proxy_bypass
 from harness import __version__
 from harness.base.clock import SystemClock
 from harness.base.errors import HarnessError, SettingsError
-from harness.base.secret import MASK, Secret
-from harness.base.terminal_text import counted
-from harness.cli.doctor_session import brought_along
+from harness.base.external_text import counted
+from harness.base.secrets import MASK, Secret
+from harness.cli.doctor_session import session_extras
 from harness.engine.config import retirements
-from harness.engine.connection import address_of, endpoint_of
+from harness.engine.connection import ModelConnection, address_of, endpoint_of
 from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.platforms import NAMES
-from harness.settings import Loaded, Settings, load, project_settings_file, user_settings_file
-from harness.ui.plain.plain import has_colours
+from harness.settings import LoadedSettings, Settings, load, project_settings_file, user_settings_file
+from harness.ui.plain.printer import has_colours
 from harness.ui.screen_choice import screen_wanted
 
 CONNECT_S = 5.0
-"""Seconds that opening a connection may take."""
+"""Timeout for opening a connection, in seconds."""
 PACKAGES = ("anthropic", "httpx2", "pydantic", "tiktoken", "textual")
 LACKING = {
     Platform.BEDROCK: "a list of models with their limits, and server tools such as web search",
     Platform.VERTEX: "a list of models with their limits",
     Platform.FOUNDRY: "a list of models with their limits",
 }
-"""What a platform does not offer of the Messages API."""
+"""Parts of the Messages API that a platform lacks."""
 PERMISSIONS = {
     "ask": "asks before it writes or runs something",
     "edits": "writes files without asking, asks before it runs something",
@@ -50,10 +50,9 @@ PERMISSIONS = {
 
 
 def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -> int:
-    """Print the report. Returns 0 when a prompt would go out, 1 when something would fail before that.
+    """Print the report. Returns 1 if a check fails, else 0.
 
-    A connection to the address of the model is opened and closed; only `online` sends something, and asks the server
-    for its models.
+    Opens and closes a connection to the model's address; only `online` sends a request, for the list of models.
     """
     report = _Report(out)
     report.facts("Program", _program())
@@ -66,15 +65,15 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
         return report.exit_code
     settings = loaded.settings
     report.facts("What will happen", _outlook(loaded))
-    report.facts("Set by you", _given(loaded))
+    report.facts("Changed settings", _given(loaded))
     report.facts("Files", _files(settings))
-    brought = brought_along(loaded)
-    report.facts("With every session here", brought.facts)
+    extras = session_extras(loaded)
+    report.facts("In every session here", extras.facts)
     report.facts("Terminal", {"shown": _front_end(settings)} | _terminal(os.environ))
     report.title("Checks")
-    for note in (*loaded.notes, *brought.oddities):
+    for note in (*loaded.notes, *extras.warnings):
         report.line("!", note)
-    for name, failure in brought.failures.items():
+    for name, failure in extras.failures.items():
         report.failed(name, failure)
     for text in retirements(settings, SystemClock()):
         report.line("!", text)
@@ -90,7 +89,7 @@ def doctor(out: TextIO, *, workspace: str | None = None, online: bool = False) -
 
 
 class _Report:
-    """Writes sections of facts and checks; remembers whether a check failed."""
+    """Writes facts and checks."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
@@ -107,7 +106,7 @@ class _Report:
         print(file=self._out)
 
     def check(self, name: str, examine: Callable[[], str]) -> None:
-        """`examine` gives what it found, or raises HarnessError."""
+        """`examine` returns its finding or raises HarnessError."""
         try:
             self.line("✓", f"{name}: {examine()}")
         except HarnessError as error:
@@ -132,10 +131,10 @@ def _program() -> dict[str, object]:
 
 
 def _sandbox() -> str:
-    from harness.processes.read_only import landlock_version
+    from harness.processes.sandbox import landlock_version
 
     version = landlock_version()
-    return f"on for commands that only look (Landlock {version})" if version else "not offered by this system"
+    return f"on for read-only commands (Landlock {version})" if version else "not supported by this system"
 
 
 def _version(package: str) -> str:
@@ -145,20 +144,20 @@ def _version(package: str) -> str:
         return "missing"
 
 
-def _outlook(loaded: Loaded) -> dict[str, object]:
+def _outlook(loaded: LoadedSettings) -> dict[str, object]:
     settings, origins = loaded.settings, loaded.origins
     if settings.practice:
         return {
             "answers": f"{settings.model}, the built-in rule-based practice model ({origins['practice']})",
-            "for a real one": "set ANTHROPIC_API_KEY",
-            "network": "none; the practice model runs inside the program",
+            "for a real model": "set ANTHROPIC_API_KEY",
+            "network": "none; the practice model runs locally",
             "tools": PERMISSIONS[settings.permission_mode],
         }
     name = "api_key" if settings.api_key else "auth_token"
     credential = settings.api_key or settings.auth_token
     answers = {
         "answers": f"{settings.model} ({origins['model']})",
-        "when overloaded": ", ".join(settings.fallback_models) or "no other model; it is retried",
+        "when overloaded": ", ".join(settings.fallback_models) or "no fallback model; retries only",
     }
     if settings.endpoint is Platform.ANTHROPIC:
         sent_as = "x-api-key" if name == "api_key" and settings.key_header == "x-api-key" else "Authorization: Bearer"
@@ -169,8 +168,8 @@ def _outlook(loaded: Loaded) -> dict[str, object]:
     else:
         reached = {
             "address": f"{address_of(settings)} ({origins['endpoint']})",
-            "key": "that of the environment; api_key, auth_token and base_url do not count",
-            "not there": LACKING[settings.endpoint],
+            "key": "from the environment; api_key, auth_token and base_url are ignored",
+            "missing": LACKING[settings.endpoint],
         }
     if settings.anthropic_version is not None:
         reached["version"] = f"anthropic-version: {settings.anthropic_version} ({origins['anthropic_version']})"
@@ -183,10 +182,10 @@ def _masked(secret: Secret) -> str:
     return f"{MASK}, {len(secret.reveal())} characters"
 
 
-def _given(loaded: Loaded) -> dict[str, object]:
+def _given(loaded: LoadedSettings) -> dict[str, object]:
     given = {name: origin for name, origin in loaded.origins.items() if not origin.startswith("default")}
     if not given:
-        return {"nothing": "all settings have their defaults; `harness settings` lists them"}
+        return {"none": "all settings have their defaults; `harness settings` lists them"}
     return {name: f"{_value(getattr(loaded.settings, name))} ({origin})" for name, origin in given.items()}
 
 
@@ -214,15 +213,15 @@ def _files(settings: Settings) -> dict[str, object]:
 
 
 def _present(path: Path) -> str:
-    return f"{path}{'' if path.exists() else ' (not there)'}"
+    return f"{path}{'' if path.exists() else ' (does not exist)'}"
 
 
 def _front_end(settings: Settings) -> str:
     if settings.plain:
-        return "lines, as plain is set"
+        return "plain lines (setting plain)"
     if screen_wanted(settings.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
-        return "the screen; --plain gives lines"
-    return "lines; the screen needs a terminal that can be drawn on"
+        return "screen; --plain for lines"
+    return "plain lines; the screen needs a terminal"
 
 
 def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
@@ -230,7 +229,7 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
     attached = [name for name, stream in streams.items() if stream is not None and stream.isatty()]
     size = shutil.get_terminal_size()
     return {
-        "terminal": ", ".join(attached) or "none; prompts are read a line at a time and nothing is asked",
+        "terminal": ", ".join(attached) or "none; prompts are read line by line, without questions",
         "TERM": environ.get("TERM") or "not set",
         "colours": "on" if has_colours(sys.stdout, environ) else "off",
         "size": f"{size.columns} × {size.lines}",
@@ -241,11 +240,11 @@ def _terminal(environ: Mapping[str, str]) -> dict[str, object]:
 def _model(settings: Settings) -> str:
     if not settings.practice:
         endpoint = endpoint_of(settings)
-        plain = "" if endpoint.encrypted or endpoint.is_loopback else "; not encrypted, the key can be read on the way"
-        tried = "the key was not tried" + (" (--online does)" if endpoint.lists_models else "")
+        plain = "" if endpoint.encrypted or endpoint.is_loopback else "; not encrypted, the key can be intercepted"
+        tried = "the key was not tested" + (" (--online does)" if endpoint.lists_models else "")
         return f"{_connected(endpoint)}{plain}; {tried}"
     if settings.practice_script is None:
-        return "the practice model improvises"
+        return "the practice model answers without a script"
     from harness.practice.script import Script
 
     script = Script.load(settings.practice_script)
@@ -253,10 +252,10 @@ def _model(settings: Settings) -> str:
 
 
 def _connected(endpoint: Endpoint) -> str:
-    """Open a connection to the address, or to the proxy before it, and close it. Raises HarnessError, with why."""
+    """Open and close a connection to the address or its proxy. Raises HarnessError."""
     address = urlsplit(endpoint.base_url)
     host, port = address.hostname or "", address.port or (443 if endpoint.encrypted else 80)
-    shown, remedy = endpoint.base_url, "check that the server runs, and base_url (ANTHROPIC_BASE_URL)"
+    shown, remedy = endpoint.base_url, "check the server and base_url (ANTHROPIC_BASE_URL)"
     if (proxy := _proxy(endpoint, host)) is not None:
         host, port = proxy
         shown, remedy = f"the proxy {host}:{port}", "check the proxy variables of the environment"
@@ -265,7 +264,7 @@ def _connected(endpoint: Endpoint) -> str:
     except TimeoutError:
         raise HarnessError(f"{shown} did not answer within {CONNECT_S:g} s; {remedy} and the network.") from None
     except ConnectionRefusedError:
-        raise HarnessError(f"nothing listens at {shown} (connection refused); {remedy}.") from None
+        raise HarnessError(f"{shown} refused the connection; {remedy}.") from None
     except (OSError, UnicodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise HarnessError(f"{shown} cannot be reached ({why}); {remedy} and the network.") from error
@@ -273,7 +272,7 @@ def _connected(endpoint: Endpoint) -> str:
 
 
 def _proxy(endpoint: Endpoint, host: str) -> tuple[str, int] | None:
-    """Host and port of the proxy that requests go through; None: they go straight to the server."""
+    """Host and port of the proxy; None: no proxy."""
     if endpoint.is_loopback or proxy_bypass(host):
         return None
     proxies = getproxies()
@@ -288,16 +287,16 @@ def _tools(settings: Settings) -> str:
 
     toolbox = Toolbox(tools_for(settings))
     critical = ", ".join(sorted(capabilities_for(settings, toolbox).critical))
-    faults = "" if settings.tool_faults is None else f"; they fail as {settings.tool_faults} says"
-    return f"{', '.join(toolbox.names)}; no other can take the place of {critical}{faults}"
+    faults = "" if settings.tool_faults is None else f"; faults from {settings.tool_faults}"
+    return f"{', '.join(toolbox.names)}; without alternative: {critical}{faults}"
 
 
 def _loops(settings: Settings) -> str:
-    from harness.engine.config import escape_policy
+    from harness.engine.config import loop_limits
 
-    policy = escape_policy(settings)
+    policy = loop_limits(settings)
     numbers = ", ".join(policy.differences())
-    return ("led out of" if policy.enabled else "only told of") + (f", with {numbers}" if numbers else "")
+    return f"intervention {'on' if policy.enabled else 'off'}" + (f", with {numbers}" if numbers else "")
 
 
 def _writable(folder: Path) -> str:
@@ -307,9 +306,9 @@ def _writable(folder: Path) -> str:
             pass
     except OSError as error:
         raise HarnessError(
-            f"{folder} cannot be written ({error.strerror}); free it, or set HARNESS_STATE_DIR to another folder."
+            f"{folder} is not writable ({error.strerror}); change that, or set HARNESS_STATE_DIR to another folder."
         ) from error
-    return f"{folder} can be written"
+    return f"{folder} is writable"
 
 
 def _vocabulary() -> str:
@@ -319,39 +318,38 @@ def _vocabulary() -> str:
 
 
 def _prices(settings: Settings, today: date) -> str:
-    """How old the prices are, and which model has none. Raises HarnessError where a cost budget needs one."""
-    from harness.engine.model.cost_budget import require_prices
+    """Age of the prices and models without one. Raises HarnessError if a cost budget needs a price."""
+    from harness.engine.model.budgets import require_prices
     from harness.model.catalogue import Catalogue
     from harness.model.prices import price_list
 
     prices, catalogue = price_list(), Catalogue(settings.prices)
     models = (settings.model, *settings.fallback_models)
-    for name in ("max_budget_usd", "agent_budget_usd"):
+    for name in ("max_budget_usd", "subagent_budget_usd"):
         if getattr(settings, name) is not None:
             require_prices(models, catalogue.price, name)
     days = max(0, (today - prices.checked).days)
-    own = f"; {counted(len(settings.prices), 'price')} of yours" if settings.prices else ""
+    own = f"; {counted(len(settings.prices), 'price')} from your settings" if settings.prices else ""
     unknown = [model for model in models if catalogue.price(model) is None]
-    missing = f"; that of {', '.join(unknown)} is not known" if unknown else ""
+    missing = f"; unknown for {', '.join(unknown)}" if unknown else ""
     return f"checked {counted(days, 'day')} ago ({prices.checked}, {prices.source}){own}{missing}"
 
 
 async def _server(settings: Settings) -> str:
-    from harness.engine.connection import Connection
     from harness.model.catalogue import Catalogue
     from harness.model.tokens import TokenCounter
 
     if settings.endpoint is not Platform.ANTHROPIC and not settings.practice:
-        return f"{NAMES[settings.endpoint]} has no list of models to ask for; the first prompt tries the key"
-    heard = _Heard()
-    connection = Connection(settings, heard.logger, TokenCounter())
+        return f"{NAMES[settings.endpoint]} has no list of models; the first prompt tests the key"
+    capture = _LogCapture()
+    connection = ModelConnection(settings, capture.logger, TokenCounter())
     await connection.open()
     try:
         cards = await connection.client.models()
     finally:
         await connection.aclose()
     if not cards:
-        why = heard.last or "no list of models came back"
+        why = capture.last or "no list of models was returned"
         raise HarnessError(f"{connection.address}: {why}; check address, key and network.")
     listed = {card.id for card in cards}
     missing = "" if settings.model in listed else f", but {settings.model} is not among them"
@@ -361,8 +359,8 @@ async def _server(settings: Settings) -> str:
     return "; ".join((f"{counted(len(cards), 'model')}{missing}", *filter(None, ending)))
 
 
-class _Heard(logging.Handler):
-    """Keeps what the client logs, which is why a question failed."""
+class _LogCapture(logging.Handler):
+    """Keeps the last log message of the client, which explains a failure."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)

@@ -1,6 +1,6 @@
-"""What a session brings along besides its settings: instructions, skills, memories, rules, hooks, and the gate.
+"""What `harness doctor` reports besides settings: instructions, skills, memories, rules, hooks, admission.
 
-The disk is read as a session would read it when it begins. Nothing is written.
+Files are read as at the start of a session. Nothing is written.
 """
 
 import logging
@@ -11,9 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.errors import HarnessError
-from harness.base.terminal_text import visible
-from harness.cli.slots import slots_status
-from harness.definitions import AgentFile, Origin, usable
+from harness.base.external_text import visible
+from harness.cli.admission import slots_status
+from harness.definitions import AgentFile, DefinitionOrigin, usable
 from harness.engine.config import (
     agent_limits,
     agents_for,
@@ -24,150 +24,147 @@ from harness.engine.config import (
     tools_for,
 )
 from harness.engine.instruction_files import NAME, read_instructions
-from harness.engine.permissions.session_rules import Granting
-from harness.permissions import Scope
-from harness.settings import Loaded
-from harness.settings.rule_layers import ADDED_UP
+from harness.engine.permissions.session_rules import SessionRules
+from harness.permissions.rules import RuleScope
+from harness.settings.layers import ADDED_UP
+from harness.settings.load import LoadedSettings
 from harness.slots.store import SlotsError
 
-OFF = "switched off"
+OFF = "off"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What was found."""
+class SessionExtras:
+    """The findings."""
 
     facts: Mapping[str, str]
-    """Half a line for each thing, in the order in which they are told."""
-    oddities: tuple[str, ...]
-    """What stops nothing and is worth knowing, a sentence each."""
+    """A short text per subject."""
+    warnings: tuple[str, ...]
     failures: Mapping[str, HarnessError]
-    """For what stops a session: why."""
+    """Errors that would stop a session, by subject."""
 
 
-def brought_along(loaded: Loaded) -> Brought:
-    """Look at all of it. Never raises for what is on the disk."""
+def session_extras(loaded: LoadedSettings) -> SessionExtras:
+    """Examine all subjects. Does not raise for broken files."""
     facts: dict[str, str] = {}
-    oddities: list[str] = []
+    warnings: list[str] = []
     failures: dict[str, HarnessError] = {}
     for name, look in _LOOKS.items():
         try:
-            facts[name] = look(loaded, oddities.append)
+            facts[name] = look(loaded, warnings.append)
         except HarnessError as error:
-            facts[name], failures[name] = "cannot be used, see below", error
-    return Brought(facts, tuple(oddities), failures)
+            facts[name], failures[name] = "error, see below", error
+    return SessionExtras(facts, tuple(warnings), failures)
 
 
-Tell = Callable[[str], None]
-"""Takes an oddity."""
+Warn = Callable[[str], None]
 
 
-def _instructions(loaded: Loaded, tell: Tell) -> str:
+def _instructions(loaded: LoadedSettings, warn: Warn) -> str:
     if not loaded.settings.instructions:
         return OFF
-    found = read_instructions(loaded.settings, tell)
-    files = (f"{visible(one.path)}{' (yours)' if one.of_the_person else ''}" for one in found)
+    found = read_instructions(loaded.settings, warn)
+    files = (f"{visible(one.path)}{' (yours)' if one.from_user else ''}" for one in found)
     return ", ".join(files) or f"none; {NAME} in the workspace would be one"
 
 
-def _skills(loaded: Loaded, tell: Tell) -> str:
+def _skills(loaded: LoadedSettings, warn: Warn) -> str:
     if not loaded.settings.skills:
         return OFF
     book = skills_for(loaded.settings)
-    _tell_problems(((problem.file, problem.text) for problem in book.problems), tell)
+    _warn_of_problems(((problem.file, problem.text) for problem in book.problems), warn)
     return _whose(skill.origin.value for skill in book.skills)
 
 
-def _commands(loaded: Loaded, tell: Tell) -> str:
+def _commands(loaded: LoadedSettings, warn: Warn) -> str:
     from harness.ui.commands.commands import TAKEN
 
     found = commands_for(loaded.settings)
-    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
     for command in found.commands:
         if command.name in TAKEN:
-            tell(f"{visible(str(command.file))} is left out: /{command.name} is a command of the program; rename it.")
+            warn(f"{visible(str(command.file))} is ignored: /{command.name} is a built-in command; rename the file.")
         elif command.shell:
-            tell(f"{visible(str(command.file))}: what it writes as !`…` is not run; the model runs what it needs.")
+            warn(f"{visible(str(command.file))}: !`…` is not expanded; the model runs the command if needed.")
     return _named((f"/{one.name}", one.origin) for one in found.commands if one.name not in TAKEN)
 
 
-def _agents(loaded: Loaded, tell: Tell) -> str:
+def _agents(loaded: LoadedSettings, warn: Warn) -> str:
     settings = loaded.settings
     skills, memory = skills_for(settings), memory_for(settings, session="")
     found = usable(agents_for(settings), [tool.name for tool in tools_for(settings, None, skills, memory)])
-    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
     return _named((f"{one.name}{_chosen(one)}", one.origin) for one in found.agents)
 
 
 def _chosen(agent: AgentFile) -> str:
-    """The model and the effort that the file of an agent names."""
     named = ", ".join((*([agent.model] if agent.model else []), *([f"effort {agent.effort}"] if agent.effort else [])))
     return f" ({named})" if named else ""
 
 
-def _memory(loaded: Loaded, tell: Tell) -> str:
+def _memory(loaded: LoadedSettings, warn: Warn) -> str:
     book = memory_for(loaded.settings, session="")
     if not book.on:
         return OFF
     found = book.store.find()
-    _tell_problems(((problem.file, problem.text) for problem in found.problems), tell)
+    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
     return _whose(memory.place.value for memory in found.memories)
 
 
-def _permissions(loaded: Loaded, tell: Tell) -> str:
-    rules = Granting(loaded.settings, logging.getLogger(__name__)).rules
-    kept = sum(rule.scope is Scope.ALWAYS for rule in rules)
+def _permissions(loaded: LoadedSettings, warn: Warn) -> str:
+    rules = SessionRules(loaded.settings, logging.getLogger(__name__)).rules
+    kept = sum(rule.scope is RuleScope.ALWAYS for rule in rules)
     file = loaded.settings.permissions_file
     parts = []
     if given := len(rules) - kept:
         origins = ", ".join(loaded.origins[name] for name in ADDED_UP if getattr(loaded.settings, name))
-        parts.append(f"{given} of the settings ({origins})")
+        parts.append(f"{given} from the settings ({origins})")
     if kept:
-        parts.append(f"{kept} that you keep in {file}")
-    return ", ".join(parts) or f"none; those that you keep would be in {file}"
+        parts.append(f"{kept} permanent in {file}")
+    return ", ".join(parts) or f"none; permanent ones are stored in {file}"
 
 
-def _hooks(loaded: Loaded, tell: Tell) -> str:
+def _hooks(loaded: LoadedSettings, warn: Warn) -> str:
     hooks = loaded.settings.hooks
     points = Counter(hook.point.value for hook in hooks)
-    told = ", ".join(f"{number} {point}" for point, number in points.items())
-    return f"{len(hooks)} ({told}), from {loaded.origins['hooks']}" if hooks else "none"
+    points_text = ", ".join(f"{number} {point}" for point, number in points.items())
+    return f"{len(hooks)} ({points_text}), from {loaded.origins['hooks']}" if hooks else "none"
 
 
-def _trust(loaded: Loaded, tell: Tell) -> str:
+def _trust(loaded: LoadedSettings, warn: Warn) -> str:
     if not loaded.claims:
-        return "its files set nothing that waits for your trust"
+        return "its files set nothing that needs your trust"
     claims = ", ".join(visible(claim.origin) for claim in loaded.claims)
     match loaded.trust:
         case True:
             return f"trusted to set {claims}"
         case False:
-            return f"not trusted; left out: {claims}"
+            return f"not trusted; ignored: {claims}"
         case None:
-            return f"you are asked at the next start; until then left out: {claims}"
+            return f"you will be asked at the next start; ignored until then: {claims}"
 
 
-def _gate(loaded: Loaded, tell: Tell) -> str:
+def _admission(loaded: LoadedSettings, warn: Warn) -> str:
     settings = loaded.settings
     agents, commands = agent_limits(settings).max_concurrent, command_limits(settings).max_concurrent
-    places = f"{_counted(agents, 'agent')} and {_counted(commands, 'background command')} at a time"
-    limits = f"{places}, {settings.max_queue_size} of each may wait"
-    if not settings.shared_gate:
-        return f"{limits}; each session counts for itself (shared_gate)"
+    running = f"{_counted(agents, 'agent')} and {_counted(commands, 'background command')} at a time"
+    limits = f"{running}, {settings.max_queue_size} of each queued"
+    if not settings.shared_admission:
+        return f"{limits}; not shared between sessions (shared_admission)"
     try:
         status = slots_status(settings)
     except SlotsError as error:
-        tell(f"Sessions cannot share the places of agents, so each counts for itself: {visible(str(error))}")
-        return f"{limits}; each session counts for itself for now, see below"
-    at_work = sum(entry.started is not None for entry in status.entries)
-    return f"{limits}; agents of all your sessions count together, {at_work} work now"
+        warn(f"Sessions cannot share agent slots: {visible(str(error))}")
+        return f"{limits}; not shared between sessions, see below"
+    running_now = sum(entry.started is not None for entry in status.entries)
+    return f"{limits}; shared by all your sessions, {running_now} running now"
 
 
 def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
-_LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(
+_LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
     {
         "folder": _trust,
         "instructions": _instructions,
@@ -177,25 +174,24 @@ _LOOKS: Mapping[str, Callable[[Loaded, Tell], str]] = MappingProxyType(
         "memories": _memory,
         "permissions": _permissions,
         "hooks": _hooks,
-        "gate": _gate,
+        "admission": _admission,
     }
 )
 
 
 def _whose(places: Iterable[str]) -> str:
-    """Counts by whom something belongs to."""
     counts = Counter(places)
-    words = {"person": "of yours", "project": "of the project"}
+    words = {"person": "yours", "project": "of the project"}
     return ", ".join(f"{counts[place]} {whose}" for place, whose in words.items() if counts[place]) or "none"
 
 
-def _named(found: Iterable[tuple[str, Origin]]) -> str:
-    """Names, those of the user marked as theirs."""
+def _named(found: Iterable[tuple[str, DefinitionOrigin]]) -> str:
     return (
-        ", ".join(visible(name) + (" (yours)" if origin is Origin.PERSON else "") for name, origin in found) or "none"
+        ", ".join(visible(name) + (" (yours)" if origin is DefinitionOrigin.PERSON else "") for name, origin in found)
+        or "none"
     )
 
 
-def _tell_problems(problems: Iterable[tuple[Path, str]], tell: Tell) -> None:
+def _warn_of_problems(problems: Iterable[tuple[Path, str]], warn: Warn) -> None:
     for file, text in problems:
-        tell(f"{visible(str(file))} {' '.join(visible(text).split())}.")
+        warn(f"{visible(str(file))} {' '.join(visible(text).split())}.")

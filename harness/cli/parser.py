@@ -1,4 +1,4 @@
-"""The flags and arguments of `harness` and of each of its commands."""
+"""The flags and arguments of `harness` and of each of its subcommands."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
@@ -8,21 +8,27 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
-    "check": "check an exercise of the course, or show a hint for it",
-    "doctor": "what is set, from where, and what will happen",
+    "check": "check an exercise of the course, or show a hint",
+    "doctor": "show the settings, their origins, and problems",
     "sessions": "list the sessions of this folder",
-    "breakers": "how the tools of a session were, at its end or at any step",
-    "watch": "see what a session does that runs in another terminal",
-    "replay": "see a recorded session again",
+    "breakers": "show the circuit breakers of a session, at its end or at any step",
+    "watch": "watch a session that runs in another terminal",
+    "replay": "replay a recorded session",
     "export": "write a session as Markdown or JSON",
-    "shot": "a picture of a session at any moment, as an SVG file",
-    "escape": "a simulated agent that goes in circles, and what real ones have taught",
-    "gate": "who runs and who waits in all your sessions on this machine",
-    "transitions": "print why the loop goes round or ends, and what answers each fault",
-    "settings": "every setting: what fits, its default, its variables",
-    "practice": "serve the practice model, or put faults before a real one",
-    "serve": "the app in a browser on this machine",
+    "shot": "draw a session at any moment as an SVG file",
+    "loops": "simulate an agent in a loop, or show which interventions worked",
+    "admission": "show running and queued agents of all your sessions",
+    "transitions": "print the transitions of the loop and the response to each fault",
+    "settings": "list all settings with their defaults and variables",
+    "practice": "serve the practice model, or inject faults before a real one",
+    "serve": "serve the app to a browser on this machine",
 }
+ALIASES = {"escape": "loops", "gate": "admission"}
+"""Former names of subcommands; accepted and not listed."""
+_PLAIN = "lines only, for screen readers and simple terminals"
+_JSON = "print JSON"
+_SESSION = "session id, the beginning of one, or a journal file"
+_SESSIONS_OF = "use the sessions of this folder"
 
 
 def flags(namespace: "Namespace") -> dict[str, object]:
@@ -31,7 +37,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "model": namespace.model,
         "fallback_models": namespace.fallback_model,
         "endpoint": namespace.endpoint,
-        "max_turns": namespace.max_turns,
+        "max_steps": namespace.max_steps,
         "max_tokens": namespace.max_tokens,
         "max_wait_s": namespace.max_wait,
         "max_concurrent": namespace.max_concurrent,
@@ -51,47 +57,47 @@ def flags(namespace: "Namespace") -> dict[str, object]:
 
 def agent_parser() -> "ArgumentParser":
     """The flags of `harness` itself."""
-    parser = _parser("harness", "An agent that works in this folder. Without -p it talks with you in the terminal.")
+    parser = _parser("harness", "An agent that works in this folder. Without -p it opens a conversation.")
     parser.usage = "harness [flags] [PROMPT]\n       harness -p [PROMPT] [flags]\n       harness COMMAND …"
     add = parser.add_argument
-    add("prompt", nargs="?", metavar="PROMPT", help="what to begin with")
+    add("prompt", nargs="?", metavar="PROMPT", help="the first prompt")
     add(
         *("-p", "--print", "--prompt"),
         nargs="?",
         const="",
         metavar="PROMPT",
-        help="answer on standard output and end; piped standard input is added to the prompt",
+        help="print the answer and exit; piped standard input is appended to the prompt",
         dest="print",
     )
-    add("--output-format", choices=("text", "json", "stream-json"), help="with -p: what standard output holds")
-    add("--json-schema", metavar="FILE", help="with -p: the answer is JSON that fits the schema in FILE")
-    add("-m", "--model", metavar="NAME", help="the model that answers")
+    add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
+    add("--json-schema", metavar="FILE", help="with -p: answer with JSON that matches the schema in FILE")
+    add("-m", "--model", metavar="NAME", help="the model to use")
     add(
-        "--fallback-model",
+        *("--fallback-model",),
         action="append",
         metavar="NAME",
-        help="a model to turn to when it is overloaded or declines; up to 3",
+        help="a model to use when the first is overloaded or declines; up to 3",
     )
-    add("--endpoint", metavar="NAME", help="who serves the model: anthropic, bedrock, vertex or foundry")
+    add("--endpoint", metavar="NAME", help="the platform: anthropic, bedrock, vertex or foundry")
     add("--effort", metavar="LEVEL", help="how much the model thinks: low, medium, high, xhigh or max")
-    add("-c", "--continue", action="store_true", dest="go_on", help="go on with the latest session of this folder")
-    add("-r", "--resume", nargs="?", const="", metavar="ID", help="go on with a session; without ID: choose one")
-    add("--fork-session", action="store_true", help="with -c or -r: go on in a copy")
+    add("-c", "--continue", action="store_true", dest="go_on", help="continue the latest session of this folder")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session; without ID: choose one")
+    add("--fork-session", action="store_true", help="with -c or -r: continue in a copy")
     add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
-    add("--max-turns", metavar="N", help="end after N replies of the model")
-    add("--max-tokens", metavar="N", help="output tokens of one reply")
-    add("--max-budget-usd", metavar="DOLLARS", help="refuse requests when this is spent")
-    add("--max-wait", metavar="SECONDS", help="with -p: the longest wait a server may ask for (0)")
-    add("--max-concurrent", metavar="N", help="agents that work at the same time, in all your sessions (5; 0: none)")
-    add("--max-queue-size", metavar="N", help="agents that wait for their turn (20; 0: none)")
+    add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
+    add("--max-tokens", metavar="N", help="output tokens per reply")
+    add("--max-budget-usd", metavar="DOLLARS", help="stop when this much has been spent")
+    add("--max-wait", metavar="SECONDS", help="with -p: longest wait that a server may ask for (0)")
+    add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
+    add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
     add("--cwd", metavar="FOLDER", help="the folder to work in")
-    add("--practice", nargs="?", const="", metavar="SCRIPT", help="the built-in model that needs no key answers")
-    add("--tool-faults", metavar="FILE", help="tools fail as the file says, to watch the breakers")
+    add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
+    add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
     trust = parser.add_mutually_exclusive_group()
-    trust.add_argument("--trust-folder", action="store_true", default=None, help="use what its files set, unasked")
-    trust.add_argument("--no-trust-folder", action="store_false", dest="trust_folder", help="leave that out, unasked")
-    add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
-    add("-d", "--debug", action="store_true", help="write a log with tracebacks; its path is shown")
+    trust.add_argument("--trust-folder", action="store_true", default=None, help="trust the settings of this folder")
+    trust.add_argument("--no-trust-folder", action="store_false", dest="trust_folder", help="ignore them")
+    add("--plain", action="store_true", help=_PLAIN)
+    add("-d", "--debug", action="store_true", help="write a log with tracebacks and print its path")
     add("-v", "--version", action="store_true", help="print the version")
     commands = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
     codes = "0 answered, 1 failed, 2 bad usage, 3 stopped by a limit, 130 interrupted"
@@ -100,132 +106,122 @@ def agent_parser() -> "ArgumentParser":
 
 
 def command_parser(command: str) -> "ArgumentParser":
-    """The flags of a command."""
+    """The flags of a subcommand."""
     parser = _parser(f"harness {command}", COMMANDS[command][:1].upper() + COMMANDS[command][1:] + ".")
     add = parser.add_argument
     match command:
         case "learn":
-            _learn(parser)
+            add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
+            add("--list", action="store_true", help="list the chapters with your progress")
+            add("--auto", action="store_true", help="print a whole chapter without waiting")
+            add("--plain", action="store_true", help=_PLAIN)
+            add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
+            add("--restart", action="store_true", help="start the chapter from the beginning")
+            add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
         case "check":
-            _check(parser)
+            add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
+            add("--hint", action="store_true", help="show the next hint instead")
+            add("--language", choices=("en", "ja"), help="default: the language of the copy")
+            add("--json", action="store_true", help=_JSON)
+            parser.epilog = "exit codes: 0 everything passes, 1 something fails, 2 bad usage"
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
-            add("--cwd", metavar="FOLDER", help="the folder to look at")
+            add("--cwd", metavar="FOLDER", help="the folder to examine")
         case "sessions":
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "export":
-            add("id", metavar="ID", help='id of a session, its beginning, or "latest"')
+            add("id", metavar="ID", help='session id, the beginning of one, or "latest"')
             add("--format", choices=("markdown", "json"), default="markdown")
             add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "breakers":
-            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
-            add("--at", type=int, metavar="N", help="how they were at the end of step N")
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
+            add("--at", type=int, metavar="N", help="at the end of step N")
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "shot":
-            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
             moment = parser.add_mutually_exclusive_group()
-            moment.add_argument("--at", type=int, metavar="N", help="as it was at the end of step N")
-            moment.add_argument("--seq", type=int, metavar="N", help="as it was after record N of the journal")
+            moment.add_argument("--at", type=int, metavar="N", help="at the end of step N")
+            moment.add_argument("--seq", type=int, metavar="N", help="after record N of the journal")
             add("-o", "--output", metavar="FILE", required=True, help="the SVG file")
-            add("--size", default="120x36", metavar="COLUMNSxROWS", help="120x36 unless said otherwise")
-            add("--panel", action="store_true", help="the panel alone, without the conversation")
-            add("--theme", default="", metavar="NAME", help="other colours; /theme lists them")
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("--size", default="120x36", metavar="COLUMNSxROWS", help="default: 120x36")
+            add("--panel", action="store_true", help="draw the panel only")
+            add("--theme", default="", metavar="NAME", help="a theme; /theme lists them")
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "watch":
-            add("session", metavar="SESSION", nargs="?", help="id, its beginning, or a journal file (the running one)")
-            add("--output-format", choices=("text", "stream-json"), default="text", help="stream-json: a line a record")
-            add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("session", metavar="SESSION", nargs="?", help=f"{_SESSION}; default: the running one")
+            add(
+                "--output-format",
+                choices=("text", "stream-json"),
+                default="text",
+                help="stream-json: one record a line",
+            )
+            add("--plain", action="store_true", help=_PLAIN)
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "replay":
-            add("session", metavar="SESSION", nargs="?", default="latest", help="id, its beginning, or a journal file")
-            add("--speed", type=float, default=1.0, metavar="N", help="0.25 to 32 times as fast; 0: without pauses")
-            add("--from", type=int, dest="step", metavar="STEP", help="begin with this step")
-            add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
-            add("--cwd", metavar="FOLDER", help="the folder whose sessions are meant")
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
+            add("--speed", type=float, default=1.0, metavar="N", help="0.25 to 32; 0: no pauses")
+            add("--from", type=int, dest="step", metavar="STEP", help="start at this step")
+            add("--plain", action="store_true", help=_PLAIN)
+            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "transitions":
-            add("--markdown", action="store_true", help="as Markdown tables")
-        case "escape":
-            _escape(parser)
-        case "gate":
-            _gate(parser)
+            add("--markdown", action="store_true", help="print Markdown tables")
+        case "loops":
+            _loops(parser)
+        case "admission":
+            kinds = parser.add_subparsers(dest="kind", required=True, metavar="status", parser_class=type(parser))
+            status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
+            status.add_argument("--json", action="store_true", help=_JSON)
+            status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
         case "practice":
             _practice(parser)
         case "serve":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
-            add("--port", type=_port, default=0, metavar="N", help="0: any free one")
+            add("--port", type=_port, default=0, metavar="N", help="0: any free port")
     return parser
-
-
-def _learn(parser: "ArgumentParser") -> None:
-    add = parser.add_argument
-    add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
-    add("--list", action="store_true", help="all chapters, and how far you are")
-    add("--auto", action="store_true", help="go through a chapter without waiting, and print everything")
-    add("--plain", action="store_true", help="lines only, for screen readers and plain terminals")
-    add("--language", choices=("en", "ja"), help="English or Japanese; it is kept")
-    add("--restart", action="store_true", help="begin the chapter at its beginning")
-    add("--exercise", nargs="?", const="", metavar="NAME", help="copy its exercise to where you are; no NAME: all")
 
 
 def _practice(parser: "ArgumentParser") -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="serve|proxy", parser_class=type(parser))
-    serve = kinds.add_parser("serve", help="a Messages API on this machine", allow_abbrev=False)
+    serve = kinds.add_parser("serve", help="serve a Messages API on this machine", allow_abbrev=False)
     serve.add_argument("--window", type=int, metavar="TOKENS", help="context window of every model")
-    proxy = kinds.add_parser("proxy", help="faults between you and a real one", allow_abbrev=False)
-    proxy.add_argument("upstream", metavar="URL", help="where the requests go, such as https://api.anthropic.com")
+    proxy = kinds.add_parser("proxy", help="forward to a real API and inject faults", allow_abbrev=False)
+    proxy.add_argument("upstream", metavar="URL", help="the API to forward to, such as https://api.anthropic.com")
     for one in (serve, proxy):
-        one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a shipped one")
-        one.add_argument("--faults", type=float, metavar="SHARE", help="share of the requests that fail, 0 to 1")
+        one.add_argument("--script", metavar="SCRIPT", help="a script file, or the name of a built-in one")
+        one.add_argument("--faults", type=float, metavar="SHARE", help="share of requests that fail, 0 to 1")
         one.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed fails the same requests")
-        one.add_argument("--host", default="127.0.0.1", help="the address to listen at (127.0.0.1)")
+        one.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
         one.add_argument(
             *("--allow-host",),
             action="append",
             default=[],
             metavar="NAME",
-            help="a name by which clients reach it; others are refused, so that web pages cannot use it",
+            help="also accept requests to this host name; others are refused, to keep web pages out",
         )
-        one.add_argument("--port", type=int, default=0, help="0: any free one")
+        one.add_argument("--port", type=int, default=0, help="0: any free port")
 
 
-def _check(parser: "ArgumentParser") -> None:
-    add = parser.add_argument
-    add("folder", metavar="FOLDER", nargs="?", help="the exercise; otherwise the one here, or all that were begun")
-    add("--hint", action="store_true", help="show the next hint, and check nothing")
-    add("--language", choices=("en", "ja"), help="otherwise the one that the exercise was begun in")
-    add("--json", action="store_true", help="the same as JSON")
-    parser.epilog = "exit codes: 0 everything passes, 1 something fails, 2 bad usage"
+def _loops(parser: "ArgumentParser") -> None:
+    from argparse import SUPPRESS
 
-
-def _gate(parser: "ArgumentParser") -> None:
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="status", parser_class=type(parser))
-    status = kinds.add_parser("status", help="each agent with a slot or in the queue", allow_abbrev=False)
-    status.add_argument("--json", action="store_true", help="the same as JSON")
-    status.add_argument("--cwd", metavar="FOLDER", help="the folder whose settings are meant")
-
-
-def _escape(parser: "ArgumentParser") -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="demo|stats", parser_class=type(parser))
     demo = kinds.add_parser("demo", help="walk over a graph with tools that fail at random", allow_abbrev=False)
-    demo.epilog = "exit codes: 0 at the goal, 3 stopped before it"
+    demo.epilog = "exit codes: 0 goal reached, 3 stopped before it"
     add = demo.add_argument
     add("--seed", type=int, default=0, metavar="N", help="the same seed gives the same walk (0)")
-    add("--fail-rate", type=_share, metavar="P", help="how often every tool fails, 0 to 1; each its own rate otherwise")
-    add("--graph", choices=("ring", "random"), default="ring", help="the ring of five places, or one drawn at random")
+    add("--fail-rate", type=_share, metavar="P", help="failure rate of every tool, 0 to 1; default: one rate per tool")
+    add("--graph", choices=("ring", "random"), default="ring", help="the ring of five places, or a random graph")
     add("--size", type=_whole(3, 1_000), default=20, metavar="N", help="places of a random graph, 3 to 1000 (20)")
-    add("--steps", type=_whole(0, 100_000), default=100, metavar="N", help="end after N steps (100)")
-    add(
-        "--person",
-        choices=("continue", "off", "roll_back", "stop"),
-        metavar="ANSWER",
-        help="what a person answers who is asked: continue, off, roll_back, stop; nobody is there otherwise",
-    )
-    add("--json", action="store_true", help="a line of JSON for each event")
-    stats = kinds.add_parser("stats", help="which step has freed agents of this folder", allow_abbrev=False)
-    stats.add_argument("--json", action="store_true", help="the same as JSON")
-    stats.add_argument("--forget", action="store_true", help="remove what was learnt")
-    stats.add_argument("--cwd", metavar="FOLDER", help="the folder that is meant")
+    add("--steps", type=_whole(0, 100_000), default=100, metavar="N", help="stop after N steps (100)")
+    answers = ("continue", "off", "roll_back", "stop")
+    add("--user", choices=answers, metavar="ANSWER", help=f"answer of a user: {', '.join(answers)}; default: no user")
+    add("--person", choices=answers, dest="user", help=SUPPRESS)
+    add("--json", action="store_true", help="print one line of JSON per event")
+    stats = kinds.add_parser("stats", help="show which interventions ended loops in this folder", allow_abbrev=False)
+    stats.add_argument("--json", action="store_true", help=_JSON)
+    stats.add_argument("--forget", action="store_true", help="delete these figures")
+    stats.add_argument("--cwd", metavar="FOLDER", help="use this folder")
 
 
 def _share(text: str) -> float:
@@ -237,7 +233,7 @@ def _share(text: str) -> float:
         share = -1.0
     if 0 <= share <= 1:
         return share
-    raise ArgumentTypeError(f"{text!r} is no share; 0 to 1 is")
+    raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:
@@ -246,17 +242,13 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
         if text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
             return int(text)
-        raise ArgumentTypeError(f"{text!r} does not fit; {least} to {most} do")
+        raise ArgumentTypeError(f"{text!r} is not a number from {least} to {most}")
 
     return number
 
 
 def _port(text: str) -> int:
-    if text.isdecimal() and int(text) <= 65_535:
-        return int(text)
-    from argparse import ArgumentTypeError
-
-    raise ArgumentTypeError(f"{text!r} is no port; 0 to 65535 are")
+    return _whole(0, 65_535)(text)
 
 
 def _parser(name: str, description: str) -> "ArgumentParser":
@@ -264,10 +256,10 @@ def _parser(name: str, description: str) -> "ArgumentParser":
     from functools import partial
 
     class Parser(argparse.ArgumentParser):
-        """Says what is wrong in one sentence."""
+        """Reports an error in one line."""
 
         def error(self, message: str) -> NoReturn:
-            self.exit(2, f"{self.prog}: {message}; `{self.prog} --help` lists what fits.\n")
+            self.exit(2, f"{self.prog}: {message}; see `{self.prog} --help`.\n")
 
     return Parser(
         prog=name,
@@ -278,7 +270,7 @@ def _parser(name: str, description: str) -> "ArgumentParser":
 
 
 def _width() -> int:
-    """Columns for the help. Asked for here, because argparse would import three compression libraries for it."""
+    """Columns for the help. argparse would import three compression libraries to find out."""
     import os
 
     try:

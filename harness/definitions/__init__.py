@@ -7,8 +7,14 @@ the user's trust in the folder.
 
 from harness.definitions.agents import AgentFile, Agents, discover_agents, usable
 from harness.definitions.commands import CommandFile, Commands, discover_commands
-from harness.definitions.files import CostClaim, cost_claims
-from harness.definitions.places import Origin, Place, Problem, places
+from harness.definitions.files import (
+    CostClaim,
+    DefinitionFolder,
+    DefinitionOrigin,
+    DefinitionProblem,
+    cost_claims,
+    definition_folders,
+)
 from harness.definitions.tool_names import tools_named
 
 __all__ = [
@@ -17,13 +23,13 @@ __all__ = [
     "CommandFile",
     "Commands",
     "CostClaim",
-    "Origin",
-    "Place",
-    "Problem",
+    "DefinitionFolder",
+    "DefinitionOrigin",
+    "DefinitionProblem",
     "cost_claims",
+    "definition_folders",
     "discover_agents",
     "discover_commands",
-    "places",
     "tools_named",
     "usable",
 ]

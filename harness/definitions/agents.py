@@ -4,8 +4,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.definitions.files import INHERITED, NAME, MarkdownFile, markdown_files
-from harness.definitions.places import Origin, Place, Problem
+from harness.definitions.files import (
+    INHERITED,
+    NAME,
+    DefinitionFolder,
+    DefinitionOrigin,
+    DefinitionProblem,
+    MarkdownFile,
+    markdown_files,
+)
 from harness.definitions.tool_names import tools_named
 from harness.events import Effort
 
@@ -20,16 +27,16 @@ class AgentFile:
 
     name: str
     description: str
-    """One line: what it is for."""
+    """One line: its purpose."""
     prompt: str
-    """What it is told besides what every agent is told."""
+    """Added to the system prompt of every subagent."""
     model: str
     """As it is written; empty: that of the session."""
     tools: str | None
-    """A list as it is written; None: all that an agent can be given."""
+    """A list as written; None: all tools that a subagent can have."""
     refused: str
     """A list of tools that it does not get."""
-    origin: Origin
+    origin: DefinitionOrigin
     file: Path
     effort: Effort | None = None
     """None: that of the session."""
@@ -39,37 +46,39 @@ class AgentFile:
 
 @dataclass(frozen=True, slots=True)
 class Agents:
-    """The kinds of agents that there are."""
+    """The available kinds of agents."""
 
     agents: tuple[AgentFile, ...]
     """By name."""
-    problems: tuple[Problem, ...]
+    problems: tuple[DefinitionProblem, ...]
 
     def get(self, name: str) -> AgentFile | None:
         """The one of this name."""
         return next((agent for agent in self.agents if agent.name == name), None)
 
 
-def discover_agents(places: Iterable[Place], *, trusted: bool) -> Agents:
-    """Read the agents of all places; of two with one name that of the later place counts, which is told.
+def discover_agents(places: Iterable[DefinitionFolder], *, trusted: bool) -> Agents:
+    """Read the agents of all places; of two with one name the later one is used, which is reported.
 
-    `trusted`: the files of the project may choose models and efforts. Never raises for what is on the disk.
+    `trusted`: the files of the project may choose models and efforts. Never raises for the content of the disk.
     """
     found: dict[str, AgentFile] = {}
-    problems: list[Problem] = []
+    problems: list[DefinitionProblem] = []
     for place in places:
         here: dict[str, AgentFile] = {}
         for file in markdown_files(place, KEYS, problems):
             agent = _agent(file, problems)
             if agent is None:
                 continue
-            if place.origin is Origin.PROJECT and not trusted:
+            if place.origin is DefinitionOrigin.PROJECT and not trusted:
                 agent = _without_choices(agent, problems)
             if (first := here.setdefault(agent.name, agent)) is not agent:
-                problems.append(Problem(agent.file, f"is left out: {first.file} is called {agent.name} as well"))
+                problems.append(
+                    DefinitionProblem(agent.file, f"is left out: {first.file} is called {agent.name} as well")
+                )
         for name, agent in here.items():
             if name in found and found[name].file.resolve() != agent.file.resolve():
-                problems.append(Problem(found[name].file, f"is hidden by {agent.file} of the same name"))
+                problems.append(DefinitionProblem(found[name].file, f"is hidden by {agent.file} of the same name"))
             found[name] = agent
     return Agents(tuple(found[name] for name in sorted(found)), tuple(problems))
 
@@ -88,55 +97,65 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
         if unknown:
             there = ", ".join(available)
             problems.append(
-                Problem(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
+                DefinitionProblem(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
             )
         elif refused is None or not given:
-            problems.append(Problem(agent.file, "is left out: it has none of the tools that there are"))
+            problems.append(DefinitionProblem(agent.file, "is left out: it has none of the tools that there are"))
         else:
             if named and named.absent:
-                problems.append(Problem(agent.file, f"goes without {', '.join(named.absent)}, which is not here"))
+                problems.append(
+                    DefinitionProblem(agent.file, f"goes without {', '.join(named.absent)}, which is not here")
+                )
             kept.append(replace(agent, given=tuple(given)))
     return Agents(tuple(kept), tuple(problems))
 
 
-def _without_choices(agent: AgentFile, problems: list[Problem]) -> AgentFile:
+def _without_choices(agent: AgentFile, problems: list[DefinitionProblem]) -> AgentFile:
     """The agent as it is in a folder that is not trusted: what it costs is not chosen there."""
     if agent.model:
-        problems.append(Problem(agent.file, f"names the model {agent.model}, which {TRUST.format('the model')}"))
+        problems.append(
+            DefinitionProblem(agent.file, f"names the model {agent.model}, which {TRUST.format('the model')}")
+        )
     if agent.effort is not None:
-        problems.append(Problem(agent.file, f"names the effort {agent.effort}, which {TRUST.format('the effort')}"))
+        problems.append(
+            DefinitionProblem(agent.file, f"names the effort {agent.effort}, which {TRUST.format('the effort')}")
+        )
     return replace(agent, model="", effort=None)
 
 
-def _effort(file: MarkdownFile, problems: list[Problem]) -> Effort | None:
+def _effort(file: MarkdownFile, problems: list[DefinitionProblem]) -> Effort | None:
     """The effort that a file names; one that there is not is left out."""
     named, line = file.parts.values.get("effort", ""), file.parts.lines.get("effort")
     if not file.effort and line is not None and named.lower() not in INHERITED:
         there = ", ".join(Effort)
         problems.append(
-            Problem(file.path, f"line {line}: {named[:80]!r} is no effort and is left out; there are {there}")
+            DefinitionProblem(file.path, f"line {line}: {named[:80]!r} is no effort and is left out; there are {there}")
         )
     return file.effort or None
 
 
-def _agent(file: MarkdownFile, problems: list[Problem]) -> AgentFile | None:
+def _agent(file: MarkdownFile, problems: list[DefinitionProblem]) -> AgentFile | None:
     values, body = file.parts.values, file.parts.body
-    problems.extend(Problem(file.path, text) for text in file.parts.problems)
+    problems.extend(DefinitionProblem(file.path, text) for text in file.parts.problems)
     name, description = values.get("name", ""), values.get("description", "")
     missing = "front matter" if not values else "name" if not name else "description" if not description else ""
     if missing or not body:
         why = f"it has no {missing}" if missing else "it has no prompt below its front matter"
-        problems.append(Problem(file.path, f"is left out: {why}; it needs name, description and a prompt"))
+        problems.append(DefinitionProblem(file.path, f"is left out: {why}; it needs name, description and a prompt"))
         return None
     for key in ("tools", "disallowedTools"):
         if (line := file.parts.lost.get(key)) is not None:  # a list that cannot be read must not mean all tools
-            problems.append(Problem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
+            problems.append(DefinitionProblem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
             return None
     if not NAME.fullmatch(name):
-        problems.append(Problem(file.path, f"line 2: {name[:80]!r} is no name for an agent; that of its file is taken"))
+        problems.append(
+            DefinitionProblem(file.path, f"line 2: {name[:80]!r} is no name for an agent; that of its file is taken")
+        )
         name = file.relative.name
     if not NAME.fullmatch(name):
-        problems.append(Problem(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64"))
+        problems.append(
+            DefinitionProblem(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64")
+        )
         return None
     tools, refused = values.get("tools"), values.get("disallowedTools", "")
     effort = _effort(file, problems)

@@ -1,4 +1,4 @@
-"""Slash commands that files define: a prompt with places for what is typed behind the name."""
+"""Slash commands that files define: a prompt with placeholders for the typed arguments."""
 
 import re
 import shlex
@@ -8,8 +8,14 @@ from pathlib import Path
 
 from harness.base.front_matter import one_line
 from harness.definitions.agents import TRUST
-from harness.definitions.files import NAME, MarkdownFile, markdown_files
-from harness.definitions.places import Origin, Place, Problem
+from harness.definitions.files import (
+    NAME,
+    DefinitionFolder,
+    DefinitionOrigin,
+    DefinitionProblem,
+    MarkdownFile,
+    markdown_files,
+)
 
 KEYS = ("argument-hint", "model", "allowed-tools")
 """Read besides the description."""
@@ -37,7 +43,7 @@ class CommandFile:
     """As it is written; empty: that of the session."""
     tools: str | None
     """A list of the only tools of its turn, as it is written; None: all of them."""
-    origin: Origin
+    origin: DefinitionOrigin
     file: Path
 
     @property
@@ -46,7 +52,7 @@ class CommandFile:
         return tuple(match["command"] or match["line"] for match in _SHELL.finditer(self.prompt))
 
     def text(self, arguments: str) -> str:
-        """The prompt with what was typed in its places, or behind it where it has none."""
+        """The prompt with the arguments in its placeholders, or after it if it has none."""
         words = _words(arguments)
 
         def put(match: re.Match[str]) -> str:
@@ -65,49 +71,51 @@ class Commands:
 
     commands: tuple[CommandFile, ...]
     """By name."""
-    problems: tuple[Problem, ...]
+    problems: tuple[DefinitionProblem, ...]
 
     def get(self, name: str) -> CommandFile | None:
         """The one of this name."""
         return next((command for command in self.commands if command.name == name), None)
 
 
-def discover_commands(places: Iterable[Place], *, trusted: bool) -> Commands:
-    """Read the commands of all places; of two with one name that of the later place counts, which is told.
+def discover_commands(places: Iterable[DefinitionFolder], *, trusted: bool) -> Commands:
+    """Read the commands of all places; of two with one name the later one is used, which is reported.
 
     A file `git/commit.md` is the command git:commit. `trusted`: the files of the project may choose models. Never
-    raises for what is on the disk.
+    raises for the content of the disk.
     """
     found: dict[str, CommandFile] = {}
-    problems: list[Problem] = []
+    problems: list[DefinitionProblem] = []
     for place in places:
         for file in markdown_files(place, KEYS, problems):
             command = _command(file, problems)
             if command is None:
                 continue
-            if command.model and place.origin is Origin.PROJECT and not trusted:
-                problems.append(Problem(command.file, f"names the model {command.model}, which {TRUST}"))
+            if command.model and place.origin is DefinitionOrigin.PROJECT and not trusted:
+                problems.append(DefinitionProblem(command.file, f"names the model {command.model}, which {TRUST}"))
                 command = replace(command, model="")
             before = found.get(command.name)
             if before is not None and before.file.resolve() != command.file.resolve():
-                problems.append(Problem(before.file, f"is hidden by {command.file} of the same name"))
+                problems.append(DefinitionProblem(before.file, f"is hidden by {command.file} of the same name"))
             found[command.name] = command
     return Commands(tuple(found[name] for name in sorted(found)), tuple(problems))
 
 
-def _command(file: MarkdownFile, problems: list[Problem]) -> CommandFile | None:
+def _command(file: MarkdownFile, problems: list[DefinitionProblem]) -> CommandFile | None:
     values, body = file.parts.values, file.parts.body
-    problems.extend(Problem(file.path, text) for text in file.parts.problems)
+    problems.extend(DefinitionProblem(file.path, text) for text in file.parts.problems)
     name = ":".join(file.relative.parts).lower()
     if not NAME.fullmatch(name):
-        problems.append(Problem(file.path, f"is left out: {name[:80]!r} is no name for a command; rename the file"))
+        problems.append(
+            DefinitionProblem(file.path, f"is left out: {name[:80]!r} is no name for a command; rename the file")
+        )
         return None
     if not body:
-        problems.append(Problem(file.path, "is left out: it says nothing"))
+        problems.append(DefinitionProblem(file.path, "is left out: it says nothing"))
         return None
     for key in ("allowed-tools",):
         if (line := file.parts.lost.get(key)) is not None:  # a list that cannot be read must not mean all tools
-            problems.append(Problem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
+            problems.append(DefinitionProblem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
             return None
     first = next((one_line(line.lstrip("# ")) for line in body.splitlines() if line.strip("# ")), "")
     description = (values.get("description") or first)[:DESCRIPTION_CHARACTERS]

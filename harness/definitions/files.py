@@ -1,16 +1,76 @@
-"""Markdown files with front matter that define commands and agents: found, bounded and read."""
+"""Folders of Markdown files that define commands, agents and skills, and how they are read."""
 
 import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from harness.base.files import NotRegularError, read_regular
 from harness.base.front_matter import FENCE, FrontMatter, front_matter
-from harness.definitions.places import Origin, Place, Problem, text_of
 from harness.events import Effort
+
+
+class DefinitionOrigin(StrEnum):
+    """The owner of a file."""
+
+    PERSON = "person"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionFolder:
+    """A folder with such files in it."""
+
+    folder: Path
+    origin: DefinitionOrigin
+    border: Path | None = None
+    """No link may lead out of this folder; None: the user may link to folders elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionProblem:
+    """A problem with a file."""
+
+    file: Path
+    text: str
+    """A sentence without its full stop."""
+
+
+def definition_folders(
+    kind: str, workspace: Path, user_dir: Path | None = None, home_dir: Path | None = None
+) -> tuple[DefinitionFolder, ...]:
+    """The folders for one kind of files ("commands"), from the weakest to the strongest.
+
+    A project goes before the user, and a folder of this program before those of others.
+    """
+    root = workspace.resolve()
+    found = [] if home_dir is None else [DefinitionFolder(home_dir / ".claude" / kind, DefinitionOrigin.PERSON)]
+    found += [] if home_dir is None else [DefinitionFolder(home_dir / ".agents" / kind, DefinitionOrigin.PERSON)]
+    found += [] if user_dir is None else [DefinitionFolder(user_dir / kind, DefinitionOrigin.PERSON)]
+    found += [
+        DefinitionFolder(root / name / kind, DefinitionOrigin.PROJECT, root)
+        for name in (".claude", ".agents", ".harness")
+    ]
+    return tuple(found)
+
+
+def text_of(real: Path, most_bytes: int, remedy: str) -> tuple[str, str]:
+    """The text of a file whose links are resolved, or why it is left out; `remedy` ends that for one too large.
+
+    Raises OSError where it cannot be read.
+    """
+    try:
+        data = read_regular(real, most_bytes)
+    except NotRegularError as error:
+        return "", f"is left out: it is {error.strerror}; {remedy}"
+    if b"\0" in data:
+        return "", "is left out: it is no text in UTF-8"
+    return data.decode("utf-8-sig", "replace"), ""
+
 
 NAME = re.compile(r"\w[\w.-]{0,63}(?::\w[\w.-]{0,63}){0,3}")
 MOST_BYTES = 100_000
@@ -33,7 +93,7 @@ class MarkdownFile:
     path: Path
     relative: Path
     """From the place, without its end ".md"."""
-    place: Place
+    place: DefinitionFolder
     parts: FrontMatter
 
     @property
@@ -59,36 +119,41 @@ class CostClaim:
 
 
 def markdown_files(
-    place: Place, keys: Collection[str], problems: list[Problem], texts: Collection[str] = ("description",)
+    place: DefinitionFolder,
+    keys: Collection[str],
+    problems: list[DefinitionProblem],
+    texts: Collection[str] = ("description",),
 ) -> Iterator[MarkdownFile]:
-    """The files of a place in the order of their names; `problems` takes what is wrong with one.
+    """The files of a place in the order of their names; problems are added to `problems`.
 
-    `keys` of the front matter are read as they are written, `texts` as YAML. Never raises for what is on the disk.
+    `keys` of the front matter are read as written, `texts` as YAML. Never raises for the content of the disk.
     """
     paths = list(islice(_paths(place.folder), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
-        problems.append(Problem(place.folder, f"holds more files than {MOST_FILES}; the others are not read"))
+        problems.append(DefinitionProblem(place.folder, f"holds more files than {MOST_FILES}; the others are not read"))
     for path in paths[:MOST_FILES]:
         try:
             real = path.resolve(strict=True)
             if place.border is not None and not real.is_relative_to(place.border):
-                problems.append(Problem(path, f"is left out: it leads to {real}, outside of the project"))
+                problems.append(DefinitionProblem(path, f"is left out: it leads to {real}, outside of the project"))
                 continue
             text, refusal = text_of(real, MOST_BYTES, "shorten it")
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-            problems.append(Problem(path, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+            problems.append(DefinitionProblem(path, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
             continue
         if refusal:
-            problems.append(Problem(path, refusal))
+            problems.append(DefinitionProblem(path, refusal))
             continue
         has_head = text.removeprefix("\ufeff").startswith(FENCE)
         parts = front_matter(text, (*keys, *texts), keys) if has_head else FrontMatter({}, text.strip())
         yield MarkdownFile(path, path.relative_to(place.folder).with_suffix(""), place, parts)
 
 
-def cost_claims(places: Collection[Place], keys: Collection[str] = ("model", "effort")) -> tuple[CostClaim, ...]:
+def cost_claims(
+    places: Collection[DefinitionFolder], keys: Collection[str] = ("model", "effort")
+) -> tuple[CostClaim, ...]:
     """The models and efforts that the files of a project name, as far as they are among `keys`."""
-    of_project = (place for place in places if place.origin is Origin.PROJECT)
+    of_project = (place for place in places if place.origin is DefinitionOrigin.PROJECT)
     files = (file for place in of_project for file in markdown_files(place, keys, [], ()))
     claims = (
         CostClaim(file.path, *named) for file in files for named in (("model", file.model), ("effort", file.effort))

@@ -29,34 +29,34 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
         "askuserquestion": "ask_user",
     }
 )
-"""What tools of other programs are called here; they are compared without regard to case."""
+"""The names of other programs' tools in this program; compared case-insensitively."""
 ELSEWHERE = frozenset(
     {"task", "web", "web_search", "web_fetch", "ask_user", "notebookedit", "exitplanmode", "enterplanmode"}
     | {"slashcommand", "skill", "lsp", "toolsearch", "taskoutput", "taskstop", "sendmessage", "todo_write"}
     | {"read_background", "kill_background", "list_background"}
 )
-"""Names that mean something in this program or in others, and that an agent may still not have."""
+"""Names known here or in other programs that may be unavailable to a subagent."""
 EVERY = frozenset({"*", "all"})
 
 _NAME = re.compile(r"[\w*.:/-]+(?:\([^)]*\))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class ToolSelection:
     """The tools that a file names."""
 
     tools: tuple[str, ...]
-    """Those that there are, by their names here."""
+    """Available tools, by their names here."""
     absent: tuple[str, ...]
-    """As they are written: known names of tools that there are not."""
+    """As written: known names of unavailable tools."""
     unknown: tuple[str, ...]
-    """As they are written: names that mean nothing."""
+    """As written: unknown names."""
 
 
-def tools_named(text: str, available: Collection[str]) -> Named | None:
+def tools_named(text: str, available: Collection[str]) -> ToolSelection | None:
     """The tools in a list such as "Read, Bash(git diff:*), mcp__docs__find"; None: all of them.
 
-    What is in brackets is left off: it would only decide about questions, and those are asked as always.
+    Text in brackets is ignored: it would only affect permission questions, which are asked as always.
     """
     tools: dict[str, None] = {}
     absent: list[str] = []
@@ -72,4 +72,4 @@ def tools_named(text: str, available: Collection[str]) -> Named | None:
             absent.append(written)
         else:
             unknown.append(written)
-    return Named(tuple(tools), tuple(absent), tuple(unknown))
+    return ToolSelection(tuple(tools), tuple(absent), tuple(unknown))

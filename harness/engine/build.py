@@ -1,150 +1,182 @@
-"""How the parts of one agent are put together. What each does is said where it is written."""
+"""Settings in, wired agent out: the only place that constructs, and the list of who receives the events."""
 
 import logging
+import os
 import random
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from harness.base.clock import Clock
-from harness.engine.compaction.compactor import Shortening
+from harness.base.clock import Clock, SystemClock
+from harness.definitions import usable
+from harness.engine.background.commands import BackgroundCommands, CommandLimits
+from harness.engine.compaction.compactor import Compactor
 from harness.engine.config import (
+    Policies,
+    agent_limits,
+    agents_for,
     capabilities_for,
     checkpoints_for,
+    command_limits,
     dispatch_limits,
-    escape_policy,
+    loop_limits,
+    memory_for,
     outputs_folder,
     prompt_sections,
     recovery_limits,
+    secrets_of,
+    settings_here,
+    skills_for,
     tools_for,
     web_access,
     with_faults,
 )
-from harness.engine.conversation import Conversation
-from harness.engine.decision_runner import Executor
-from harness.engine.hooks.hooks import Hooking
-from harness.engine.hooks.runner import HookRuns
-from harness.engine.loops.behaviour import Behaviour
-from harness.engine.loops.event_fold import EscapeFold
-from harness.engine.loops.experience import Remembering
-from harness.engine.loops.runner import Escaping
+from harness.engine.connection import ModelConnection, PracticeFaults, address_of
+from harness.engine.conversation import Conversation, ignore
+from harness.engine.decision_runner import DecisionRunner
+from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.inbox import Inbox
+from harness.engine.instruction_files import read_instructions
+from harness.engine.loops.event_fold import BehaviourFold, LoopFold
+from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
+from harness.engine.model.budgets import BudgetNotices, SharedRetries, require_prices
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.cost_budget import BudgetNotices, require_prices
-from harness.engine.permissions.asker import Asker
-from harness.engine.permissions.questions import UserQuestions
-from harness.engine.policy_set import Policies
-from harness.engine.rewind.kept_files import KeptFiles
-from harness.engine.rewind.rewind import Rewinding
-from harness.engine.rewind.rollback import Rollbacks
-from harness.engine.shared import Shared
+from harness.engine.model.context_report import ContextReport
+from harness.engine.model.endpoints import SharedEndpoints
+from harness.engine.model.selection import ModelSelection
+from harness.engine.parts import AgentParts, SharedParts
+from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, SerialAsker
+from harness.engine.permissions.session_rules import SessionRules
+from harness.engine.rewind.rewind import Rewinder
+from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.signals import Signals
-from harness.engine.subagents.team import Crew
+from harness.engine.subagents.admission import AdmissionRunner
+from harness.engine.subagents.background_work import BackgroundWork
+from harness.engine.subagents.factory import SubagentFactory
+from harness.engine.subagents.fan_out import FanOutQuestions
+from harness.engine.subagents.subagent import Subagent, SubagentSpec
+from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.freshness import Labels
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.tools.user_commands import OwnCommands
-from harness.engine.turn_queue import TurnTaking
-from harness.events import PromptListsRead
-from harness.hooks import Hook
-from harness.memory import RECALL, REMEMBER
-from harness.model.digest import digest_of
-from harness.model.prompt import Section, system_blocks
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.capabilities import CapabilityMap
+from harness.engine.turn import ToolRestriction, TurnLock
+from harness.engine.turn_lifecycle import skill_news
+from harness.engine.user_commands import UserCommands
+from harness.events import AdmissionPool, Event, PromptListsRead
+from harness.hooks import Hook, own_hooks
+from harness.journal import state_folder
+from harness.memory import RECALL, REMEMBER, keeping_tools
+from harness.model.cache_breakpoints import digest_of
+from harness.model.catalogue import Catalogue
+from harness.model.prompt import system_blocks
+from harness.model.tokens import TokenCounter
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.breakers.registry import BreakerRegistry
+from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
-from harness.policies.loops.orchestrator import Orchestrator
 from harness.policies.recovery import RecoveryLimits
+from harness.policies.recovery.backoff import RetryBudget
+from harness.practice.tool_fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
-from harness.tools.ask_user import ask_user_tool
+from harness.slots.shared import SharedSlots
+from harness.slots.sqlite import SqliteSlotStore, slots_file
+from harness.tools.ask_user import ASK_USER, ask_user_tool
+from harness.tools.task import task_tool
 from harness.tools.todo_write import TODO_WRITE
 from harness.tools.tool import Tool
-from harness.tools.toolbox import Toolbox, joined, kept_of
+from harness.tools.toolbox import Toolbox, joined, kept_of, own_tools
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an agent works with. All of them share one conversation."""
-
-    limits: RecoveryLimits
-    signals: Signals
-    turns: TurnTaking
-    shared: Shared
-    crew: Crew | None
-    """Who works for this agent; None: it works for another one."""
-    toolbox: Toolbox
-    lists: PromptListsRead
-    """What the system prompt lists."""
-    sections: tuple[Section, ...]
-    """Of the system prompt."""
-    calls: ModelCalls
-    dispatching: Dispatching
-    labels: Labels
-    tools: ToolCalls
-    hooking: Hooking
-    attachments: Attachments
-    own_commands: OwnCommands
-    executor: Executor
-    escaping: Escaping
-    rollbacks: Rollbacks
-    rewinding: Rewinding
-    remembering: Remembering
-    plan_reminder: PlanReminder
-    processes: Processes
-    outputs: Path
-    """Folder for results too long for the history."""
-
-
-def wired(
-    settings: Settings,
-    conversation: Conversation,
-    asker: Asker,
-    clock: Clock,
-    log: logging.Logger,
+def build_parts(
+    make: Callable[..., Any],
+    settings: Settings | None,
+    overrides: Mapping[str, object],
     *,
-    tools: Sequence[Tool],
+    tools: Iterable[Tool],
     standard: Collection[str] | None,
-    policies: Policies,
+    asker: Asker | None,
+    conversation: Conversation | None,
     outputs: Path | None,
     reread: Callable[[], Settings] | None,
-    hooks: Sequence[Hook],
-    shared: Shared | None,
-    crew: Callable[[Shared, Path], Crew],
-    capabilities: CapabilityMap | None = None,
-    role: str = "",
-) -> Parts:
-    """The parts of an agent with these settings; what may be None is as for `Agent`.
-
-    `shared` is that of the agent it works for, if it does; `crew` makes those who work for it, if it does not.
-    `capabilities` are those of the agent it works for, `role` is what the file of its kind of agent says.
-    Raises SettingsError when a setting cannot be used, ValueError for tools that do not go together.
-    """
+    clock: Clock | None,
+    log: logging.Logger | None,
+    agents_folder: Path | None,
+    hooks: Iterable[Hook],
+    policies: Policies | None,
+    parent: AgentParts | None,
+    role: str,
+) -> AgentParts:
+    """The parts of an agent; `make` makes its subagents. The other arguments and the errors are those of
+    `AgentBase`."""
+    own = own_tools(tools)
+    if settings is None:
+        settings = settings_here(overrides)
+        reread = reread or partial(settings_here, overrides)
+    conversation = conversation or Conversation(ignore)
+    conversation.masking.learn(secrets_of(settings, os.environ))
+    reread = partial(_reread, conversation, reread) if reread else None
+    clock = clock or (parent.clock if parent else SystemClock())
+    log = log or (parent.log if parent else logging.getLogger("harness"))
+    asker = asker or NoAsker()
+    every_hook = parent.hooks.hooks if parent else (*settings.hooks, *own_hooks(hooks))
+    policies = parent.policies if parent else policies or Policies()
     outputs = outputs or outputs_folder(settings)
-    hired = shared is not None
+    hired = parent is not None
+
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
-    signals = Signals()
-    turns = TurnTaking(conversation)
-    shared = shared or Shared.made(settings, asker, log, reread, session=outputs.stem, emit=conversation.emit)
+    signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
+    shared = parent.shared if parent else shared_parts(settings, conversation, asker, log, reread, session=outputs.stem)
     _require_prices(settings, limits, shared, hired=hired)
     connection, processes = shared.connection, shared.processes
     if not hired:
         asker = shared.asker
-    company = None if hired else crew(shared, outputs)
-    ours = tools_for(settings, None, shared.skills, shared.memory) if company is None else company.tools()
+
+    background = None
+    ours = tools_for(settings, None, shared.skills, shared.memory)
+    factory = SubagentFactory(make, parent=lambda: parts)
+    if not hired:
+        names = _names_for_subagents(settings, ours, own, standard)
+        background = background_work(
+            settings,
+            conversation,
+            shared,
+            restriction,
+            clock,
+            log,
+            outputs=outputs,
+            tools=names,
+            policies=policies,
+            kept=agents_folder is not None,
+            model=lambda: models.current,
+            create=factory.create,
+        )
+        ours = _tools_of_parent(settings, shared, background)
     if settings.ask_user != "off":
-        ours = (*ours, ask_user_tool(UserQuestions(conversation, asker, settings.ask_user)))
-    every = joined(kept_of(ours, standard, strict=not hired), tools)
+        ours = (*ours, ask_user_tool(QuestionHandler(conversation, asker, settings.ask_user)))
+    every = joined(kept_of(ours, standard, strict=not hired), own)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
+
     web = web_access(settings, standard if hired else None)
     sent = (*toolbox.specs(), *web.tools(newest=shared.catalogue.knows(settings.model)))
     lists = _lists(conversation, shared, toolbox, digest_of(sent))
     sections = prompt_sections(
         settings, hired=hired, instructions=shared.instructions, skills=lists.skills, memory=lists.memory, role=role
     )
+
+    loop_policy = policies.loops or loop_limits(settings)
+    experience = LoopExperience(conversation, experience_file(settings))
+    orchestrator = LoopMonitor(loop_policy, experience.preferences)
+    poll = Poll(loop_policy.poll_every_s, loop_policy.poll_total_s)
+    loop_fold = LoopFold(orchestrator, BehaviourFold(toolbox.get, poll))
+
     calls = ModelCalls(
         lambda: connection.client,
         conversation,
@@ -156,100 +188,318 @@ def wired(
         endpoints=shared.endpoints,
         retries=shared.retries,
         effort=settings.effort,
-        web=lambda: web_access(settings, standard if hired else None, tool_calls.only),
+        web=lambda: web_access(settings, standard if hired else None, restriction.only),
+        watches_text=lambda: orchestrator.policy.enabled,
     )
+    priced = limits.max_cost_usd is not None
+    models = ModelSelection(conversation, calls, shared.catalogue, settings.model, priced=priced)
+
     numbers = policies.breakers or dispatch_limits(settings)
-    board = Board(toolbox.names, capabilities_for(settings, toolbox, capabilities), numbers)
-    dispatching = Dispatching(board, conversation, clock, attended=asker.present)
-    labels = Labels(strict=settings.strict_freshness)
-    hooking = Hooking(
-        hooks,
-        HookRuns(processes, settings.workspace),
+    known = parent.breakers.registry.capabilities if parent else None
+    board = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
+    breakers = ToolDispatcher(board, toolbox, conversation, clock, attended=asker.present)
+    hook_runner = HookRunner(
+        every_hook,
+        HookInvoker(processes, settings.workspace),
         conversation,
         signals,
         limits,
         workspace=str(settings.workspace),
         agent=outputs.name if hired else "",
     )
+    freshness = FreshnessLabels(strict=settings.strict_freshness)
     tool_calls = ToolCalls(
         toolbox,
-        shared.granting.permissions,
+        shared.rules.permissions,
         asker,
         conversation,
-        dispatching,
-        labels,
-        hooking,
+        breakers,
+        freshness,
+        hook_runner,
         clock,
+        restriction,
+        veto=partial(veto, orchestrator, breakers),
         workspace=settings.workspace,
         outputs=outputs,
         processes=processes,
         count_errors=settings.count_errors,
         timeout_s=settings.tool_timeout_s,
         log=log,
-        remember=shared.granting.remember,
+        remember=shared.rules.remember,
     )
-    attachments = Attachments(tool_calls, conversation, settings.workspace)
-    own_commands = OwnCommands(
+
+    compactor = Compactor(
+        calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
+    )
+    decisions = DecisionRunner(
+        conversation,
+        connection,
+        calls,
+        models,
+        compactor,
+        hook_runner,
+        asker,
+        limits,
+        clock,
+        signals,
+        decide=policies.decide,
+        fallback_models=settings.fallback_models,
+    )
+    attached: dict[str, str] = {}
+    user_commands = UserCommands(
         conversation,
         signals,
+        turns,
+        decisions,
+        models,
+        calls,
+        attached,
+        connect=connection.open,
         workspace=settings.workspace,
         outputs=outputs,
         processes=processes,
         time_s=settings.bash_timeout_s,
         result_characters=settings.result_characters,
     )
-    shortening = Shortening(
-        calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
+    context = ContextReport(
+        conversation,
+        calls,
+        limits,
+        sections,
+        shared.instructions,
+        model=lambda: models.current,
+        gave_up=lambda: decisions.compaction_off,
     )
-    executor = Executor(
-        conversation, connection, calls, shortening, hooking, asker, limits, clock, signals, model=settings.model
-    )
+
     checkpoints = checkpoints_for(settings, outputs, log, processes) if asker.present else None
-    kept = KeptFiles(toolbox.get)
-    conversation.observe(kept.see)
-    if limits.max_cost_usd is not None:
-        conversation.observe(BudgetNotices(conversation, limits.max_cost_usd).see)
-    rollbacks = Rollbacks(conversation, kept, checkpoints)
-    rewinding = Rewinding(conversation, turns, kept, checkpoints, asker, signals, calls.forget_sizes)
-    policy = policies.loops or escape_policy(settings)
-    remembering = Remembering(conversation, experience_file(settings))
-    orchestrator = Orchestrator(policy, remembering.preferences)
-    escaping = Escaping(
-        EscapeFold(orchestrator, Behaviour(toolbox.get, Poll(policy.poll_every_s, policy.poll_total_s))),
-        rollbacks,
-        *(tool_calls, conversation, dispatching, asker, clock, signals, calls),
-        chance=random.random,
+    checkpoint_fold = CheckpointFold(toolbox.get)
+    rollbacks = Rollbacks(conversation, checkpoint_fold, checkpoints)
+    rewind = Rewinder(conversation, turns, checkpoint_fold, checkpoints, asker, signals, calls.forget_sizes)
+    loops = LoopRunner(
+        loop_fold, rollbacks, tool_calls, conversation, breakers, asker, clock, signals, chance=random.random
     )
     plan_reminder = PlanReminder(conversation, settings.plan_reminder if toolbox.get(TODO_WRITE) else 0)
-    return Parts(
+
+    parts = AgentParts(
+        settings=settings,
+        conversation=conversation,
+        clock=clock,
+        log=log,
+        policies=policies,
         limits=limits,
         signals=signals,
         turns=turns,
         shared=shared,
-        crew=company,
+        parent=parent,
+        background=background,
+        own_tools=own,
         toolbox=toolbox,
+        restriction=restriction,
         lists=lists,
-        sections=sections,
+        attached=attached,
+        models=models,
         calls=calls,
-        dispatching=dispatching,
-        labels=labels,
+        context=context,
+        decisions=decisions,
+        breakers=breakers,
+        freshness=freshness,
         tools=tool_calls,
-        hooking=hooking,
-        attachments=attachments,
-        own_commands=own_commands,
-        executor=executor,
-        escaping=escaping,
+        hooks=hook_runner,
+        attachments=Attachments(tool_calls, conversation, settings.workspace),
+        user_commands=user_commands,
+        loops=loops,
+        experience=experience,
         rollbacks=rollbacks,
-        rewinding=rewinding,
-        remembering=remembering,
+        rewind=rewind,
         plan_reminder=plan_reminder,
-        processes=processes,
+        faults=PracticeFaults(connection, shared.tool_orders, toolbox.names, conversation.emit),
         outputs=outputs,
+        agents_folder=agents_folder,
+    )
+    if changes := skill_news(parts):
+        attached["skills"] = changes
+
+    subscribers: list[Callable[[Event], None]] = []
+    if background is not None:
+        # A reply that asks for subagents is counted before the first of them is admitted.
+        subscribers.append(background.fan_out.on_event)
+    # Breakers move before anyone else looks at them; what they emit follows the event that moved them.
+    subscribers.append(breakers.on_event)
+    # Notification hooks start as soon as a question is open, before anything else follows from it.
+    subscribers.append(hook_runner.on_event)
+    # Checkpoints and what tools did since; `rollbacks` and `rewind` read it, so it comes before them.
+    subscribers.append(checkpoint_fold.on_event)
+    if limits.max_cost_usd is not None:
+        # Reports 50, 80 and 100 % of the cost budget right behind the spend that reached them.
+        subscribers.append(BudgetNotices(conversation, limits.max_cost_usd).on_event)
+    # The places that a rollback can go to; `loops` asks for one.
+    subscribers.append(rollbacks.on_event)
+    # What an intervention achieved is learned from the same events that `loops` reacts to.
+    subscribers.append(experience.on_event)
+    # Emits loops that it finds, so it comes behind all that the event has changed.
+    subscribers.append(loops.on_event)
+    # Counts steps since the plan was written; nothing depends on it.
+    subscribers.append(plan_reminder.on_event)
+    for subscriber in subscribers:
+        conversation.subscribe(subscriber)
+    return parts
+
+
+def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Settings:
+    settings = reread()
+    conversation.masking.learn(secrets_of(settings, os.environ))
+    return settings
+
+
+def shared_parts(
+    settings: Settings,
+    conversation: Conversation,
+    asker: Asker,
+    log: logging.Logger,
+    reread: Callable[[], Settings] | None,
+    *,
+    session: str,
+) -> SharedParts:
+    """What the agent of a session shares with its subagents; `session` is its name for other sessions.
+
+    Raises SettingsError for rules that cannot be used.
+    """
+    counter = TokenCounter()
+    rules = SessionRules(settings, log, conversation.emit)
+    notices: deque[str] = deque()
+    slots = _slots(settings, session, notices.append) if settings.shared_admission else None
+    return SharedParts(
+        connection=ModelConnection(settings, log, counter, reread),
+        rules=rules,
+        asker=SerialAsker(asker, rules.permissions.decide),
+        processes=Processes(),
+        catalogue=Catalogue(settings.prices),
+        counter=counter,
+        endpoints=SharedEndpoints(
+            None if settings.practice else slots, address=address_of(settings), clock=SystemClock(), log=log
+        ),
+        retries=SharedRetries(RetryBudget(settings.retry_share, settings.retry_burst), conversation.emit),
+        slots=slots,
+        instructions=read_instructions(settings, notices.append),
+        skills=skills_for(settings),
+        agents=agents_for(settings),
+        memory=memory_for(settings, session),
+        tool_orders=ToolFaultQueue(),
+        notices=notices,
     )
 
 
-def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:
-    """What the system prompt lists: as it was where the conversation goes on with the same tools, else as it is now."""
+def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:
+    """The slots in the state folder. Nothing is opened before the first subagent starts."""
+    store = SqliteSlotStore(slots_file(state_folder(settings.state_dir)), report=report)
+    return SharedSlots(
+        store,
+        owner=session,
+        clock=SystemClock(),  # other processes use it as well
+        lost=lambda _: report("The slot of an agent was given to another session, because this one did not answer."),
+    )
+
+
+def _names_for_subagents(
+    settings: Settings, ours: Sequence[Tool], own: Sequence[Tool], standard: Collection[str] | None
+) -> tuple[str, ...]:
+    names = (*(one.name for one in ours), *((ASK_USER,) if settings.ask_user != "off" else ()))
+    kept = (name for name in names if standard is None or name in standard)
+    return (*kept, *(one.name for one in own), *web_access(settings).names)
+
+
+def background_work(
+    settings: Settings,
+    conversation: Conversation,
+    shared: SharedParts,
+    restriction: ToolRestriction,
+    clock: Clock,
+    log: logging.Logger,
+    *,
+    outputs: Path,
+    tools: tuple[str, ...],
+    policies: Policies,
+    kept: bool,
+    model: Callable[[], str],
+    create: Callable[[SubagentSpec], Subagent],
+) -> BackgroundWork:
+    """The subagents and background commands of a session; `tools` are the names that subagents may use."""
+    emit = conversation.emit
+    inbox = Inbox(emit)
+    subagent_admission = AdmissionRunner(
+        AdmissionController(policies.admission or agent_limits(settings), AdmissionPool.AGENTS),
+        emit,
+        clock,
+        shared=shared.slots,
+        existing=lambda: subagents.known,
+        log=log,
+    )
+    command_admission = AdmissionRunner(
+        AdmissionController(command_limits(settings), AdmissionPool.COMMANDS),
+        emit,
+        clock,
+        existing=lambda: commands.ids,
+        log=log,
+    )
+    fan_out = FanOutQuestions(
+        conversation,
+        shared.asker,
+        mode=settings.fan_out,
+        free=settings.fan_out_subagents,
+        most=settings.max_subagents,
+        cost=lambda usage: shared.catalogue.cost(model(), usage),
+    )
+    subagents = Subagents(
+        conversation,
+        subagent_admission,
+        inbox,
+        shared.asker,
+        fan_out,
+        restriction,
+        clock,
+        log,
+        create=create,
+        tools=tools,
+        kinds=usable(shared.agents, tools),
+        model=model,
+        result_characters=settings.result_characters,
+        kept=kept,
+        most=settings.max_subagents,
+    )
+    commands = BackgroundCommands(
+        shared.processes,
+        command_admission,
+        inbox,
+        emit,
+        clock,
+        workspace=settings.workspace,
+        outputs=outputs,
+        limits=CommandLimits(time_s=settings.background_timeout_s),
+        masking=conversation.masking,
+    )
+    return BackgroundWork(
+        conversation,
+        inbox,
+        fan_out,
+        subagents,
+        subagent_admission,
+        commands,
+        command_admission,
+        shared.processes,
+        outputs,
+    )
+
+
+def _tools_of_parent(settings: Settings, shared: SharedParts, background: BackgroundWork) -> tuple[Tool, ...]:
+    """The standard tools, those that delegate, run in the background and remember."""
+    standard = tools_for(settings, background.commands, shared.skills, shared.memory)
+    kinds = {kind.name: kind.description for kind in background.subagents.kinds.agents}
+    keeping = keeping_tools(shared.memory) if shared.memory.on else ()
+    return (*standard, *keeping, task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds))
+
+
+def _lists(conversation: Conversation, shared: SharedParts, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:
+    """What the system prompt lists: as before where the conversation continues with the same tools, else as of now."""
     before, asked = conversation.lists, conversation.asked
     if before is not None and (asked is None or asked.tools_digest == tools_digest):
         shared.memory.resume(before.memories)
@@ -261,9 +511,9 @@ def _lists(conversation: Conversation, shared: Shared, toolbox: Toolbox, tools_d
     )
 
 
-def _require_prices(settings: Settings, limits: RecoveryLimits, shared: Shared, *, hired: bool) -> None:
+def _require_prices(settings: Settings, limits: RecoveryLimits, shared: SharedParts, *, hired: bool) -> None:
     models = (settings.model, *settings.fallback_models)
     if limits.max_cost_usd is not None:
-        require_prices(models, shared.catalogue.price, "agent_budget_usd" if hired else "max_budget_usd")
-    elif settings.agent_budget_usd is not None:
-        require_prices(models, shared.catalogue.price, "agent_budget_usd")
+        require_prices(models, shared.catalogue.price, "subagent_budget_usd" if hired else "max_budget_usd")
+    elif settings.subagent_budget_usd is not None:
+        require_prices(models, shared.catalogue.price, "subagent_budget_usd")

@@ -6,47 +6,90 @@ import os
 import re
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
 from harness.base.errors import SettingsError
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
-from harness.definitions import Agents, Commands, discover_agents, discover_commands, places
-from harness.events import CascadeMode, DispatchLimits
+from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
+from harness.events import CascadeMode, DispatchLimits, Outcome
 from harness.journal import new_session_id, session_folder
-from harness.memory import MemoryBook, MemoryStore, recall_tool
-from harness.memory import Place as MemoryPlace
+from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
-from harness.model.agent_texts import agent_sections
 from harness.model.catalogue import Catalogue
 from harness.model.endpoint import Platform
-from harness.model.instruction_texts import Instructions, instruction_text
-from harness.model.prompt import Section, standard_sections
+from harness.model.prompt import Instructions, PromptSection, instruction_text, standard_sections
 from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.watchdog import WatchLimits
-from harness.policies.admission.limits import GateLimits
+from harness.policies import recovery
+from harness.policies.admission.limits import AdmissionLimits
 from harness.policies.breakers.capabilities import CapabilityMap
-from harness.policies.loops.policy import EscapePolicy
-from harness.policies.recovery import RecoveryLimits
+from harness.policies.loops.limits import LoopLimits
+from harness.policies.recovery import Decision, RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.compaction import CompactAt
 from harness.processes import Processes
 from harness.settings import Settings, load
 from harness.settings.capability_files import capability_files, load_capabilities, within
 from harness.skills import SkillBook, skill_tool
-from harness.tools.background_commands import Background
+from harness.tools.background_commands import BackgroundRunner
 from harness.tools.bash import SECRETS
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
+
+Decide = Callable[[TurnState, Outcome, RecoveryLimits, Situation], Decision]
+"""Maps the outcome of a model call to the next decision. Pure: time and chance are in the `Situation`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """What an agent decides by. Its subagents use the same.
+
+    Breakers, loops and admission keep state between calls, so a program hands in their numbers, not their code.
+    Raises TypeError for a value of the wrong kind.
+    """
+
+    decide: Decide = recovery.decide
+    """Replaces or wraps `harness.policies.recovery.decide` for the model calls of a turn, summaries excepted."""
+    recovery: RecoveryLimits | None = None
+    """Numbers of the recovery policy. `interactive` follows from the asker; a subagent has its own limits of steps and
+    money."""
+    breakers: DispatchLimits | None = None
+    """Numbers of the circuit breakers and the failure budget."""
+    loops: LoopLimits | None = None
+    """Numbers of loop detection and the interventions."""
+    admission: AdmissionLimits | None = None
+    """How many subagents work at the same time and how many may wait."""
+
+    def __post_init__(self) -> None:
+        if not callable(self.decide):
+            raise TypeError(f"Policies(decide=…) takes a function like policies.recovery.decide, not {self.decide!r}.")
+        for name, kind in _NUMBERS.items():
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                given = type(value).__name__
+                raise TypeError(
+                    f"Policies({name}=…) takes {kind.__name__}, not {given}: of this policy only the numbers can be "
+                    f"handed in."
+                )
+
+
+_NUMBERS: dict[str, type] = {
+    "recovery": RecoveryLimits,
+    "breakers": DispatchLimits,
+    "loops": LoopLimits,
+    "admission": AdmissionLimits,
+}
+
 
 _HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
 _SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
 _PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 MEMORY = "memory"
-"""Folder with memories, in that of the person and beside the sessions of a project."""
+"""Name of folders with memories: in the user folder, and beside the sessions of a project."""
 
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
@@ -107,7 +150,7 @@ def recovery_limits(
         own = replace(given, interactive=interactive)
         if not hired:
             return own
-        return replace(own, token_budget=None, max_steps=settings.max_turns, max_cost_usd=settings.max_budget_usd)
+        return replace(own, token_budget=None, max_steps=settings.max_steps, max_cost_usd=settings.max_budget_usd)
     return RecoveryLimits(
         retries_per_request=settings.max_retries,
         retries_per_turn=settings.turn_retries,
@@ -123,7 +166,7 @@ def recovery_limits(
         compaction=settings.auto_compact,
         compact_at=compact_at(settings),
         token_budget=settings.token_budget,
-        max_steps=settings.max_turns,
+        max_steps=settings.max_steps,
         max_cost_usd=settings.max_budget_usd,
     )
 
@@ -149,35 +192,35 @@ def dispatch_limits(settings: Settings) -> DispatchLimits:
     )
 
 
-def agent_limits(settings: Settings) -> GateLimits:
+def agent_limits(settings: Settings) -> AdmissionLimits:
     """How many agents may work and wait. Raises SettingsError, one sentence."""
     return _gate_limits(settings, "max_concurrent")
 
 
-def command_limits(settings: Settings) -> GateLimits:
+def command_limits(settings: Settings) -> AdmissionLimits:
     """How many commands may run in the background and wait for it. Raises SettingsError, one sentence."""
     return _gate_limits(settings, "max_background")
 
 
-def _gate_limits(settings: Settings, name: str) -> GateLimits:
+def _gate_limits(settings: Settings, name: str) -> AdmissionLimits:
     try:
-        return GateLimits(max_concurrent=getattr(settings, name), max_queue_size=settings.max_queue_size)
+        return AdmissionLimits(max_concurrent=getattr(settings, name), max_queue_size=settings.max_queue_size)
     except ValueError as error:
         raise SettingsError(f"Cannot use {name} or max_queue_size: {error}.") from error
 
 
-def escape_policy(settings: Settings) -> EscapePolicy:
-    """What counts as a loop and what is done about one. Raises SettingsError, one sentence."""
+def loop_limits(settings: Settings) -> LoopLimits:
+    """The numbers of loop detection and interventions. Raises SettingsError, one sentence."""
     try:
-        changes = numbers_in(settings.escape_policy or "")
-        policy = EscapePolicy().with_changes(**changes) if changes else EscapePolicy()
+        changes = numbers_in(settings.loop_limits or "")
+        policy = LoopLimits().with_changes(**changes) if changes else LoopLimits()
     except ValueError as error:
-        raise SettingsError(f"Cannot use escape_policy = {settings.escape_policy!r}: {error}.") from error
-    return replace(policy, enabled=settings.escape)
+        raise SettingsError(f"Cannot use loop_limits = {settings.loop_limits!r}: {error}.") from error
+    return replace(policy, enabled=settings.loop_intervention)
 
 
 def numbers_in(text: str) -> dict[str, object]:
-    """`copies=5 nudges=2` as names and values. Raises ValueError, a clause, for what is written in another way."""
+    """`copies=5 nudges=2` as names and values. Raises ValueError, a clause, for any other form."""
     found: dict[str, object] = {}
     for part in text.replace(",", " ").split():
         name, sign, value = part.partition("=")
@@ -199,7 +242,7 @@ def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger, proc
 
 
 def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None) -> CapabilityMap:
-    """What each tool provides and what can take its place, by the shipped file, the person's and the project's.
+    """What each tool provides and what can take its place, by the shipped, user and project files.
 
     `known` is what an agent with all of these tools has read already.
     Raises SettingsError, with file and line, for an entry that cannot be used.
@@ -243,63 +286,70 @@ def prompt_sections(
     skills: str = "",
     memory: str = "",
     role: str = "",
-) -> tuple[Section, ...]:
+) -> tuple[PromptSection, ...]:
     """The parts of the system prompt, which stay the same for the whole session.
 
-    `hired`: of an agent that works for another. `instructions` are the files that were read when it began,
-    `skills` the catalogue of what its tool skill can read, `memory` the index of what is remembered, `role` what the
-    file of its kind of agent says.
+    Args:
+        hired: for a subagent.
+        instructions: the instruction files as read at the start.
+        skills: the catalogue of skills.
+        memory: the index of memories.
+        role: text of the kind of subagent.
     """
-    sections = agent_sections if hired else standard_sections
-    made = sections(
+    made = standard_sections(
         settings.workspace,
         sys.platform,
         instructions=instruction_text(instructions),
         skills=skills,
         memory=memory,
+        subagent=hired,
     )
-    return (*made, Section("role", role)) if role else made
+    return (*made, PromptSection("role", role)) if role else made
 
 
 def skills_for(settings: Settings) -> SkillBook:
-    """The skills of the person and of the project; none where they are switched off."""
+    """The skills of user and project; none where the setting is off."""
     if not settings.skills:
         return SkillBook(())
-    return SkillBook(places("skills", settings.workspace, settings.user_dir, settings.home_dir))
+    return SkillBook(definition_folders("skills", settings.workspace, settings.user_dir, settings.home_dir))
 
 
 def commands_for(settings: Settings) -> Commands:
     """The slash commands that files define. Those of a folder choose models only where the user trusts it."""
-    found = places("commands", settings.workspace, settings.user_dir, settings.home_dir)
+    found = definition_folders("commands", settings.workspace, settings.user_dir, settings.home_dir)
     return discover_commands(found, trusted=settings.trust_folder is True)
 
 
 def agents_for(settings: Settings) -> Agents:
     """The kinds of agents that files define; the same holds for their models."""
-    found = places("agents", settings.workspace, settings.user_dir, settings.home_dir)
+    found = definition_folders("agents", settings.workspace, settings.user_dir, settings.home_dir)
     return discover_agents(found, trusted=settings.trust_folder is True)
 
 
 def memory_for(settings: Settings, session: str) -> MemoryBook:
-    """The memories of the person and of the project; none where they are switched off. `session` is who writes."""
-    folders: dict[MemoryPlace, Path] = {}
+    """The memories of user and project; none where the setting is off. `session` is the author of new ones."""
+    folders: dict[MemoryOwner, Path] = {}
     if settings.memory and settings.user_dir is not None:
-        folders[MemoryPlace.PERSON] = settings.user_dir / MEMORY
+        folders[MemoryOwner.PERSON] = settings.user_dir / MEMORY
     if settings.memory:
-        folders[MemoryPlace.PROJECT] = session_folder(settings.workspace, settings.state_dir) / MEMORY
+        folders[MemoryOwner.PROJECT] = session_folder(settings.workspace, settings.state_dir) / MEMORY
     secrets = (settings.api_key, settings.auth_token)
     return MemoryBook(MemoryStore(folders, session=session, now=time.time, secrets=secrets))
 
 
 def tools_for(
     settings: Settings,
-    background: Background | None = None,
+    background: BackgroundRunner | None = None,
     skills: SkillBook | None = None,
     memories: MemoryBook | None = None,
 ) -> tuple[Tool, ...]:
-    """The standard tools with the limits of the settings; `background` runs what is sent there, and `skills` can be
-    read if there were any when the session began, so that its tools stay the same (api R25). What is remembered can be
-    read by every agent; who writes it is the one that has a crew."""
+    """The standard tools with the limits of the settings.
+
+    Args:
+        background: runs background commands.
+        skills: add a tool if there were any when the session began, so that its tools stay the same.
+        memories: every agent may read them.
+    """
     characters = settings.result_characters
     standard = standard_tools(
         bash_timeout_s=settings.bash_timeout_s, result_characters=characters, background=background

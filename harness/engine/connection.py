@@ -1,32 +1,34 @@
-"""Where the model answers: a real address with its key, or the practice server in this very process."""
+"""The connection to the model: a real address with its key, or the practice server in this process."""
 
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.engine.config import watch_limits
+from harness.events import Event, FaultOrdered
 from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, Platform, checked
 from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
+from harness.practice.tool_fault_orders import ToolFaultQueue
 from harness.settings import DEFAULT_MODEL, Settings
 
 if TYPE_CHECKING:
-    from harness.practice.pending_faults import Orders
+    from harness.practice.fault_orders import FaultCommandResult, FaultQueue
     from harness.practice.script import Script
     from harness.practice.server import PracticeServer
 
 ANTHROPIC = "https://api.anthropic.com"
 PRACTICE_KEY = "practice"
-"""What is sent to the practice server; no key of the person's ever is (api R3)."""
+"""Sent to the practice server instead of a key of the user."""
 
 
-class Connection:
+class ModelConnection:
     """The client to the model that the settings name. Opens once, and closes what it opened."""
 
     def __init__(
@@ -39,7 +41,7 @@ class Connection:
         """
         Args:
             counter: counts tokens for the practice server.
-            reread: reads the settings again, for a key that was changed while the program runs (recovery B9).
+            reread: reads the settings again, for a key that was changed while the program runs.
         """
         self._settings = settings
         self._log = log
@@ -49,8 +51,8 @@ class Connection:
         self._client: ModelClient | None = None
         self._endpoint: Endpoint | None = None
         self._script: Script | None = None
-        self._orders: Orders | None = None
-        """What was ordered to go wrong; None: nothing was yet."""
+        self._orders: FaultQueue | None = None
+        """Ordered faults; None: none so far."""
         self._server: PracticeServer | None = None
         self._opening = asyncio.Lock()
 
@@ -69,20 +71,20 @@ class Connection:
         return "the built-in practice model" if self._settings.practice else address_of(self._settings)
 
     @property
-    def orders(self) -> "Orders":
-        """What is ordered to go wrong with the practice model, also before it has been started.
+    def orders(self) -> "FaultQueue":
+        """The faults that were ordered of the practice model, also before it has been started.
 
         Raises HarnessError, with what to do, when another model answers.
         """
         if not self._settings.practice:
             raise HarnessError(
-                f"The model at {self.address} cannot be broken from here; "
+                f"The model at {self.address} cannot be result from here; "
                 "start `harness --practice`, or put faults before a real model with `harness practice proxy`."
             )
         if self._orders is None:
-            from harness.practice.pending_faults import Orders
+            from harness.practice.fault_orders import FaultQueue
 
-            self._orders = Orders() if self._server is None else self._server.orders
+            self._orders = FaultQueue() if self._server is None else self._server.orders
         return self._orders
 
     def check(self) -> None:
@@ -142,10 +144,51 @@ class Connection:
         return checked(server.base_url, api_key=PRACTICE_KEY, origin="the built-in practice model")
 
     def _practice_server(self) -> "PracticeServer":
-        from harness.practice.improviser import Improviser
+        from harness.practice.rule_model import RuleModel
         from harness.practice.server import PracticeServer
 
-        return PracticeServer(Improviser(), script=self._script, tokens=self._counter, remember=0)
+        return PracticeServer(RuleModel(), script=self._script, tokens=self._counter, remember=0)
+
+
+class PracticeFaults:
+    """Faults that the user orders, to watch how they are recovered."""
+
+    def __init__(
+        self,
+        connection: ModelConnection,
+        tool_orders: ToolFaultQueue,
+        tools: Sequence[str],
+        emit: Callable[[Event], None],
+    ) -> None:
+        """`tools` are the names that there are."""
+        self._connection = connection
+        self._tool_orders = tool_orders
+        self._tools = tools
+        self._emit = emit
+
+    def break_model(self, text: str) -> str:
+        """Order faults of the practice model in the syntax of `/fault`; returns a description of the order.
+
+        "529 3" fails three requests, "off" cancels, and an empty text lists what there is. Raises HarnessError for a
+        text that is not understood, and when a real model answers.
+        """
+        from harness.practice.fault_orders import break_model
+
+        return self._ordered("model", break_model(text, self._connection.orders))
+
+    def break_tool(self, text: str) -> str:
+        """Order faults of a tool in the syntax of `/toolfault`, such as "grep timeout 3"; describes the order.
+
+        Subagents are affected, too. Raises HarnessError for a text that is not understood.
+        """
+        from harness.practice.tool_fault_orders import break_tool
+
+        return self._ordered("tool", break_tool(text, self._tool_orders, self._tools))
+
+    def _ordered(self, target: Literal["model", "tool"], broken: "FaultCommandResult") -> str:
+        if broken.ordered:
+            self._emit(FaultOrdered(target, broken.ordered))
+        return broken.said
 
 
 def address_of(settings: Settings) -> str:

@@ -1,7 +1,7 @@
-"""The running state of a session: what was said, how far it is, what it cost.
+"""The running state of a conversation: history, counters, spend.
 
-Every change is an event first. `emit` is the one place where events leave an agent: the journal writes them
-before anyone else sees them, so that what was shown is never more than what was kept.
+Every change is an event first. `emit` is the one place where events leave an agent: the journal writes each event
+before any subscriber receives it, so that a front end never shows more than was recorded.
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from harness.base.masking import Masking
+from harness.base.secrets import Masking
 from harness.events import (
     Block,
     CacheMissed,
@@ -29,7 +29,15 @@ from harness.events import (
     ThinkingOmitted,
     Usage,
 )
-from harness.journal import Measured, Plans, RewindPoint, Shortenings, rewind_point, surviving
+from harness.journal import (
+    CompactionCounts,
+    PlanHistory,
+    RewindPoint,
+    SessionState,
+    TokenMeasurement,
+    rewind_point,
+    surviving,
+)
 from harness.model import history
 
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
@@ -48,48 +56,48 @@ class Conversation:
         step: int = 0,
         own_commands: int = 0,
         spend: SpendChanged | None = None,
-        shortenings: Shortenings | None = None,
-        plans: Plans | None = None,
+        shortenings: CompactionCounts | None = None,
+        plans: PlanHistory | None = None,
         raised_caps: Mapping[str, int] | None = None,
         asked: RequestSent | None = None,
         plain_until: int = 0,
         lists: PromptListsRead | None = None,
-        measured: Mapping[str, Measured] | None = None,
+        measured: Mapping[str, TokenMeasurement] | None = None,
         message_id: str = "",
         cache_misses: Sequence[CacheMissed] = (),
         masking: Masking | None = None,
     ) -> None:
         """
         Args:
-            record: called with each event before anybody else sees it.
-            messages: history to go on from; so is all that follows.
-            masking: knows the keys that must not stand in any event or message; None: one that knows none yet.
+            record: called with each event before any subscriber.
+            messages: history to continue from, like the arguments that follow.
+            masking: removes known keys from every event and message; None: one without keys.
         """
         self._record = record
         self.masking = masking or Masking()
         """What takes known keys out of every event and message."""
         self._messages = list(map(self.masking.value, messages))
         self._listener: Callable[[Event], None] | None = None
-        self._observers: list[Callable[[Event], None]] = []
+        self._subscribers: list[Callable[[Event], None]] = []
         self.rewind_points = tuple(rewind_points)
         """The prompts in the history that a rewind can go back to, oldest first."""
         self.turn = turn
         self.step = step
         self.own_commands = own_commands
-        """Commands that the person ran."""
+        """Shell commands of the user so far."""
         self.spend = spend or NOTHING_SPENT
-        self.shortenings = shortenings or Shortenings()
+        self.shortenings = shortenings or CompactionCounts()
         """How often the history was made shorter."""
         self.raised_caps = dict(raised_caps or {})
         """Output caps that were raised in the session, in tokens, by model."""
-        self.plans = plans or Plans()
+        self.plans = plans or PlanHistory()
         """The plan that holds, and those that it may be taken back to."""
         self.asked = asked
         """The last request of a turn. Thinking in the history is bound to its model, system prompt and tools; None: for
         what it was written is not known."""
         self.plain_until = plain_until
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another
-        prompt, or the blocks after an edit would no longer be valid (api R26, recovery §8)."""
+        prompt, or the blocks after an edit would no longer be valid."""
         if plain_until < sys.maxsize:
             self.plain_until = history.plain_after(messages, self._messages, plain_until)
         self.lists = lists
@@ -100,6 +108,29 @@ class Conversation:
         """The server's id of the last reply of a turn; empty: there is none."""
         self.cache_misses = tuple(cache_misses)
         """Why the prompt cache missed, oldest first."""
+
+    @classmethod
+    def resumed(cls, record: Callable[[Event], object], state: SessionState, masking: Masking) -> "Conversation":
+        """The conversation that a journal holds."""
+        return cls(
+            record,
+            messages=state.messages,
+            rewind_points=state.rewind_points,
+            turn=state.turn,
+            step=state.step,
+            own_commands=state.own_commands,
+            spend=state.spend,
+            shortenings=state.shortenings,
+            raised_caps=state.raised_caps,
+            plans=state.plans,
+            asked=state.asked,
+            plain_until=state.plain_until,
+            measured=state.measured,
+            message_id=state.message_id,
+            cache_misses=state.cache_misses,
+            lists=state.lists,
+            masking=masking,
+        )
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -115,9 +146,9 @@ class Conversation:
         """Let `listener` see every event after it was recorded; None ends that."""
         self._listener = listener
 
-    def observe(self, observer: Callable[[Event], None]) -> None:
-        """Let a part of the agent see every event after it was recorded and shown. It may emit what follows from it."""
-        self._observers.append(observer)
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Call `subscriber` with every event after it was recorded and shown. It may emit events itself."""
+        self._subscribers.append(subscriber)
 
     def emit(self, event: Event) -> None:
         """Record an event and pass it on."""
@@ -138,8 +169,8 @@ class Conversation:
             case CacheMissed():
                 self.cache_misses += (event,)
         self.show(event)
-        for observer in self._observers:
-            observer(event)
+        for subscriber in self._subscribers:
+            subscriber(event)
 
     def show(self, event: Event) -> None:
         """Pass an event on without recording it."""
@@ -147,7 +178,7 @@ class Conversation:
             self._listener(event)
 
     def add(self, role: Literal["user", "assistant"], content: Sequence[Block], origin: Origin) -> None:
-        """Append a message. Nothing is added for empty content: the API rejects empty messages (api R22)."""
+        """Append a message. Empty content adds nothing, because the API rejects empty messages."""
         if content:
             message = self.masking.value(Message(role, tuple(content)))
             if origin is Origin.PROMPT:
@@ -160,9 +191,9 @@ class Conversation:
         messages: Sequence[Message],
         reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"],
     ) -> None:
-        """Put other messages in the place of all. They are recorded before they count (recovery E7).
+        """Replace the whole history. The new one is recorded before it counts.
 
-        Where that takes a plan back, the one that holds again is told as it was the first time.
+        Where that reverts a plan, the plan that is valid again is emitted.
         """
         messages = kept = self.masking.value(tuple(messages))
         plain_until = history.plain_after(self._messages, kept, self.plain_until)
@@ -190,8 +221,8 @@ class Conversation:
         self.emit(StepStarted(self.step))
         return self.step
 
-    def spent(self, usage: Usage, cost_usd: float | None, *, wasted: bool, requests: int = 1) -> None:
-        """Add what a request cost; None: not known. `wasted`: it failed or its answer was thrown away (recovery L3)."""
+    def add_spend(self, usage: Usage, cost_usd: float | None, *, wasted: bool, requests: int = 1) -> None:
+        """Add the cost of a request; None: unknown. `wasted`: it failed or its answer was discarded."""
         before, unpriced, cost_usd = self.spend, cost_usd is None, cost_usd or 0.0
         self.spend = SpendChanged(
             requests=before.requests + requests,
@@ -203,8 +234,8 @@ class Conversation:
         )
         self.emit(self.spend)
 
-    def spent_by_another(self, before: SpendChanged, after: SpendChanged) -> None:
-        """Add what another conversation, which works for this one, has spent between two of its reckonings."""
+    def add_spend_of_subagent(self, before: SpendChanged, after: SpendChanged) -> None:
+        """Add what a subagent has spent between two of its states."""
         own, more = self.spend, spent_since(before, after)
         self.spend = SpendChanged(
             requests=own.requests + more.requests,
@@ -216,8 +247,8 @@ class Conversation:
         )
         self.emit(self.spend)
 
-    def wasted(self, usage: Usage, cost_usd: float | None) -> None:
-        """Count an answer that was paid for, but thrown away after all, as spend on retries."""
+    def add_waste(self, usage: Usage, cost_usd: float | None) -> None:
+        """Count a paid answer that was discarded as spend on retries."""
         before = self.spend
         self.spend = replace(
             before,
@@ -228,7 +259,7 @@ class Conversation:
 
 
 def spent_since(before: SpendChanged, after: SpendChanged) -> SpendChanged:
-    """What was spent between two reckonings of one conversation."""
+    """Spend between two states of one conversation."""
     return SpendChanged(
         requests=after.requests - before.requests,
         usage=after.usage - before.usage,

@@ -1,41 +1,48 @@
-"""Carries out single decisions of the recovery policy: waits, switches, mends, makes room."""
+"""Carries out single decisions of the recovery policy: waits, switches, repairs, compactions."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
 from harness.base.clock import Clock
-from harness.base.surrogates import sendable
-from harness.engine.compaction.compactor import Shortening, Trigger
-from harness.engine.connection import Connection
+from harness.base.errors import HarnessError
+from harness.base.external_text import sendable
+from harness.base.race import unless
+from harness.engine.compaction.compactor import Compactor, Trigger
+from harness.engine.config import Decide
+from harness.engine.connection import ModelConnection
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hooks import Hooking
-from harness.engine.model.calls import Answered, ModelCalls
+from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.model.calls import ModelCallResult, ModelCalls
+from harness.engine.model.selection import ModelSelection
 from harness.engine.permissions.asker import Asker
-from harness.engine.signals import Signals, pause, unless
+from harness.engine.signals import Signals, wait_for_retry
 from harness.engine.turn import Turn
 from harness.events import (
     Block,
     Message,
     ModelSwitched,
     Notice,
+    Outcome,
     PartialDiscarded,
     TransitionCode,
     WaitAnswered,
     WaitOffered,
 )
-from harness.hooks import Combined
-from harness.model import history, hook_texts, prompt
+from harness.hooks import MergedAnswer
+from harness.model import history, notices
 from harness.model.invariants import paused
 from harness.policies.recovery import (
     Compact,
     Continue,
     Decision,
     Drain,
-    Mend,
-    Mending,
     Nudge,
     OfferWait,
     RecoveryLimits,
+    Repair,
+    RepairKind,
     RunTools,
     Situation,
     Stop,
@@ -48,48 +55,96 @@ from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.output_cap import cap_for
 
 
-class Executor:
-    """Does what was decided, for one conversation, and leaves an event for each thing done."""
+class DecisionRunner:
+    """Carries out decisions for one conversation; each leaves an event."""
 
     def __init__(
         self,
         conversation: Conversation,
-        connection: Connection,
+        connection: ModelConnection,
         calls: ModelCalls,
-        shortening: Shortening,
-        hooking: Hooking,
+        models: ModelSelection,
+        compactor: Compactor,
+        hooks: HookRunner,
         asker: Asker,
         limits: RecoveryLimits,
         clock: Clock,
         signals: Signals,
         *,
-        model: str,
+        decide: Decide,
+        fallback_models: Sequence[str],
     ) -> None:
-        """`model` is the one that was asked last; its thinking stands in the history."""
         self._conversation = conversation
         self._connection = connection
         self._calls = calls
-        self._shortening = shortening
-        self._hooking = hooking
+        self._models = models
+        self._compactor = compactor
+        self._hooks = hooks
         self._asker = asker
         self._limits = limits
         self._clock = clock
         self._signals = signals
+        self._decide = decide
+        self._fallback_models = fallback_models
         self._health = CompactionHealth()
-        self.asked_last = model
+        self._asking: Turn | None = None
+
+    def decide(self, state: TurnState, outcome: Outcome, situation: Situation) -> Decision:
+        """The decision of the recovery policy about an outcome. Raises TypeError for a policy that returns none."""
+        decision = self._decide(state, outcome, self._limits, self._calls.with_shared_retries(situation))
+        if not isinstance(decision, Decision):
+            raise TypeError(f"Policies(decide=…) must return a decision of harness.policies.recovery, not {decision!r}")
+        self._calls.decided(state, decision)
+        return decision
+
+    # ── requests of the user ────────────────────────────────────────────────────────────────────
+
+    @contextmanager
+    def asking(self, turn: Turn) -> Iterator[None]:
+        """The model is asked for this turn as long as the block lasts."""
+        self._asking = turn
+        try:
+            yield
+        finally:
+            self._asking = None
+
+    def retry_now(self) -> None:
+        """End the wait for a retry; drop a silent connection and try again."""
+        self._signals.retry_now.set()
+        self._signals.reconnect.set()
 
     @property
-    def summaries_off(self) -> bool:
-        """Three compactions in a row have failed, and none is begun any more unless a person asks for it."""
+    def other_model(self) -> str | None:
+        """The fallback that `ask_other_model` would switch to; None while no model is asked, or when none is left."""
+        return self._asking.state.fallbacks[0] if self._asking and self._asking.state.fallbacks else None
+
+    def ask_other_model(self) -> None:
+        """Stop waiting for this model and use the next fallback for the rest of the turn.
+
+        Raises HarnessError when there is none.
+        """
+        if not any(model != self._models.current for model in self._fallback_models):
+            raise HarnessError("There is no other model to ask; name one in fallback_models (--fallback-model).")
+        if self.other_model is None:
+            waits = "every fallback was asked already" if self._asking else "no model is being waited for"
+            raise HarnessError(f"There is no other model to turn to now: {waits}.")
+        self._signals.other_model.set()
+        self._signals.reconnect.set()
+
+    # ── compaction ──────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def compaction_off(self) -> bool:
+        """Three compactions in a row have failed; only the user can start another one."""
         return self._health.off
 
     async def make_room(self, turn: Turn, step: int) -> Stop | None:
-        """Shorten the history before the request if it is about to overflow, by the mildest means that is enough; a
-        Stop if the request must not go out at all."""
+        """Shorten a history that is about to overflow, by the mildest means that is enough; Stop if the request must
+        not be sent."""
         situation = self._about_to_ask(turn)
         decision = before_request(turn.state, self._health, step, self._limits, situation)
         if isinstance(decision, Drain) and not self._signals.interrupt.is_set():
-            self._shortening.drain(turn.state.model, decision.tokens, "auto")
+            self._compactor.drain(turn.state.model, decision.tokens, "auto")
             nothing_left = replace(self._about_to_ask(turn), drainable_tokens=0)
             decision = before_request(turn.state, self._health, step, self._limits, nothing_left)
         match decision:
@@ -105,15 +160,15 @@ class Executor:
         return self._calls.overflowing(situation, model) if nearly_full(situation, self._limits) else situation
 
     async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
-        """Shorten the history, by summary or by cut, unless a hook objects."""
+        """Compact the history, by summary or by cut, unless a hook blocks it."""
         trigger: Trigger = "auto" if decision.code is None else "reactive"
-        hooked = await self._hooking.before_compaction(trigger, lambda: self._size(turn.state.model))
+        hooked = await self._hooks.before_compaction(trigger, lambda: self._size(turn.state.model))
         if hooked.blocks:
             return
         if decision.code is None:
             self._health = self._health.compacting(step)
         before = self._conversation.messages
-        shortened = await self._shortening.compact(
+        shortened = await self._compactor.compact(
             turn.state,
             self._health,
             self._limits,
@@ -123,7 +178,7 @@ class Executor:
             limit=decision.limit,
             focus=_focus("", hooked),
         )
-        await self._tell_of_compaction(trigger, before, turn.state.model)
+        await self._report_compaction(trigger, before, turn.state.model)
         turn.state = shortened.state
         if shortened.health.off and not self._health.off:
             text = "automatic compaction is off after three failures in a row"
@@ -132,15 +187,15 @@ class Executor:
         self._health = shortened.health
 
     async def compact_by_hand(self, model: str, focus: str) -> None:
-        """Shorten the history because the person wants it; success switches automatic compaction on again."""
+        """Compact the history for the user; success turns automatic compaction on again."""
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
-        hooked = await self._hooking.before_compaction("manual", lambda: self._size(model))
+        hooked = await self._hooks.before_compaction("manual", lambda: self._size(model))
         if hooked.blocks:
             return
         before = self._conversation.messages
-        shortened = await self._shortening.compact(
+        shortened = await self._compactor.compact(
             self.fresh_state(model),
             self._health,
             self._limits,
@@ -149,27 +204,29 @@ class Executor:
             focus=_focus(focus, hooked),
         )
         self._health = shortened.health
-        await self._tell_of_compaction("manual", before, model)
+        await self._report_compaction("manual", before, model)
 
-    async def _tell_of_compaction(self, trigger: Trigger, before: tuple[Message, ...], model: str) -> None:
+    async def _report_compaction(self, trigger: Trigger, before: tuple[Message, ...], model: str) -> None:
         if self._conversation.messages != before:
-            await self._hooking.after_compaction(trigger, lambda: self._size(model))
+            await self._hooks.after_compaction(trigger, lambda: self._size(model))
 
     def _size(self, model: str) -> int:
         return self._calls.situation(model).prompt_tokens
 
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
-        """The state in which something begins on `model`; what is known of the models goes on."""
+        """The state of a new turn on `model`, with the present endpoints and raised caps."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
         raises = MappingProxyType(dict(self._conversation.raised_caps))
         attended = self._limits.interactive
         return TurnState(model, fallbacks, endpoints, raises=raises, effort=self._calls.effort, attended=attended)
 
-    async def pause(self, turn: Turn) -> None:
-        """Wait for the retry that was decided, if one was; the person may want another model instead."""
+    # ── waits and switches ──────────────────────────────────────────────────────────────────────
+
+    async def wait(self, turn: Turn) -> None:
+        """Wait for the retry that was decided, if any; the user may choose another model instead."""
         wait, turn.wait = turn.wait, None
         if wait is not None and turn.fault is not None:
-            why = await pause(
+            why = await wait_for_retry(
                 wait,
                 turn.fault,
                 turn.state,
@@ -183,7 +240,7 @@ class Executor:
                 self._switch_by_hand(turn, "chosen instead of waiting")
 
     async def offer(self, decision: OfferWait, turn: Turn) -> Stop | None:
-        """Let the person choose about a long wait; a Stop if they do not want to go on."""
+        """Let the user choose about a long wait; Stop if they decline."""
         seconds = decision.wait.seconds
         offered = WaitOffered(seconds, self._clock.now() + seconds, decision.can_switch, decision.reason)
         self._conversation.emit(offered)
@@ -208,59 +265,55 @@ class Executor:
     def switch(self, from_model: str, decision: SwitchModel) -> None:
         """Ask another model for the rest of the turn, and say so."""
         self._conversation.emit(ModelSwitched(from_model, decision.to_model, decision.reason))
-        self.use_model(decision.to_model)
+        self._models.use(decision.to_model)
 
-    def use_model(self, model: str) -> None:
-        """The next request goes to `model`."""
-        if model != self.asked_last:
-            self.asked_last = model
-            self._calls.forget_sizes()
+    # ── repairs ─────────────────────────────────────────────────────────────────────────────────
 
-    async def mend(self, decision: Mend, turn: Turn) -> bool:
+    async def repair(self, decision: Repair, turn: Turn) -> bool:
         """Change the request as decided; False when there is nothing to change."""
         conversation = self._conversation
         messages = conversation.messages
         match decision.mending:
-            case Mending.RELOAD_KEY:
+            case RepairKind.RELOAD_KEY:
                 return await self._connection.reload()
-            case Mending.DROP_CACHE_MARKS:
+            case RepairKind.DROP_CACHE_MARKS:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
-            case Mending.DROP_SERVER_TOOLS:
+            case RepairKind.DROP_SERVER_TOOLS:
                 if not self._calls.drop_web(turn.state.model):
                     return False
                 text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
                 conversation.emit(Notice("warning", text))
-            case Mending.DROP_FORMAT if self._calls.drop_format(turn.state.model):
+            case RepairKind.DROP_FORMAT if self._calls.drop_format(turn.state.model):
                 text = f"{turn.state.model} does not take this output format; it is asked for in words"
                 conversation.emit(Notice("warning", text))
-            case Mending.DROP_FORMAT | Mending.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
+            case RepairKind.DROP_FORMAT | RepairKind.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
                 if not self._calls.drop_reply_settings(turn.state):
                     return False
-                text = "refuses what was said of thinking and effort; nothing is said of them from now on"
+                text = "refuses the parameters for thinking and effort; requests omit them from now on"
                 conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
-            case Mending.DROP_DIAGNOSTICS:
+            case RepairKind.DROP_DIAGNOSTICS:
                 if self._connection.client.drop_diagnostics():
                     text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"
                     conversation.emit(Notice("info", text))
-            case Mending.LOWER_CAP:
+            case RepairKind.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
-            case Mending.REPAIR:
+            case RepairKind.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
-            case Mending.STRIP_THINKING:
+            case RepairKind.STRIP_THINKING:
                 if history.without_thinking(messages) == messages:
                     return False
                 conversation.omit_thinking(decision.reason, always=True)
-            case Mending.STRIP_MEDIA:
+            case RepairKind.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:
                     return False
                 conversation.replace(history.without_thinking(without), "media")
         return True
 
-    def take_back(self, answered: Answered, decision: Decision) -> None:
-        """Say which part of the text on the screen does not count."""
+    def discard_partial(self, answered: ModelCallResult, decision: Decision) -> None:
+        """Report how much of the text on the screen does not count."""
         keep = decision.keep if isinstance(decision, Stop | RunTools | Continue) else ()
         lost = answered.shown_characters - len(Message("assistant", keep).text)
         if lost > 0:
@@ -276,30 +329,30 @@ class Executor:
         situation = self._calls.situation(turn.state.model)
         levels = thresholds(situation.window, situation.max_output)
         surplus = situation.prompt_tokens - self._limits.compact_at.applied(levels, situation.window).drained
-        self._shortening.drain(turn.state.model, max(decision.tokens, surplus), "reactive")
+        self._compactor.drain(turn.state.model, max(decision.tokens, surplus), "reactive")
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
-        """What the model is told so that it goes on."""
+        """The message that makes the model continue."""
         match decision.nudge:
             case Nudge.CUT_AT_CAP:
-                text = prompt.CONTINUE_AFTER_CUT
+                text = notices.CONTINUE_AFTER_CUT
             case Nudge.BROKEN_STREAM:
-                text = prompt.CONTINUE_AFTER_BREAK
+                text = notices.CONTINUE_AFTER_BREAK
             case Nudge.EMPTY_REPLY:
-                text = prompt.CONTINUE_AFTER_EMPTY
+                text = notices.CONTINUE_AFTER_EMPTY
             case Nudge.REPEATED:
-                text = prompt.CONTINUE_WITHOUT_REPEATING
+                text = notices.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:
-                text = sendable(hook_texts.objection(decision.objection))
+                text = sendable(notices.hook_objection(decision.objection))
             case Nudge.PAUSED if paused(Message("assistant", decision.keep)):
                 return ()
             case Nudge.PAUSED:  # in words, which may not stand last
-                text = prompt.CONTINUE
+                text = notices.CONTINUE
             case Nudge.TOKEN_BUDGET:
-                text = prompt.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)
+                text = notices.token_budget_nudge(turn.state.output_tokens, self._limits.token_budget or 0)
         return ({"type": "text", "text": text},)
 
 
-def _focus(focus: str, hooked: Combined) -> str:
-    """What the summary should pay attention to: what the person wants, and what hooks add."""
+def _focus(focus: str, hooked: MergedAnswer) -> str:
+    """The focus of a summary: that of the user, and additions of hooks."""
     return "\n".join(filter(None, (focus, *(said.text for said in hooked.contexts))))

@@ -1,11 +1,9 @@
-"""What comes in for the loop while it does something else, in one queue (lessons s13; later cron and mail).
-
-What comes of commands and agents in the background is a fact: it is kept, and reaches the model exactly once.
+"""Results from the background, in one queue. Each is recorded and reaches the model exactly once.
 
     arrive ──▶ Arrived in the journal, waits ──▶ a message in the history ──▶ Delivered in the journal
 
-The message comes before the mark. Where a crash lies between the two, the message itself says that they were handed
-over: it held everything that waited.
+The message comes before the mark. After a crash between the two, the message itself shows that they were delivered: it
+held everything that waited.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,35 +15,42 @@ def _nothing() -> None:
     """Nobody wants to know."""
 
 
-class Incoming:
+class Inbox:
     """The queue of one session."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         """
         Args:
-            emit: records what arrives and what was handed over.
+            emit: records arrivals and deliveries.
         """
         self._emit = emit
         self._waiting: dict[int, Arrived] = {}
         self._last = 0
-        self.on_change: Callable[[], None] = _nothing
-        """Called after every change; set by the front end that delivers what waits."""
+        self._on_change: Callable[[], None] = _nothing
+
+    def notify(self, on_change: Callable[[], None] | None) -> None:
+        """Call `on_change` after every change from now on; None: nothing. For the front end that delivers."""
+        self._on_change = on_change or _nothing
+
+    def changed(self) -> None:
+        """Something has changed in the background; front ends look again."""
+        self._on_change()
 
     def arrive(self, kind: ArrivalKind, source: str, text: str) -> None:
-        """Something has come of the command or agent `source`; `text` is what the model will read."""
+        """Add a result of the command or subagent `source`; the model will read `text`."""
         self._last += 1
         arrived = Arrived(self._last, kind, source, text)
         self._emit(arrived)
         self._waiting[arrived.number] = arrived
-        self.on_change()
+        self.changed()
 
     @property
     def waiting(self) -> tuple[Arrived, ...]:
-        """What the model has not been told yet, oldest first."""
+        """Results that the model has not read yet, oldest first."""
         return tuple(self._waiting.values())
 
     def deliver(self) -> tuple[Arrived, ...]:
-        """Everything that waits stands in the history now. Returns what it was.
+        """Mark everything that waits as delivered, and return it.
 
         The caller adds one message that holds all of `waiting` (origin ARRIVAL), and calls this before anything else
         can happen.
@@ -54,13 +59,13 @@ class Incoming:
         if delivered:
             self._waiting.clear()
             self._emit(Delivered(tuple(arrived.number for arrived in delivered)))
-            self.on_change()
+            self.changed()
         return delivered
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Go on where a journal ends: what had arrived and was not handed over waits again.
+        """Continue from a journal: results that were not delivered wait again.
 
-        What was handed over stays so, also where its message has been taken out of the history since.
+        Delivered ones stay so, even if their message has left the history since.
         """
         for event in events:
             match event:
@@ -73,4 +78,4 @@ class Incoming:
                     self._last = max(self._last, *numbers)
                 case MessageAdded(origin=Origin.ARRIVAL):
                     self._waiting.clear()
-        self.on_change()
+        self.changed()

@@ -1,8 +1,8 @@
-"""Instruction files: what people wrote down about how work is to be done (facts/lessons.md, s10).
+"""Instruction files: how the user and the project want work to be done.
 
 Yours are AGENTS.md beside your settings and CLAUDE.md in `~/.claude`; those of a project are in the workspace and in
 the folders above it, up to the root of the git repository. `@path` in one of them imports another file. All are read
-once, when a session begins, so that the system prompt keeps its bytes (api R25). What they say is text for the model:
+once, when a session begins, so that the system prompt and its cache stay the same. What they say is text for the model:
 no setting and no permission is ever read from them.
 """
 
@@ -12,16 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.base.regular_file import open_regular
+from harness.base.files import open_regular
 from harness.engine.permissions.session_rules import surroundings_of
-from harness.model.instruction_texts import Instructions
+from harness.model.prompt import Instructions
 from harness.settings import Settings
 
 NAME = "AGENTS.md"
 NAMES = (NAME, "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
 """Looked for in each folder of a project, in this order. Files with the same text are sent once."""
 MOST_CHARACTERS = 32_000
-"""Of all files together, about 8,000 tokens. The person's file comes first, then the folder nearest to the work."""
+"""Of all files together, about 8,000 tokens. The user's file comes first, then the folder nearest to the work."""
 MOST_BYTES = 4 * MOST_CHARACTERS
 """Read of one file, whatever its size."""
 MOST_HOPS = 5
@@ -44,7 +44,7 @@ class _Place:
     folder: Path
     names: tuple[str, ...]
     border: Path | None
-    """The folder that a link must not leave; None: the person may link where they like."""
+    """The folder that a link must not leave; None: the user may link anywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,15 @@ class _Import:
     line: int
 
 
-def read_instructions(settings: Settings, tell: Callable[[str], None]) -> tuple[Instructions, ...]:
-    """The instruction files, the person's first, then from the root of the repository down to the workspace.
+def read_instructions(settings: Settings, report: Callable[[str], None]) -> tuple[Instructions, ...]:
+    """The instruction files, the user's first, then from the root of the repository down to the workspace.
 
-    An imported file follows the one that imports it. `tell` hears, in a sentence each, of files that were cut or left
+    An imported file follows the one that imports it. `report` receives a sentence for each file that was cut or left
     out. Nothing is read where the setting is off.
     """
     if not settings.instructions:
         return ()
-    reader, room = _Reader(settings, tell), MOST_CHARACTERS
+    reader, room = _Reader(settings, report), MOST_CHARACTERS
     of_person: list[Instructions] = []
     of_project: list[list[Instructions]] = []
     for place in _places(settings):
@@ -71,10 +71,10 @@ def read_instructions(settings: Settings, tell: Callable[[str], None]) -> tuple[
         for file, text in reader.read(place):
             fitting = _within(text, room)
             if fitting != text:
-                tell(f"{file} is cut: instructions of more than {MOST_CHARACTERS:,} characters are not sent.")
+                report(f"{file} is cut: instructions of more than {MOST_CHARACTERS:,} characters are not sent.")
             room -= len(fitting)
             if fitting:
-                kept.append(Instructions(str(file), fitting, of_the_person=place.border is None))
+                kept.append(Instructions(str(file), fitting, from_user=place.border is None))
         if place.border is None:
             of_person += kept
         else:
@@ -105,8 +105,8 @@ def _places(settings: Settings) -> Iterator[_Place]:
 class _Reader:
     """Reads the files of a session, each once."""
 
-    def __init__(self, settings: Settings, tell: Callable[[str], None]) -> None:
-        self._tell = tell
+    def __init__(self, settings: Settings, report: Callable[[str], None]) -> None:
+        self._report = report
         self._read: set[Path] = set()
         self._imported = 0
         workspace = settings.workspace.resolve()
@@ -130,11 +130,11 @@ class _Reader:
                     texts.add(said)
                     yield from self._with_imports(file, text, place.border is None, 0)
 
-    def _with_imports(self, file: Path, text: str, of_the_person: bool, hops: int) -> Iterator[tuple[Path, str]]:
+    def _with_imports(self, file: Path, text: str, from_user: bool, hops: int) -> Iterator[tuple[Path, str]]:
         inner: list[tuple[Path, str]] = []
         rest = text.splitlines()
         for one in _imports(text):
-            if (found := self._imports(file, one, of_the_person)) is None:
+            if (found := self._imports(file, one, from_user)) is None:
                 continue
             if rest[one.line - 1].strip() == f"@{one.path}":
                 rest[one.line - 1] = ""
@@ -147,13 +147,13 @@ class _Reader:
                 self._left_out(where, f"more than {MOST_IMPORTS} files are not imported")
             elif imported := self._text(where, found):
                 self._imported += 1
-                inner += self._with_imports(found, imported, of_the_person, hops + 1)
+                inner += self._with_imports(found, imported, from_user, hops + 1)
         if any(line.strip() for line in rest):  # a file of nothing but imports says nothing itself
             yield file, text.strip()
         yield from inner
 
-    def _imports(self, file: Path, one: _Import, of_the_person: bool) -> Path | None:
-        """The file that an import leads to, links resolved; None: none that can be used, which is told."""
+    def _imports(self, file: Path, one: _Import, from_user: bool) -> Path | None:
+        """The file that an import leads to, links resolved; None: none that can be used, which is reported."""
         where, name = f"{file}, line {one.line}: @{one.path}", one.path.replace("\\ ", " ")
         if name.startswith("~/"):
             if self._home is None:
@@ -172,7 +172,7 @@ class _Reader:
             return None
         prose = found.suffix.lower() in PROSE
         of_ours = self._own is not None and found.is_relative_to(self._own) and prose
-        if not (found.is_relative_to(self._project) or of_ours or (prose and self._in_home(found, of_the_person))):
+        if not (found.is_relative_to(self._project) or of_ours or (prose and self._in_home(found, from_user))):
             self._left_out(where, "it is outside of the project, and no text in your folder .claude")
             return None
         if not of_ours and self._surroundings.key((str(named), str(found))):
@@ -180,9 +180,9 @@ class _Reader:
             return None
         return found
 
-    def _in_home(self, found: Path, of_the_person: bool) -> bool:
-        """Your own files import what is in your home folder, those of a project only what is in .claude there."""
-        return self._home is not None and found.is_relative_to(self._home if of_the_person else self._home / ".claude")
+    def _in_home(self, found: Path, from_user: bool) -> bool:
+        """User files may import from the home folder, project files only from .claude in it."""
+        return self._home is not None and found.is_relative_to(self._home if from_user else self._home / ".claude")
 
     def _resolved(self, file: Path) -> Path | None:
         try:
@@ -194,7 +194,7 @@ class _Reader:
             return None
 
     def _text(self, shown: Path | str, found: Path) -> str:
-        """What the file says; "" where it cannot be used, which is told as `shown`."""
+        """What the file says; "" where it cannot be used, which is reported as `shown`."""
         self._read.add(found)
         try:
             with open_regular(found) as opened:
@@ -209,7 +209,7 @@ class _Reader:
         return text if text.strip() else ""
 
     def _left_out(self, what: Path | str, why: str) -> None:
-        self._tell(f"{what} is left out: {why}.")
+        self._report(f"{what} is left out: {why}.")
 
 
 def _imports(text: str) -> Iterator[_Import]:

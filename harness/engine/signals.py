@@ -1,40 +1,47 @@
-"""Waits that are shown, and end early when somebody wishes it."""
+"""What a user can ask for while a turn runs, and the waits that these requests end."""
 
 import asyncio
-from collections.abc import Awaitable
-from typing import Literal, TypeVar
+from typing import Literal
 
 from harness.base.clock import Clock
+from harness.base.race import race
 from harness.engine.conversation import Conversation
 from harness.events import Fault, RetryEnded, RetryScheduled
-from harness.policies.recovery import RecoveryLimits, TurnState, Wait
+from harness.policies.recovery import RecoveryLimits, RetryWait, TurnState
 
-T = TypeVar("T")
-Ended = Literal["due", "asked", "switched", "interrupted"]
+WaitEnd = Literal["due", "asked", "switched", "interrupted"]
 """Why a wait for a retry is over."""
 
 
 class Signals:
-    """What a person can wish for while a turn runs. Each is set by the front end and read by the executor."""
+    """Requests of the user during a turn, set by the front end and read by the engine."""
 
     def __init__(self) -> None:
         self.interrupt = asyncio.Event()
         """End the turn."""
         self.retry_now = asyncio.Event()
-        """Do not wait any longer."""
+        """End the wait for a retry."""
         self.reconnect = asyncio.Event()
         """Drop the silent connection and try again."""
         self.other_model = asyncio.Event()
         """Go on with the next fallback instead of waiting."""
+        self._closed = False
+
+    def close(self) -> None:
+        """Interrupt this turn and every later one."""
+        self._closed = True
+        self.interrupt.set()
 
     def reset(self) -> None:
-        """Forget all wishes, before a new turn."""
+        """Clear all requests, before a new turn."""
         for signal in (self.interrupt, self.retry_now, self.reconnect, self.other_model):
             signal.clear()
+        if self._closed:
+            self.interrupt.set()
 
 
-async def pause(
-    wait: Wait,
+async def wait_for_retry(
+    wait: RetryWait,
     fault: Fault,
     state: TurnState,
     limits: RecoveryLimits,
@@ -43,10 +50,10 @@ async def pause(
     conversation: Conversation,
     clock: Clock,
     signals: Signals,
-) -> Ended:
-    """Announce a retry and wait for it. Returns why that is over: it is due, asked for, or not wanted any more.
+) -> WaitEnd:
+    """Announce a retry and wait for it. Returns why the wait is over.
 
-    Whoever dropped a silent connection by hand wants the next one at once, not after a wait.
+    A user who dropped a silent connection gets the next attempt at once.
     """
     conversation.emit(
         RetryScheduled(
@@ -64,33 +71,13 @@ async def pause(
     )
     if fault.error_code != "reconnect_asked":
         signals.retry_now.clear()
-    why = await _first(clock.sleep(wait.seconds), signals, heed_other_model=scope == "model")
+    can_switch = scope == "model"
+    requests = [signals.interrupt, signals.retry_now, *([signals.other_model] if can_switch else [])]
+    due, *_ = await race(clock.sleep(wait.seconds), *(signal.wait() for signal in requests))
+    why: WaitEnd = "asked" if due is None else "due"
+    if signals.interrupt.is_set():
+        why = "interrupted"
+    elif can_switch and signals.other_model.is_set():
+        why = "switched"
     conversation.emit(RetryEnded(why))
     return why
-
-
-async def _first(sleep: Awaitable[None], signals: Signals, *, heed_other_model: bool) -> Ended:
-    due = asyncio.ensure_future(sleep)
-    heeded = [signals.retry_now, signals.interrupt, *([signals.other_model] if heed_other_model else [])]
-    wishes = [asyncio.ensure_future(wish.wait()) for wish in heeded]
-    try:
-        await asyncio.wait({due, *wishes}, return_when=asyncio.FIRST_COMPLETED)
-        if signals.interrupt.is_set():
-            return "interrupted"
-        if heed_other_model and signals.other_model.is_set():
-            return "switched"
-        return "due" if due.done() else "asked"
-    finally:
-        for task in (due, *wishes):
-            task.cancel()
-
-
-async def unless(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The result of `work`, or None when `stop` is set first; then `work` is cancelled."""
-    working, stopped = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
-    try:
-        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
-    finally:
-        working.cancel()
-        stopped.cancel()

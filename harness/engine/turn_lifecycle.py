@@ -1,130 +1,152 @@
-"""Where a turn begins and where it ends: what is told, what goes into the history, what is reckoned up."""
+"""Beginning and end of a turn: announcements, the prompt with its facts, the last events."""
 
 import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
 
 from harness import skills
-from harness.base.clock import Clock
-from harness.base.shielded import uninterrupted
-from harness.base.surrogates import sendable
-from harness.engine.build import Parts
-from harness.engine.conversation import Conversation
-from harness.engine.model.prompt_facts import Facts
+from harness.base.external_text import sendable
+from harness.base.files import read_regular
+from harness.base.threads import shielded
+from harness.engine.parts import AgentParts
 from harness.engine.turn import Turn
-from harness.events import Block, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
+from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
 from harness.memory import RECALL
-from harness.model import hook_texts
-from harness.model import prompt as prompts
+from harness.model import notices, prompt
 from harness.policies.recovery import Stop, before_turn
-from harness.settings import Settings
 from harness.skills import SKILL
 
+MOST_HEAD_BYTES = 1_000
+_ON_A_BRANCH = re.compile(r"ref: refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,200})\n?")
 
-class TurnBounds:
-    """Begins and ends the turns of one agent."""
 
-    def __init__(
-        self, parts: Parts, conversation: Conversation, settings: Settings, clock: Clock, *, hired: bool
-    ) -> None:
-        """`hired`: the agent works for another one, and what is shared is told to the person in that one's turns."""
-        self._parts = parts
-        self._conversation = conversation
-        self._fallbacks = settings.fallback_models
-        self._clock = clock
-        self._hired = hired
-        self._facts = Facts(settings.workspace)
-        self.attached: dict[str, str] = {}
-        """Texts that go into the history with the next prompt; one takes the place of another with its name."""
-        if parts.toolbox.get(SKILL) and (changes := self._skill_news()):
-            self.attached["skills"] = changes
+def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
+    """A new turn, which asks `model` first. Requests of the user from before it are dropped."""
+    conversation, now = parts.conversation, parts.clock.now()
+    parts.signals.reset()
+    if not parts.breakers.announced:
+        parts.breakers.announce()
+    if not parts.loops.announced:
+        parts.loops.announce()
+    parts.experience.report_problem()
+    _report_news(parts)
+    parts.freshness.begin_turn(now)
+    conversation.turn += 1
+    conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
+    if parts.models.asked != model:
+        conversation.emit(ModelSwitched(parts.models.asked, model, "a new turn begins"))
+        parts.models.use(model)
+    if problem := parts.calls.effort_problem(model):
+        conversation.emit(Notice("warning", problem))
+    fallbacks = tuple(other for other in parts.settings.fallback_models if other != model)
+    state = parts.decisions.fresh_state(model, fallbacks)
+    return Turn(conversation.turn, state, parts.clock.now(), conversation.spend, conversation.step)
 
-    def begin(self, text: str | None, model: str) -> Turn:
-        """A new turn, which asks `model` first. The wishes of the person from before it count no longer."""
-        parts, say = self._parts, self._conversation
-        parts.signals.reset()
-        for policy in (parts.dispatching, parts.escaping):
-            if not policy.announced:
-                policy.announce()
-        parts.remembering.tell()
-        self._tell_news()
-        parts.labels.begin_turn(self._clock.now())
-        say.turn += 1
-        say.emit(TurnStarted(say.turn, sendable(text or "")))
-        if parts.executor.asked_last != model:
-            say.emit(ModelSwitched(parts.executor.asked_last, model, "a new turn begins"))
-            parts.executor.use_model(model)
-        if problem := parts.calls.effort_problem(model):
-            say.emit(Notice("warning", problem))
-        fallbacks = tuple(other for other in self._fallbacks if other != model)
-        state = parts.executor.fresh_state(model, fallbacks)
-        return Turn(say.turn, state, self._clock.now(), say.spend, say.step)
 
-    async def hear(self, turn: Turn, text: str | None) -> Stop | None:
-        """Take the prompt into the history, with what the model is to know beside it; a Stop if a hook refuses it."""
-        say, signals = self._conversation, self._parts.signals
-        heard = await self._parts.hooking.hear(text)
-        if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=heard.refused):
-            say.begin_step()
-            return stop
-        if text is not None:
-            facts = self._facts.new(say.messages)
-            memories = await self._memory_news()
-            beside = _texts(facts, memories, *self.attached.values(), heard.context)
-            self.attached.clear()
-            files = await self._parts.attachments.of(heard.prompt, signals.interrupt)
-            say.add("user", (*beside, *files, *_texts(sendable(heard.prompt))), Origin.PROMPT)
-        self.deliver()
-        return None
+async def submit(parts: AgentParts, turn: Turn, text: str | None) -> Stop | None:
+    """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it."""
+    conversation, signals = parts.conversation, parts.signals
+    submitted = await parts.hooks.submit(text)
+    if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=submitted.refused):
+        conversation.begin_step()
+        return stop
+    if text is not None:
+        facts = turn_facts(parts.settings.workspace, conversation.messages)
+        memories = await _memory_news(parts)
+        beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
+        parts.attached.clear()
+        files = await parts.attachments.of(submitted.prompt, signals.interrupt)
+        conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
+    if parts.background is not None:
+        parts.background.deliver()
+    return None
 
-    def deliver(self) -> None:
-        """Hand over what has arrived from the background."""
-        if self._parts.crew is not None:
-            self._parts.crew.deliver()
 
-    async def end(self, turn: Turn, stop: Stop) -> None:
-        """Say to the model what it has to know of an end that was not its own, and to everybody that this is it."""
-        say = self._conversation
-        if note := self._note(stop.code):
-            say.add("user", ({"type": "text", "text": note},), Origin.REPAIR)
-        if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
-            self._parts.dispatching.pause()
-        say.emit(Transition(say.step, stop.code, stop.reason))
-        await self._parts.remembering.keep()
-        self._tell_news()
-        say.emit(turn.ended(stop, say, self._clock.now()))
+async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
+    """Leave a note for the model after an end that was not its own, and emit the last events."""
+    conversation = parts.conversation
+    if note := _note(parts, stop.code):
+        conversation.add("user", _texts(note), Origin.REPAIR)
+    if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
+        parts.breakers.pause()
+    conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+    await parts.experience.save()
+    _report_news(parts)
+    conversation.emit(turn.ended(stop, conversation, parts.clock.now()))
 
-    def _note(self, code: TransitionCode) -> str:
-        match code:
-            case TransitionCode.ABORTED_STREAMING | TransitionCode.ABORTED_TOOLS:
-                return prompts.INTERRUPTION_NOTE
-            case TransitionCode.FAILURE_BUDGET_PAUSED:
-                return prompts.PAUSE_NOTE
-            case TransitionCode.LOOP_STOPPED:
-                return prompts.LOOP_NOTE
-            case TransitionCode.WAIT_LIMIT:
-                return prompts.WAIT_NOTE
-            case _:
-                return hook_texts.STOPPED_NOTE if self._parts.hooking.stopped else ""
 
-    async def _memory_news(self) -> str:
-        """What was remembered and forgotten since the system prompt was made, where the history does not say it."""
-        if self._parts.toolbox.get(RECALL) is None:
-            return ""
-        return await uninterrupted(asyncio.to_thread(self._parts.shared.memory.news, self._said()))
+def skill_news(parts: AgentParts) -> str:
+    """Changes of the skills since a resumed session listed them in its system prompt; empty: none."""
+    if parts.toolbox.get(SKILL) is None:
+        return ""
+    return skills.news(parts.lists.skills, parts.shared.skills.skills, list(_history_texts(parts)))
 
-    def _skill_news(self) -> str:
-        """What a resumed session has to say of the skills, which its system prompt lists as they were."""
-        return skills.news(self._parts.lists.skills, self._parts.shared.skills.skills, self._said())
 
-    def _said(self) -> list[str]:
-        blocks = (block for message in self._conversation.messages for block in message.content)
-        return [str(block["text"]) for block in blocks if block.get("type") == "text"]
+def _note(parts: AgentParts, code: TransitionCode) -> str:
+    match code:
+        case TransitionCode.ABORTED_STREAMING | TransitionCode.ABORTED_TOOLS:
+            return notices.INTERRUPTION_NOTE
+        case TransitionCode.FAILURE_BUDGET_PAUSED:
+            return notices.PAUSE_NOTE
+        case TransitionCode.LOOP_STOPPED:
+            return notices.LOOP_NOTE
+        case TransitionCode.WAIT_LIMIT:
+            return notices.WAIT_NOTE
+        case _:
+            return notices.HOOK_STOPPED_NOTE if parts.hooks.stopped else ""
 
-    def _tell_news(self) -> None:
-        if self._hired:
-            return
-        for text in self._parts.shared.news():
-            self._conversation.emit(Notice("warning", text))
+
+async def _memory_news(parts: AgentParts) -> str:
+    """Memories added and forgotten since the system prompt was made, where the history does not mention them."""
+    if parts.toolbox.get(RECALL) is None:
+        return ""
+    return await shielded(asyncio.to_thread(parts.shared.memory.news, list(_history_texts(parts))))
+
+
+def _history_texts(parts: AgentParts) -> Iterator[str]:
+    for message in parts.conversation.messages:
+        yield from (str(block["text"]) for block in message.content if block.get("type") == "text")
+
+
+def _report_news(parts: AgentParts) -> None:
+    """What happened to shared parts is reported in the turns of the session's agent."""
+    if not parts.is_subagent:
+        for text in parts.shared.news():
+            parts.conversation.emit(Notice("warning", text))
 
 
 def _texts(*texts: str) -> tuple[Block, ...]:
     return tuple({"type": "text", "text": text} for text in texts if text)
+
+
+# ── facts of the moment ─────────────────────────────────────────────────────────────────────────
+
+
+def turn_facts(workspace: Path, messages: Sequence[Message]) -> str:
+    """Date and branch as text for the newest prompt; empty when the history already says the same.
+
+    They are not part of the system prompt, where each change would invalidate the prompt cache.
+    """
+    today = datetime.now().astimezone().date().isoformat()
+    facts = prompt.turn_facts(today=today, branch=_branch(workspace))
+    texts = (block.get("text") for message in reversed(messages) for block in reversed(message.content))
+    last = next((text for text in texts if isinstance(text, str) and text.startswith(prompt.FACTS)), "")
+    return "" if facts == last else facts
+
+
+def _branch(workspace: Path) -> str:
+    """The branch that is checked out; empty outside a repository and on a detached head.
+
+    The repository chooses the name and the model reads it, so only what git accepts as a branch name passes
+    (https://git-scm.com/docs/git-check-ref-format): no sentence can be placed there.
+    """
+    for folder in (workspace, *workspace.parents):
+        try:
+            head = read_regular(folder / ".git" / "HEAD", MOST_HEAD_BYTES).decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        found = _ON_A_BRANCH.fullmatch(head)
+        return found["name"] if found else ""
+    return ""

@@ -1,38 +1,34 @@
-"""Every fact the program reports: one small typed class each.
+"""Every fact that the program reports: one small typed class each.
 
-The stream of these events is the only output of an agent. The journal writes them down, the plain
-and JSON front ends print them, the panel folds them, tests compare them. What is not an event did
-not happen, and a view needs nothing but events: it shows the same thing live, while it follows
-another process, and when it replays a file.
-
-An event is frozen and holds plain values only, so that `encode` and `decode` are exact inverses.
-Events marked `transient` (pieces of streamed text, hints) are shown and forgotten; the journal
-keeps all others. Content blocks stay the JSON objects of the Messages API, key order and unknown
-fields included, because a block that was changed is a block the API may reject (api R27).
-
-This module imports nothing of ours; every other room may import it.
+The journal stores these events; the front ends, the panel and lessons are folds over them. An event is frozen and holds
+plain values, so that `encode` and `decode` are exact inverses. Content blocks stay the JSON objects of the Messages
+API, with key order and unknown fields, because the API may reject a changed block.
 """
 
 from harness.events.admission import (
+    AdmissionClosed,
+    AdmissionEvent,
+    AdmissionLimitsSet,
+    AdmissionPool,
     ConversationBreakerChanged,
     ConversationRemoved,
     DropReason,
-    Ending,
-    GateClosed,
-    GateEvent,
-    GateLimitsSet,
-    GateName,
-    RefusalReason,
+    RejectionReason,
     RemovalReason,
     WatchListFull,
     WorkAdmitted,
     WorkDropped,
+    WorkEnd,
     WorkQueued,
-    WorkRefused,
+    WorkRejected,
     WorkReleased,
     WorkReplaced,
 )
 from harness.events.background import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
     ArrivalKind,
     Arrived,
     CommandBegun,
@@ -44,6 +40,7 @@ from harness.events.background import (
     Delivered,
 )
 from harness.events.breakers import (
+    Alternative,
     BreakerCommand,
     BreakerState,
     CascadeMode,
@@ -53,7 +50,6 @@ from harness.events.breakers import (
     Dispatch,
     DispatchLimits,
     DispatchReason,
-    Done,
     Failure,
     FailureCategory,
     FreshnessLabel,
@@ -63,9 +59,9 @@ from harness.events.breakers import (
     PauseReport,
     PlanItem,
     Rank,
-    Route,
     Score,
     Severity,
+    ToolTally,
     key_of,
     part_key,
 )
@@ -84,8 +80,6 @@ from harness.events.catalogue import (
     Notice,
     OutputCapChanged,
     PartialDiscarded,
-    PermissionAnswered,
-    PermissionAsked,
     PromptListsRead,
     ReplyReceived,
     RequestSent,
@@ -113,13 +107,11 @@ from harness.events.catalogue import (
     WebUsed,
 )
 from harness.events.codec import decode, encode, name_of
-from harness.events.graph_walk import NodeVisited, WalkEnd, WalkEnded
 from harness.events.hooks import HookFailed, HookOutcome, HookPoint, HookRan
 from harness.events.loops import (
     Attempt,
     CheckpointMade,
     ErrorClass,
-    EscapeSet,
     Intervened,
     Loop,
     LoopAnswered,
@@ -127,10 +119,14 @@ from harness.events.loops import (
     LoopChoice,
     LoopFound,
     LoopLeft,
+    LoopPolicySet,
+    NodeVisited,
     Projection,
     RolledBack,
     Rung,
     StuckReported,
+    WalkEnd,
+    WalkEnded,
 )
 from harness.events.messages import (
     ATTACHMENT,
@@ -155,8 +151,14 @@ from harness.events.messages import (
     TransitionCode,
     Usage,
 )
-from harness.events.questions import FanOut, QuestionAnswered, QuestionAsked, QuestionOption
-from harness.events.subagents import AgentCreated, AgentEnd, AgentEnded, AgentMoved
+from harness.events.questions import (
+    FanOut,
+    PermissionAnswered,
+    PermissionAsked,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionOption,
+)
 from harness.events.tool_calls import (
     BreakerChanged,
     BreakerCommanded,
@@ -176,10 +178,15 @@ __all__ = [
     "ATTACHMENT",
     "OWN_COMMAND",
     "OWN_EFFORT",
+    "AdmissionClosed",
+    "AdmissionEvent",
+    "AdmissionLimitsSet",
+    "AdmissionPool",
     "AgentCreated",
     "AgentEnd",
     "AgentEnded",
     "AgentMoved",
+    "Alternative",
     "ArrivalKind",
     "Arrived",
     "Attempt",
@@ -214,12 +221,9 @@ __all__ = [
     "DispatchLimitsSet",
     "DispatchReason",
     "Dispatched",
-    "Done",
     "DropReason",
     "Effort",
-    "Ending",
     "ErrorClass",
-    "EscapeSet",
     "Event",
     "Failure",
     "FailureCategory",
@@ -230,10 +234,6 @@ __all__ = [
     "FaultOccurred",
     "FaultOrdered",
     "FreshnessLabel",
-    "GateClosed",
-    "GateEvent",
-    "GateLimitsSet",
-    "GateName",
     "HealthRow",
     "HistoryRepaired",
     "HistoryReplaced",
@@ -253,6 +253,7 @@ __all__ = [
     "LoopChoice",
     "LoopFound",
     "LoopLeft",
+    "LoopPolicySet",
     "Message",
     "MessageAdded",
     "ModelSwitched",
@@ -275,7 +276,7 @@ __all__ = [
     "QuestionAsked",
     "QuestionOption",
     "Rank",
-    "RefusalReason",
+    "RejectionReason",
     "RemovalReason",
     "Reply",
     "ReplyReceived",
@@ -286,7 +287,6 @@ __all__ = [
     "RetryScheduled",
     "Revision",
     "RolledBack",
-    "Route",
     "Rung",
     "Score",
     "SessionResumed",
@@ -308,6 +308,7 @@ __all__ = [
     "ToolOutcome",
     "ToolScored",
     "ToolStarted",
+    "ToolTally",
     "Transition",
     "TransitionCode",
     "TurnEnded",
@@ -321,8 +322,9 @@ __all__ = [
     "WebUsed",
     "WorkAdmitted",
     "WorkDropped",
+    "WorkEnd",
     "WorkQueued",
-    "WorkRefused",
+    "WorkRejected",
     "WorkReleased",
     "WorkReplaced",
     "decode",

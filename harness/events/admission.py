@@ -1,4 +1,4 @@
-"""Events of the gate: what became of each piece of work, and how the conversations behind it fare (seed 003)."""
+"""Events of admission control: which work starts, waits or is rejected, and the breakers of conversations."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,47 +7,47 @@ from harness.events.breakers import BreakerState, ChangeReason
 from harness.events.catalogue import Event
 
 
-class GateName(StrEnum):
-    """Which gate speaks. Each counts for itself."""
+class AdmissionPool(StrEnum):
+    """The pool of slots that an event is about. Each pool has its own limits."""
 
     AGENTS = "agents"
     COMMANDS = "commands"
-    """Commands in the background."""
+    """Background commands."""
 
 
 class DropReason(StrEnum):
-    """Why work that had been taken in will not be done."""
+    """Why accepted work will not be done."""
 
     QUEUE_FULL = "queue_full"
-    """Newer work needed the place. Its conversation is marked, and asked for again (resilience D3)."""
+    """Newer work took its place in the queue. Its conversation is marked dirty and asked for work again."""
     PAUSED = "paused"
-    """Its conversation failed too often and rests. The same happens once the pause is over (D7)."""
+    """The breaker of its conversation is open. Its conversation is asked again when the pause ends."""
     ENDED = "ended"
-    """Its conversation is over, or is no longer there (D9)."""
+    """Its conversation ended or disappeared."""
     WITHDRAWN = "withdrawn"
-    """Whoever asked for it does not want it any more."""
+    """The caller no longer wants it."""
     SHUTTING_DOWN = "shutting_down"
 
 
-class RefusalReason(StrEnum):
-    """Why work was not taken in."""
+class RejectionReason(StrEnum):
+    """Why work was not accepted."""
 
     SHUTTING_DOWN = "shutting_down"
     NOT_KNOWN = "not_known"
-    """Its conversation was never opened, or is over: it may not come in again by itself (D9)."""
+    """Its conversation was never opened, or has ended."""
 
 
-class Ending(StrEnum):
+class WorkEnd(StrEnum):
     """How a piece of work ended."""
 
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     CANCELLED = "cancelled"
-    """Says nothing about its conversation."""
+    """Does not count for the breaker of its conversation."""
 
 
 class RemovalReason(StrEnum):
-    """Why a conversation is not known any more."""
+    """Why a conversation is no longer tracked."""
 
     ENDED = "ended"
     DISAPPEARED = "disappeared"
@@ -55,13 +55,13 @@ class RemovalReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class GateLimitsSet(Event):
-    """The numbers of the gate from now on: once when it is opened, and at each change."""
+class AdmissionLimitsSet(Event):
+    """The limits from now on: emitted once at the start, and at each change."""
 
     max_concurrent: int
     max_queue_size: int
     watch_cap: int
-    gate: GateName = GateName.AGENTS
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,71 +71,71 @@ class WorkAdmitted(Event):
     key: str
     """The conversation it belongs to."""
     number: int
-    """Of this piece of work; the gate counts from 1."""
+    """Of this piece of work, from 1 within the pool."""
     running: int
-    """Pieces of work in flight, this one among them."""
-    gate: GateName = GateName.AGENTS
+    """Pieces of work in flight, including this one."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class WorkQueued(Event):
-    """A piece of work waits: all slots are taken, or its conversation is being worked for."""
+    """A piece of work waits for a slot, or for earlier work of its conversation."""
 
     key: str
     number: int
     waiting: int
-    """Pieces of work that wait, this one among them; it is the last."""
-    gate: GateName = GateName.AGENTS
+    """Length of the queue; this piece of work is the last in it."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class WorkReplaced(Event):
-    """Newer work of the same conversation took the place of work that waited (D2)."""
+    """Newer work of the same conversation replaced work in the queue."""
 
     key: str
     number: int
-    """Of the work that waits now."""
+    """Of the newer work."""
     replaced: int
-    """Of the work that will not be done."""
-    gate: GateName = GateName.AGENTS
+    """Of the replaced work."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class WorkDropped(Event):
-    """Work that had been taken in will not be done (D3)."""
+    """Accepted work will not be done."""
 
     key: str
     number: int
     reason: DropReason
     dirty: bool
-    """The conversation is marked, so that it is asked for again."""
-    gate: GateName = GateName.AGENTS
+    """The conversation is marked, so that it is asked for work again."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
-class WorkRefused(Event):
-    """Work was not taken in, and has no number."""
+class WorkRejected(Event):
+    """Work was not accepted; it has no number."""
 
     key: str
-    reason: RefusalReason
-    gate: GateName = GateName.AGENTS
+    reason: RejectionReason
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class WorkReleased(Event):
-    """A piece of work is over and its slot is free: its processes are gone (D1)."""
+    """A piece of work ended, its processes are gone, and its slot is free."""
 
     key: str
     number: int
-    ending: Ending
+    ending: WorkEnd
     running: int
-    """Pieces of work that are still in flight."""
-    gate: GateName = GateName.AGENTS
+    """Pieces of work still in flight."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationBreakerChanged(Event):
-    """The breaker of a conversation moved, or its count did (D7)."""
+    """The breaker of a conversation, or its failure count, changed."""
 
     key: str
     before: BreakerState
@@ -144,52 +144,51 @@ class ConversationBreakerChanged(Event):
     failures: int
     """In a row, now."""
     until: float | None = None
-    """Unix time at which the pause is over; None: it does not rest."""
-    gate: GateName = GateName.AGENTS
+    """End of the pause as Unix time; None: not paused."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationRemoved(Event):
-    """A conversation is over, and nothing of it is kept (D9)."""
+    """A conversation ended, and all its records were deleted."""
 
     key: str
     why: RemovalReason
     running: bool
-    """A piece of its work is still in flight; it finishes, and no other follows."""
-    gate: GateName = GateName.AGENTS
+    """One piece of its work is still in flight; it finishes, and no other follows."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
 class WatchListFull(Event):
-    """There are more conversations than are looked at in one scan; they take turns (D8)."""
+    """There are more conversations than one scan covers; they take turns."""
 
     known: int
     cap: int
     reserved: int
-    """Places of each scan for those that were not looked at for longest."""
-    gate: GateName = GateName.AGENTS
+    """Places in each scan for the conversations that have waited longest."""
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
 @dataclass(frozen=True, slots=True)
-class GateClosed(Event):
-    """Nothing is taken in any more (D11)."""
+class AdmissionClosed(Event):
+    """No more work is accepted."""
 
     running: int
     dropped: int
-    gate: GateName = GateName.AGENTS
+    pool: AdmissionPool = AdmissionPool.AGENTS
 
 
-GateEvent = (
-    GateLimitsSet
+AdmissionEvent = (
+    AdmissionLimitsSet
     | WorkAdmitted
     | WorkQueued
     | WorkReplaced
     | WorkDropped
-    | WorkRefused
+    | WorkRejected
     | WorkReleased
     | ConversationBreakerChanged
     | ConversationRemoved
     | WatchListFull
-    | GateClosed
+    | AdmissionClosed
 )
-"""What a gate has to say."""

@@ -1,47 +1,131 @@
-"""Events of commands in the background, and of what arrives while the agent does something else (lessons s13)."""
+"""Events of subagents and background commands, and of the notifications that they send."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.events.catalogue import Event
+from harness.events.messages import Usage
+
+
+class AgentEnd(StrEnum):
+    """How a subagent ended. Everything but ANSWERED is reported as a failure."""
+
+    ANSWERED = "answered"
+    SILENT = "silent"
+    """It ended its turn without any text."""
+    LIMIT = "limit"
+    """Its limit of steps, its cost budget or that of the session was reached."""
+    PAUSED = "paused"
+    """Too many of its tool calls failed."""
+    STUCK = "stuck"
+    """It repeated itself."""
+    FAILED = "failed"
+    """The model could not be reached or gave no usable reply."""
+    CANCELLED = "cancelled"
+    """Stopped by the user, or by the end of the turn that had asked for it."""
+    NOT_STARTED = "not_started"
+    """It was not admitted or could not be created."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentCreated(Event):
+    """The model asked for a subagent, or gave an existing one another task. Admission decides when it starts."""
+
+    agent: str
+    """Its id in this session, such as "a1"; also its key in admission control."""
+    call_id: str
+    task: str
+    """A short description."""
+    prompt: str
+    """The whole prompt."""
+    model: str
+    tools: tuple[str, ...]
+    """Names of the tools it may use."""
+    background: bool = False
+    """No call waits for its answer; a notification follows."""
+    again: bool = False
+    """It has worked earlier in this session and continues from there."""
+    journal: str = ""
+    """Name of the file with its own events, beside the journal of the session; empty: there is none."""
+    kind: str = ""
+    """The kind of agent that a file defines; empty: none of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMoved(Event):
+    """Progress of a subagent."""
+
+    agent: str
+    step: int
+    """Its steps in this task so far, from 1."""
+    doing: str
+    """Its current activity: "asks the model", "grep load_config"."""
+    requests: int
+    tokens: int
+    """All tokens of its requests in this task, input and output."""
+    cost_usd: float
+    waits_for_user: bool = False
+    """It asks a question that only the user can answer."""
+    unpriced: int = 0
+    """Requests among `requests` without a known price; `cost_usd` does not include them."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEnded(Event):
+    """A subagent has finished its task. Its cost is already part of the session's."""
+
+    agent: str
+    end: AgentEnd
+    reason: str
+    """One line for the user; empty where it answered."""
+    answer_characters: int
+    """Length of its answer, or of the text it had written so far."""
+    steps: int
+    requests: int
+    usage: Usage
+    cost_usd: float
+    duration_s: float
+    """From its first step, without the wait for admission."""
+    unpriced: int = 0
+    """Requests among `requests` without a known price; `cost_usd` does not include them."""
 
 
 class CommandEnd(StrEnum):
-    """How a command in the background ended."""
+    """How a background command ended."""
 
     EXITED = "exited"
-    """By itself; its exit code says what came of it."""
+    """By itself; see its exit code."""
     TIMED_OUT = "timed_out"
     STOPPED = "stopped"
-    """The model or a person ended it."""
+    """The model or the user stopped it."""
     TOO_LONG = "too_long"
-    """It wrote more than may be kept."""
+    """Its output exceeded the limit."""
     NOT_STARTED = "not_started"
-    """It could not be started, or the gate did not let it in."""
+    """It could not be started or was not admitted."""
     SHUT_DOWN = "shut_down"
-    """The program ended, and it with it."""
+    """The program ended and stopped it."""
     LOST = "lost"
-    """The program that watched it died; what became of it is not known. Told when the session is gone on with."""
+    """The program died before it; its result is unknown. Reported when the session is resumed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandCreated(Event):
-    """A command was asked for in the background. The gate decides when it begins."""
+    """A background command was requested. Admission decides when it starts."""
 
     command: str
-    """Its id in this session: "b1". It is also its key at the gate."""
+    """Its id in this session, such as "b1"; also its key in admission control."""
     call_id: str
     line: str
     """The command line."""
     output: str
-    """The file that all it writes goes to, stdout and stderr in one."""
+    """The file that receives its output, stdout and stderr combined."""
     time_s: float
-    """Seconds it may take, from its beginning."""
+    """Time limit in seconds, from its start."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandBegun(Event):
-    """A command in the background runs."""
+    """A background command was started."""
 
     command: str
     pid: int
@@ -49,17 +133,17 @@ class CommandBegun(Event):
 
 @dataclass(frozen=True, slots=True)
 class CommandQuiet(Event):
-    """A command has written nothing for a while, and what it wrote last looks like a question. Told once a silence."""
+    """A command has been silent for a while after output that looks like a question. Once per silence."""
 
     command: str
     quiet_s: float
     tail: str
-    """The end of what it wrote."""
+    """The end of its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandHandedOver(Event):
-    """A command is nobody's any more: it goes on when the program ends, without a time limit."""
+    """A command was detached: it continues after the program ends, without a time limit."""
 
     command: str
     pid: int
@@ -67,28 +151,28 @@ class CommandHandedOver(Event):
 
 @dataclass(frozen=True, slots=True)
 class CommandEnded(Event):
-    """A command in the background is over, and so are all its children."""
+    """A background command and all its children have ended."""
 
     command: str
     end: CommandEnd
     exit_code: int | None
-    """Negative: the number of the signal that killed it. None: there is none, or nobody saw it."""
+    """Negative: the number of the signal that killed it. None: unknown."""
     duration_s: float
     output_bytes: int
     tail: str
-    """The end of what it wrote."""
+    """The end of its output."""
     reason: str = ""
-    """One line, where `end` and exit code do not say all."""
+    """One line, where `end` and exit code do not explain it."""
     forced: bool = False
-    """TERM did not end it in time; KILL did."""
+    """SIGTERM did not end it in time; SIGKILL did."""
     left: tuple[str, ...] = ()
-    """What even KILL did not end, as "name (pid)"."""
-    told: bool = False
-    """The call that ended it tells the model; nothing arrives."""
+    """Processes that survived SIGKILL, as "name (pid)"."""
+    reported: bool = False
+    """The call that stopped it reports the end to the model; no notification follows."""
 
 
 class ArrivalKind(StrEnum):
-    """What has arrived."""
+    """What a notification is about."""
 
     COMMAND_ENDED = "command_ended"
     COMMAND_QUIET = "command_quiet"
@@ -97,19 +181,19 @@ class ArrivalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Arrived(Event):
-    """Something came for the model while it did something else. It is handed over exactly once."""
+    """A notification for the model arrived. It is delivered exactly once."""
 
     number: int
     """Counts from 1 within a session."""
     kind: ArrivalKind
     source: str
-    """Id of the command or agent."""
+    """Id of the command or subagent."""
     text: str
-    """What the model will read."""
+    """For the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered(Event):
-    """These arrivals stand in the history now, in one message."""
+    """These notifications were added to the history, in one message."""
 
     numbers: tuple[int, ...]

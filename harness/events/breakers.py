@@ -1,56 +1,56 @@
-"""The values of the dispatch layer: what may be decided about a tool call, and how the tools are (seed 000)."""
+"""Dispatch decisions, breaker states, plan items and the pause report."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class FailureCategory(StrEnum):
-    """How a tool itself failed (resilience Q3). A failed test or a missing file is no failure of the tool."""
+    """How a tool itself failed. A failed test or a missing file is not a failure of the tool."""
 
     TIMEOUT = "timeout"
     CANNOT_START = "cannot_start"
-    """The program is not there or cannot be run: exit 126 and 127 among them."""
+    """The program is missing or cannot run, as with exit codes 126 and 127."""
     KILLED = "killed"
-    """Ended by a signal that was not ours."""
+    """Ended by a signal that we did not send."""
     TRANSPORT = "transport"
-    """What does the work could not be reached: refused, reset, no such host."""
+    """The server behind the tool could not be reached: refused, reset, no such host."""
     SYSTEM = "system"
     """The operating system failed: an I/O error, a full disk, no more file descriptors."""
     CRASHED = "crashed"
-    """The code of the tool raised something it does not handle."""
+    """The tool raised an unhandled exception."""
     REFUSED = "refused"
     """An ordinary error result, counted because `count_errors` is on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A failure that counts for a breaker (resilience A5)."""
+    """A failure that counts for a breaker."""
 
     category: FailureCategory
     message: str
-    """One line for a person."""
+    """One line for the user."""
     signature: str = ""
-    """What failures of one cause have in common (A14); empty: unknown, and never the same as another."""
+    """Equal for failures with the same cause; empty: unknown, and never equal to another."""
     part: str = ""
-    """What of the tool failed, such as a program that bash was to run; empty: the tool itself."""
+    """The failed part of the tool, such as a program run by bash; empty: the tool itself."""
 
 
 def part_key(tool: str, part: str) -> str:
-    """The key of the breaker of a part of a tool: "bash:npm"."""
+    """Key of the breaker of a part of a tool: "bash:npm"."""
     return f"{tool}:{part}"
 
 
 def key_of(let_through: str, failure: Failure) -> str:
-    """The key of the breaker that a failure counts for.
+    """Key of the breaker that a failure counts for.
 
     Args:
-        let_through: that of the breaker that let the call through. One that tries a part is charged to that part.
+        let_through: key of the breaker that allowed the call; the probe of a part counts for that part.
     """
     return part_key(let_through, failure.part) if failure.part and ":" not in let_through else let_through
 
 
 class BreakerState(StrEnum):
-    """Where a breaker stands: the three states of seed 000, step 2."""
+    """State of a breaker (Nygard, *Release It!*, ch. 5)."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -58,18 +58,18 @@ class BreakerState(StrEnum):
 
 
 class ChangeReason(StrEnum):
-    """Why a breaker changed. The first four are the transitions of seed 000; the last four are a person's."""
+    """Why a breaker changed. The last four are commands of the user."""
 
     THRESHOLD = "threshold"
     PROBE_GIVEN = "probe_given"
     PROBE_SUCCEEDED = "probe_succeeded"
     PROBE_FAILED = "probe_failed"
     PROBE_LOST = "probe_lost"
-    """No outcome came before the lease ended (A8)."""
+    """No result came before the lease ended."""
     PROBE_RELEASED = "probe_released"
-    """The probe was not run after all: cancelled, not allowed, wrong arguments (A6)."""
+    """The probe did not run: cancelled, denied or invalid arguments."""
     FAILED = "failed"
-    """One more failure in a row, still below the threshold."""
+    """Another failure in a row, still below the threshold."""
     SUCCEEDED = "succeeded"
     """A success after failures: the count is 0 again."""
     TRIPPED = "tripped"
@@ -79,7 +79,7 @@ class ChangeReason(StrEnum):
 
 
 class Dispatch(StrEnum):
-    """The four things that can be decided about a tool call (seed 000, step 8)."""
+    """Decision about a tool call."""
 
     CALL = "call"
     SKIP = "skip"
@@ -88,33 +88,33 @@ class Dispatch(StrEnum):
 
 
 class DispatchReason(StrEnum):
-    """Why a call was decided as it was (resilience A2)."""
+    """Reason for a dispatch decision."""
 
     HEALTHY = "healthy"
     DEGRADED = "degraded"
-    """Called, with a threshold that is lower by one (A24)."""
+    """Called with a threshold that is lower by one."""
     PROBE_DUE = "probe_due"
     CANARY = "canary"
-    """The one probe for a whole group that failed together (A16)."""
+    """The only probe for a group of tools that failed together."""
     RECOVERING = "recovering"
-    """A member of such a group, after the canary succeeded: each step probes one (A17)."""
+    """A member of such a group after its canary succeeded; one is probed per step."""
     OPEN = "open"
     PROBE_OUT = "probe_out"
-    """Another call is the probe (A7)."""
+    """Another call is already the probe."""
     DEPENDENCY = "dependency"
-    """What the tool depends on is open and will be probed first (A18)."""
+    """A dependency of the tool is open and is probed first."""
     SYSTEMIC = "systemic"
-    """The tool failed together with others; the group waits for its canary."""
+    """The tool failed together with others, and the group waits for its canary."""
     UNCONFIRMED = "unconfirmed"
-    """The same, and a person has to confirm that the cause is gone (Q2)."""
+    """The same, and the user has to confirm that the cause is fixed."""
     ISOLATED = "isolated"
-    """Switched off by a person."""
+    """Disabled by the user."""
     UNAVAILABLE = "unavailable"
-    """A check before the call says so; nothing is charged (A24)."""
+    """A health check reports it as unavailable; does not count as a failure."""
     UNKNOWN_TOOL = "unknown_tool"
     BUDGET_SPENT = "budget_spent"
     NOTHING_LEFT = "nothing_left"
-    """Every sub-task that is left needs a tool that is open and has no way round (A21)."""
+    """Every remaining item of the plan requires an open tool without an alternative."""
 
 
 class Severity(StrEnum):
@@ -125,7 +125,7 @@ class Severity(StrEnum):
 
 
 class Rank(StrEnum):
-    """The order of ways round an open tool (seed 000, step 4)."""
+    """Order of the alternatives to an open tool."""
 
     LOW = "low"
     HIGH = "high"
@@ -134,20 +134,20 @@ class Rank(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """One way round a tool that is not called. Advice: dispatch and permissions decide about it by itself (S11)."""
+class Alternative:
+    """Something to do instead of a skipped call. Advice only: its calls go through dispatch and permissions too."""
 
     rank: Rank
     method: str
-    """What to do, in one line."""
+    """One line."""
     degradation: str
-    """What is lost by it."""
+    """What it loses."""
     tool: str = ""
-    """The tool it goes through; empty for the manual way and for leaving it out."""
+    """The tool to use; empty for MANUAL and SCOPE."""
 
 
 class Score(StrEnum):
-    """What a check before the call says (seed 000, step 10). Advice: an open breaker stays open (A24)."""
+    """Result of a health check. It does not close an open breaker."""
 
     AVAILABLE = "available"
     DEGRADED = "degraded"
@@ -155,69 +155,69 @@ class Score(StrEnum):
 
 
 class CascadeMode(StrEnum):
-    """What a group that failed together waits for (Q2)."""
+    """What a group that failed together waits for."""
 
     CANARY = "canary"
     """One probe after 3, 6, 12, 20, 20, … steps."""
     CONFIRM = "confirm"
-    """A person says that the cause is gone."""
+    """The user confirms that the cause is fixed."""
 
 
 class CascadePhase(StrEnum):
-    """How far a common cause is known, or gone (seed 000, step 9)."""
+    """Phase of a cascade: several tools failing from one cause."""
 
     SUSPECTED = "suspected"
-    """Two tools opened with the same signature; nothing changes yet (S3)."""
+    """Two tools opened with the same signature; no effect yet."""
     SYSTEMIC = "systemic"
     RECOVERING = "recovering"
     OVER = "over"
 
 
 class BreakerCommand(StrEnum):
-    """What a person can do to the breakers."""
+    """Commands of the user for breakers."""
 
     TRIP = "trip"
-    """Open it; probes come as usual."""
+    """Open it; it is probed as usual."""
     ISOLATE = "isolate"
-    """Open it and never probe, until it is released or reset."""
+    """Open it without probes until it is released or reset."""
     RELEASE = "release"
     """End the isolation; the next call is a probe."""
     RESET = "reset"
-    """Close it and forget its failures."""
+    """Close it and clear its failures."""
     CONFIRM = "confirm"
-    """The common cause is gone: the next call is the canary."""
+    """The common cause is fixed: the next call is the canary."""
 
 
 @dataclass(frozen=True, slots=True)
 class DispatchLimits:
-    """The numbers of the dispatch layer (A4). Distances are steps. Raises ValueError where one makes no sense."""
+    """Limits of tool breakers; distances are in steps. Raises ValueError for an invalid number."""
 
     threshold: int = 3
     """Failures in a row that open a breaker."""
     budget: int = 5
-    """Failures of all tools in one cycle, after which the turn pauses."""
+    """Failures of all tools in one cycle before the turn pauses."""
     probe_distance: int = 3
-    """From the opening of a breaker to its probe."""
+    """From opening to the first probe."""
     lease: int = 3
-    """After which a probe without an outcome counts as lost (A8, Q8)."""
+    """After which an unanswered probe counts as lost."""
     window: int = 10
-    """Within which breakers that open have a cause in common, if their signatures agree (Q8)."""
+    """Within which breakers that open with the same signature form a cascade."""
     score_lasts: int = 5
-    """For which the score of a tool is believed."""
+    """Validity of a health check."""
     cascade: CascadeMode = CascadeMode.CANARY
 
     def __post_init__(self) -> None:
         for name in ("threshold", "budget", "probe_distance", "lease", "window", "score_lasts"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {value!r}; it has to be a whole number of at least 1")
+                raise ValueError(f"{name} is {value!r}; use a whole number of at least 1")
         if self.cascade not in list(CascadeMode):
-            raise ValueError(f"cascade is {self.cascade!r}; it has to be canary or confirm")
+            raise ValueError(f"cascade is {self.cascade!r}; use canary or confirm")
         object.__setattr__(self, "cascade", CascadeMode(self.cascade))
 
 
 class ItemStatus(StrEnum):
-    """How far an item of a plan is."""
+    """Progress of a plan item."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -231,37 +231,37 @@ class ItemStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlanItem:
-    """One sub-task that a turn has declared."""
+    """One item of the plan that the model declared with todo_write."""
 
     text: str
     status: ItemStatus = ItemStatus.PENDING
     tools: tuple[str, ...] = ()
-    """Tools it cannot be done without; empty: not declared."""
+    """Tools that it requires; empty: not declared."""
 
     @property
     def is_open(self) -> bool:
-        """Whether something is left to do."""
+        """Not done yet."""
         return self.status is not ItemStatus.DONE
 
     @property
     def line(self) -> str:
-        """The item in a list, as the model wrote it."""
+        """The item as a line of a list."""
         needs = f" (needs {', '.join(self.tools)})" if self.tools else ""
         return f"{self.status.mark} {self.text}{needs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """A sub-task that cannot be done now (seed 000, step 5)."""
+    """A plan item that cannot be done now."""
 
     item: PlanItem
     reason: str
     unblock: str
-    """What would make it possible."""
+    """What has to change first."""
 
 
 class FreshnessLabel(StrEnum):
-    """What may be wrong with a result that looks good (seed 000, step 6). Fresh results carry none."""
+    """Why a successful result may be outdated. Fresh results have no label."""
 
     STALE = "stale"
     CACHED = "cached"
@@ -271,24 +271,24 @@ class FreshnessLabel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HealthRow:
-    """One line of the breaker table (seed 000, step 2)."""
+    """One row of the breaker table."""
 
     tool: str
-    """Or a part of one that fails, such as "bash:npm"."""
+    """Name of a tool, or of a failing part such as "bash:npm"."""
     state: BreakerState
     failures: int
     """In a row."""
     last_failure: float | None = None
-    """Unix time; None: none yet."""
+    """Unix time; None: never."""
     last_success: float | None = None
     message: str = ""
-    """Of the last failure."""
+    """Message of the last failure."""
     probe_at: int | None = None
-    """Step at or after which the next call is a probe; None: not open, or not by itself."""
+    """Step from which the next call is a probe; None: not open, or no automatic probe."""
     note: str = ""
-    """What a person should know besides: isolated, member of a group, degraded."""
+    """Such as isolated, member of a cascade, degraded."""
     critical: bool = False
-    """No other tool can take its place."""
+    """No other tool can replace it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,8 +301,8 @@ class LoggedFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What a turn did with its tools, where it declared no plan."""
+class ToolTally:
+    """Calls of one tool in a turn, reported where the turn declared no plan."""
 
     tool: str
     succeeded: int
@@ -311,10 +311,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class PauseReport:
-    """Why a turn paused, and how things are (seed 000, step 7; A23). A part that could not be had is empty."""
+    """Why a turn paused, and the state of the work. Parts that are not available are empty."""
 
     reason: str
-    """Empty: it did not pause, a person asked."""
+    """Empty: the turn did not pause; the user asked for the report."""
     completed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     not_attempted: tuple[str, ...] = ()
@@ -327,5 +327,5 @@ class PauseReport:
     log: tuple[LoggedFailure, ...] = ()
     """The failures of the cycle, oldest first."""
     not_logged: int = 0
-    """Failures of the cycle before those in `log`, dropped to keep it short."""
+    """Earlier failures of the cycle, left out of `log`."""
     next_steps: tuple[str, ...] = ()

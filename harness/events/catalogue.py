@@ -1,4 +1,4 @@
-"""The events themselves, in the order in which a session meets them."""
+"""Events of a session, its turns and model calls, in the order in which they occur."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -21,10 +21,10 @@ from harness.events.messages import (
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A fact. Subclasses are listed in the order in which a session meets them."""
+    """Base of all events."""
 
     transient: ClassVar[bool] = False
-    """True: shown and forgotten; never in the journal."""
+    """True: shown but not written to the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class SessionStarted(Event):
     workspace: str
     model: str
     endpoint: str
-    """Address of the model, without credentials."""
+    """Address of the model API, without credentials."""
     practice: bool
     """True: the built-in rule-based practice model answers."""
     forked_from: str | None = None
     effort: str = ""
-    """What the model is to put into its replies; empty: what is its own."""
+    """Reasoning effort requested from the model; empty: the model's default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +53,31 @@ class SessionResumed(Event):
     endpoint: str
     practice: bool
     skipped_lines: int = 0
-    """Lines of the journal that could not be read (recovery K1)."""
+    """Lines of the journal that could not be read."""
     interrupted: bool = False
-    """The last turn had begun and never ended (recovery K3)."""
+    """The last turn was started but not ended."""
     effort: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptListsRead(Event):
-    """The lists of skills and memories in the system prompt, as read from the disk when the session began.
+    """The lists of skills and memories in the system prompt, as read from disk when the session began.
 
-    A resumed session sends the same lists, so that its requests begin with the same bytes, and reports what has changed
-    on the disk beside the next prompt.
+    A resumed session sends the same lists, so that its requests start with the same bytes; changes on disk are
+    reported with the next prompt.
     """
 
     skills: str
-    """The section of the system prompt; empty: there is none."""
+    """Section of the system prompt; may be empty."""
     memory: str
     """The same for memories."""
     memories: tuple[KnownMemory, ...] = ()
-    """What the section on memories was made of."""
+    """The memories listed in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingChanged(Event):
-    """A setting was changed while the session ran, for example by /model or /mode."""
+    """A setting was changed during the session, for example by /model or /mode."""
 
     name: str
     value: str
@@ -85,11 +85,11 @@ class SettingChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class FaultOrdered(Event):
-    """The person broke something on purpose, with /fault or /toolfault, or called it off."""
+    """The user ordered or cancelled a practice fault with /fault or /toolfault."""
 
     target: Literal["model", "tool"]
     order: str
-    """As it is typed: "529 3", "grep timeout 2", or "off"."""
+    """As typed: "529 3", "grep timeout 2", or "off"."""
 
     @property
     def typed(self) -> str:
@@ -99,7 +99,7 @@ class FaultOrdered(Event):
 
 @dataclass(frozen=True, slots=True)
 class Notice(Event):
-    """One line for the person that no other event says."""
+    """One line for the user that no other event carries."""
 
     level: Literal["info", "warning", "error"]
     text: str
@@ -115,14 +115,14 @@ class TurnStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class StepStarted(Event):
-    """The loop goes round: one model reply and its tool calls follow. Steps count from 1 within a session."""
+    """A step begins: one model reply and its tool calls. Steps count from 1 within a session."""
 
     step: int
 
 
 @dataclass(frozen=True, slots=True)
 class MessageAdded(Event):
-    """A message became part of the history."""
+    """A message was added to the history."""
 
     message: Message
     origin: Origin
@@ -130,7 +130,7 @@ class MessageAdded(Event):
 
 @dataclass(frozen=True, slots=True)
 class HistoryReplaced(Event):
-    """The whole history is now this, and nothing before it counts (compaction, /clear, rewind)."""
+    """The whole history was replaced (compaction, /clear, rewind)."""
 
     messages: tuple[Message, ...]
     reason: Literal["compaction", "truncation", "clear", "rewind", "rollback", "thinking", "media", "repair"]
@@ -140,35 +140,35 @@ class HistoryReplaced(Event):
 
 @dataclass(frozen=True, slots=True)
 class ThinkingOmitted(Event):
-    """Earlier thinking is left out of all later requests: it cannot be read in them, or the server refused it."""
+    """Earlier thinking is left out of later requests: the model cannot read it, or the server rejected it."""
 
     before: int | None
-    """Messages before this index are sent without it; None: every message, also later ones."""
+    """Messages before this index are sent without it; None: all messages, including later ones."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRepaired(Event):
-    """The check before a request found something that the API would reject, and mended the request (recovery F1)."""
+    """The check before a request found something that the API would reject, and repaired it."""
 
     repairs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RequestSent(Event):
-    """A request goes out. Every POST to the model has exactly one of these."""
+    """A request is sent. Every POST to the model has exactly one of these events."""
 
     model: str
     max_tokens: int
     estimated_tokens: int
-    """Size of the prompt as we estimate it."""
+    """Estimated size of the prompt."""
     attempt: int
-    """1 for the first try of a request, 2 for its first retry."""
+    """1 for the first attempt of a request, 2 for its first retry."""
     purpose: Literal["turn", "summary"] = "turn"
     window: int = 0
-    """Context window of the model in tokens, as we believe it; 0: unknown."""
+    """Assumed context window of the model, in tokens; 0: unknown."""
     system_digest: str = ""
-    """Of the system prompt. Thinking is bound to the model, the system prompt and the tools of its request."""
+    """Digest of the system prompt. Thinking is valid only with the model, system prompt and tools of its request."""
     tools_digest: str = ""
 
 
@@ -190,7 +190,7 @@ class ThinkingDelta(Event):
 
 @dataclass(frozen=True, slots=True)
 class ThinkingEnded(Event):
-    """A thinking block of a reply is over, also one of which nothing was shown."""
+    """A thinking block of a reply ended, shown or not."""
 
     duration_s: float
 
@@ -207,20 +207,20 @@ class ToolCallDelta(Event):
 
 @dataclass(frozen=True, slots=True)
 class WebUsed(Event):
-    """The server searched the web or read a page for the model. Reported when its result arrives."""
+    """The server searched the web or fetched a page for the model. Emitted when its result arrives."""
 
     tool: str
     """"web_search", "web_fetch"."""
     asked: str
-    """The query or the address; empty where it came with an earlier reply."""
+    """The query or the address; empty where the call was part of an earlier reply."""
     outcome: str
-    """What came of it, in a few words: "3 results", "1 page", "max_uses_exceeded"."""
+    """The result in a few words: "3 results", "1 page", "max_uses_exceeded"."""
     failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SilenceHint(Event):
-    """The model has been silent for a while (recovery G1)."""
+    """The model has been silent for a while."""
 
     transient: ClassVar[bool] = True
     phase: str
@@ -230,7 +230,7 @@ class SilenceHint(Event):
 
 @dataclass(frozen=True, slots=True)
 class PartialDiscarded(Event):
-    """Streamed text that was shown does not count: a fresh attempt replaces it (recovery G2)."""
+    """Streamed text that was shown is void: a new attempt replaces it."""
 
     characters: int
     reason: str
@@ -238,7 +238,7 @@ class PartialDiscarded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ReplyReceived(Event):
-    """A model call came back whole."""
+    """A model call succeeded."""
 
     model: str
     stop_reason: str
@@ -246,23 +246,23 @@ class ReplyReceived(Event):
     request_id: str | None
     duration_s: float
     counted: int = 0
-    """Tokens of request and reply together, by our own count; 0: not counted."""
+    """Tokens of request and reply together, counted locally; 0: not counted."""
     ratio: float = 0.0
-    """Tokens of the model for one token of our own count, as learned so far."""
+    """Tokens of the model per locally counted token, as learned so far."""
     exact: bool = False
-    """Our own count was made with the vocabulary, not from the number of bytes."""
+    """The local count used the vocabulary, not the number of bytes."""
     message_id: str = ""
-    """What the next request is compared with; empty: a summary, or the server gave none."""
+    """Id for the cache diagnostics of the next request; empty: a summary, or the server sent none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheMissed(Event):
-    """The server says why the prompt cache could not give what the request before had put into it."""
+    """The server reports why the prompt cache missed."""
 
     reason: str
     """As in `CacheMiss`."""
     tokens: int | None
-    """About how many tokens would have been read from the cache; None: not known."""
+    """Approximate number of tokens that the cache did not provide; None: unknown."""
     purpose: Literal["turn", "summary"] = "turn"
 
 
@@ -277,16 +277,16 @@ class FaultOccurred(Event):
 
 @dataclass(frozen=True, slots=True)
 class RetryScheduled(Event):
-    """The same request will be sent again (recovery L1, terminal §1)."""
+    """The same request will be sent again."""
 
     scope: Literal["model", "compaction"]
     category: FaultKind
     attempt: int
-    """Number of the coming retry, from 1."""
+    """Number of the retry, from 1."""
     max_attempts: int
     delay_s: float
     retry_at: float
-    """Unix time at which it goes out; a countdown is derived from this, never counted down."""
+    """Unix time of the retry, from which countdowns are derived."""
     elapsed_s: float
     """Seconds waited in this turn so far."""
     status: int | None
@@ -297,45 +297,44 @@ class RetryScheduled(Event):
 
 @dataclass(frozen=True, slots=True)
 class RetryEnded(Event):
-    """The wait for a retry is over, by time, by the user's wish to try again or to ask another model, or because the
-    turn was interrupted."""
+    """The wait for a retry ended: it is due, or the user asked to retry now, to switch models, or to interrupt."""
 
     why: Literal["due", "asked", "switched", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True)
 class RetryBudgetSpent(Event):
-    """The retries that all agents of the program share are used up: the request ends with its last error. In the
-    conversation of the user once a turn, in that of a subagent each time one of its retries is refused."""
+    """The retry budget that all agents of the program share is exhausted: the request ends with its last error. Once a
+    turn in the main conversation; in that of a subagent, each time a retry is refused."""
 
     requests: int
-    """Requests of the turn that were counted: those made while subagents were at work."""
+    """Requests of the turn that count: those made while subagents run."""
     retries: int
-    """Retries of them."""
+    """Retries among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitOffered(Event):
-    """The server asks for a wait so long that the person decides (recovery B3)."""
+    """The server asks for a long wait; the user decides."""
 
     seconds: float
     until: float
     """Unix time."""
     can_switch: bool
-    """A fallback model could be asked instead."""
+    """A fallback model is available."""
     detail: str
 
 
 @dataclass(frozen=True, slots=True)
 class WaitAnswered(Event):
-    """What was decided about a long wait."""
+    """The decision about a long wait."""
 
     choice: Literal["wait", "switch", "stop"]
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSwitched(Event):
-    """Another model answers from here on, for the rest of this turn unless `lasting`."""
+    """Another model is used for the rest of the turn, or of the session if `lasting`."""
 
     from_model: str
     to_model: str
@@ -345,20 +344,19 @@ class ModelSwitched(Event):
 
 @dataclass(frozen=True, slots=True)
 class OutputCapChanged(Event):
-    """The next request asks for at most this many output tokens."""
+    """The next request has another limit of output tokens."""
 
     from_cap: int
     to_cap: int
     reason: str
     model: str = ""
     session_cap: int | None = None
-    """What `model` is asked for in the rest of the session, where the window leaves room; None: only this request
-    changes."""
+    """Limit for `model` in the rest of the session, where the window leaves room; None: only this request changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionStarted(Event):
-    """The history is about to be replaced by something shorter."""
+    """The history is about to be shortened."""
 
     trigger: Literal["reactive", "auto", "manual"]
     tokens_before: int
@@ -374,26 +372,26 @@ class CompactionEnded(Event):
     succeeded: bool
     detail: str
     drained: tuple[str, ...] = ()
-    """Ids of the calls whose results now point to a file that holds the whole of them; all else stayed as it was."""
+    """Ids of calls whose results were moved to files; nothing else was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpendChanged(Event):
-    """What the session has cost so far. Written after every request, failed or not (recovery L3)."""
+    """Cost of the session so far. Emitted after every request, failed or not."""
 
     requests: int
     usage: Usage
     cost_usd: float
     retry_usage: Usage
-    """The share of `usage` that failed or was thrown away."""
+    """Part of `usage` that failed or was discarded."""
     retry_cost_usd: float
     unpriced: int = 0
-    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+    """Requests among `requests` without a known price; `cost_usd` does not include them."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetReached(Event):
-    """The session has spent this share of its cost budget. Reported once for 50, 80 and 100 %."""
+    """The session has spent this share of its cost budget. Once each for 50, 80 and 100 %."""
 
     percent: int
     cost_usd: float
@@ -402,54 +400,31 @@ class BudgetReached(Event):
 
 @dataclass(frozen=True, slots=True)
 class Transition(Event):
-    """Exactly one for each step: why the loop goes round or ends."""
+    """Why the loop continues or ends. Exactly one for each step."""
 
     step: int
     code: TransitionCode
     reason: str
     number: int = 0
-    """Which time in a row, for a code that is allowed only so often; 0: it is not counted."""
+    """Occurrence in a row, for a code with a limit; 0: not counted."""
     most: int = 0
-    """How often in a row it is allowed; 0: it is not counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAsked(Event):
-    """A tool call waits for a person's consent."""
-
-    call_id: str
-    tool: str
-    summary: str
-    why: str
-    agent: str = ""
-    """Id of the subagent whose call it is; empty: the agent the person talks to."""
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAnswered(Event):
-    """Whether the call may run, and who said so."""
-
-    call_id: str
-    tool: str
-    answer: Literal["once", "always", "no"]
-    by: Literal["person", "rule", "mode", "default"]
-    why: str = ""
+    """Limit of occurrences in a row; 0: not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted(Event):
-    """A tool runs now."""
+    """A tool was started."""
 
     call_id: str
     tool: str
     summary: str
-    """The call in one line, for example its command or path."""
+    """The call in one line, such as its command or path."""
     input: Json
 
 
 @dataclass(frozen=True, slots=True)
 class ToolEnded(Event):
-    """A tool call is answered. Every call of a reply has exactly one of these."""
+    """A tool call has its result. Exactly one for each call of a reply."""
 
     call_id: str
     tool: str
@@ -458,33 +433,33 @@ class ToolEnded(Event):
     """The result in a few words: "88 lines", "exit 1", "timed out after 30 s"."""
     duration_s: float
     detail: str = ""
-    """Text to expand: the diff of an edit, the head of an output."""
+    """Text to expand: the diff of an edit, the beginning of an output."""
     full_output: str | None = None
-    """Path of the whole output, where the result was shortened."""
+    """Path of the complete output, where the result was shortened."""
     failure: Failure | None = None
-    """What its breaker counts; None for every outcome that says nothing against the tool (resilience A5)."""
+    """Counted by the breaker; None unless the tool itself failed."""
     revision: Revision | None = None
-    """What a file holds that was read as a whole, or holds now that it was changed; None: not known."""
+    """Version of the file that was read or written as a whole; None: unknown."""
     detail_of: int = 0
-    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
+    """Lines of the complete output where `detail` is its beginning; 0: `detail` is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded(Event):
-    """The turn is over; the session takes the next prompt."""
+    """The turn ended; the session accepts the next prompt."""
 
     turn: int
     code: TransitionCode
     reason: str
-    """One line: what happened and, unless all is well, what to do next."""
+    """One line: what happened and, after a failure, what to do next."""
     answer: str
-    """The answer's text, continuations joined; what was kept, if the turn failed."""
+    """Text of the answer with its continuations; after a failure, the part that was kept."""
     usage: Usage
     cost_usd: float
     steps: int
     requests: int
     duration_s: float
     unpriced: int = 0
-    """Requests among `requests` without a known price; what they cost is not in `cost_usd`."""
+    """Requests among `requests` without a known price; `cost_usd` does not include them."""
     sources: tuple[Source, ...] = ()
-    """The pages that the answer cites, each once, in order."""
+    """The pages that the answer cites, without duplicates, in order."""

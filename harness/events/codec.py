@@ -1,11 +1,48 @@
 """Events to and from JSON."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from harness.events.catalogue import Event
 from harness.events.messages import Json
+
+
+@dataclass(frozen=True, slots=True)
+class FormerSpelling:
+    """Spelling of one type of event in older journals."""
+
+    type: str = ""
+    """Former name; empty: unchanged."""
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Former to current names of fields."""
+    values: Mapping[tuple[str, object], object] = field(default_factory=dict)
+    """Current value by field and former value."""
+
+
+_POOL = {"gate": "pool"}
+FORMER: Mapping[str, FormerSpelling] = {
+    "admission_limits_set": FormerSpelling("gate_limits_set", _POOL),
+    "admission_closed": FormerSpelling("gate_closed", _POOL),
+    "work_admitted": FormerSpelling(fields=_POOL),
+    "work_queued": FormerSpelling(fields=_POOL),
+    "work_replaced": FormerSpelling(fields=_POOL),
+    "work_dropped": FormerSpelling(fields=_POOL),
+    "work_rejected": FormerSpelling("work_refused", _POOL),
+    "work_released": FormerSpelling(fields=_POOL),
+    "conversation_breaker_changed": FormerSpelling(fields=_POOL),
+    "conversation_removed": FormerSpelling(fields=_POOL),
+    "watch_list_full": FormerSpelling(fields=_POOL),
+    "loop_policy_set": FormerSpelling("escape_set"),
+    "command_ended": FormerSpelling(fields={"told": "reported"}),
+    "dispatched": FormerSpelling(fields={"place": "index", "routes": "alternatives"}),
+    "plan_reminded": FormerSpelling(fields={"rounds": "steps"}),
+    "agent_moved": FormerSpelling(fields={"waits_for_person": "waits_for_user"}),
+    "permission_answered": FormerSpelling(values={("by", "person"): "user"}),
+}
+"""By the current name of an event. `decode` reads both spellings; `encode` writes the current one."""
 
 
 @cache
@@ -16,6 +53,11 @@ def _names() -> dict[type[Event], str]:
 @cache
 def _classes() -> dict[str, type[Event]]:
     return {name: cls for cls, name in _names().items()}
+
+
+@cache
+def _renamed() -> dict[str, str]:
+    return {former.type: name for name, former in FORMER.items() if former.type}
 
 
 @cache
@@ -41,12 +83,24 @@ def encode(event: Event) -> Json:
 
 
 def decode(data: Json) -> Event:
-    """The event that `encode` made `data` of; fields of a newer version are ignored.
+    """The inverse of `encode`. Reads former spellings too, and ignores fields of a newer version.
 
     Raises ValueError when the name is unknown or a field does not fit.
     """
     name = data.get("type")
+    name = _renamed().get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _classes():
         raise ValueError(f"unknown event type {name!r}")
-    event: Event = _adapter(name).validate_python({key: value for key, value in data.items() if key != "type"})
+    fields = {key: value for key, value in data.items() if key != "type"}
+    if (former := FORMER.get(name)) is not None:
+        fields = _updated(fields, former)
+    event: Event = _adapter(name).validate_python(fields)
     return event
+
+
+def _updated(fields: Json, former: FormerSpelling) -> Json:
+    renamed = {former.fields.get(key, key): value for key, value in fields.items()}
+    for (key, then), now in former.values.items():
+        if renamed.get(key) == then:
+            renamed[key] = now
+    return renamed

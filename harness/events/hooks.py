@@ -1,4 +1,4 @@
-"""Events of hooks: programs and functions of the person that attach to fixed points of a session (lessons s04)."""
+"""Events of hooks: commands and functions of the user that run at fixed points of a session."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,67 +7,67 @@ from harness.events.catalogue import Event
 
 
 class HookPoint(StrEnum):
-    """Where a hook attaches."""
+    """Where a hook runs."""
 
     SESSION_START = "session_start"
-    """Before the first turn of a session that is new or was resumed."""
+    """Before the first turn of a new or resumed session."""
     SESSION_END = "session_end"
     PROMPT_SUBMIT = "prompt_submit"
-    """Before a prompt of the person joins the history."""
+    """Before a prompt of the user is added to the history."""
     BEFORE_TOOL = "before_tool"
-    """Before a permission is asked for and the call runs."""
+    """Before the permission is checked and the call runs."""
     AFTER_TOOL = "after_tool"
-    """After a call ended, also one that was not allowed."""
+    """After a call ended, also one that was denied."""
     BEFORE_COMPACTION = "before_compaction"
     AFTER_COMPACTION = "after_compaction"
     STOP = "stop"
-    """The model is done and the turn would end as completed; never after a fault (recovery H1)."""
+    """The model has finished and the turn would end as completed; never after a fault."""
     NOTIFICATION = "notification"
-    """Something waits for the person, or a turn ended in a way that they did not bring about."""
+    """A question waits for the user, or a turn ended that the user did not interrupt."""
 
 
 class HookOutcome(StrEnum):
-    """What a hook did; of several things the weightiest."""
+    """The result of a hook; of several, the one with the greatest effect."""
 
     PASSED = "passed"
-    """Nothing."""
+    """No effect."""
     ADDED = "added"
-    """It told the model something."""
+    """It added context for the model."""
     CHANGED = "changed"
-    """It put another input in the place of the one that was given."""
+    """It replaced the input."""
     ALLOWED = "allowed"
     ASKED = "asked"
-    """It wants a person to be asked."""
+    """The user has to be asked."""
     DENIED = "denied"
     BLOCKED = "blocked"
     STOPPED = "stopped"
-    """It ends the turn."""
+    """It ended the turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookRan(Event):
-    """A hook was asked, and this is what it decided."""
+    """A hook ran."""
 
     point: HookPoint
     name: str
     outcome: HookOutcome
     seconds: float
     detail: str = ""
-    """Its reason, or the beginning of what it said, in one line."""
+    """Its reason, or the beginning of its output, in one line."""
     call_id: str = ""
-    """The tool call it was asked about."""
+    """The tool call that it was asked about."""
 
 
 @dataclass(frozen=True, slots=True)
 class HookFailed(Event):
-    """A hook could not answer: it broke, took too long or said something that is no answer. The turn goes on."""
+    """A hook crashed, timed out or gave an invalid answer. The turn continues."""
 
     point: HookPoint
     name: str
     why: str
     seconds: float
     required: bool
-    """A failure of this hook counts as a no."""
+    """A failure of this hook blocks."""
     times: int
-    """Failures of this hook in this run of the program; a person is told of the first."""
+    """Failures of this hook since the program started; the user sees the first."""
     call_id: str = ""

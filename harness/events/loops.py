@@ -1,4 +1,4 @@
-"""The values and events of the escape room: which loop was found, and what was done about it (seed 001)."""
+"""Events of loops: what repeats, interventions, checkpoints, and agents on a graph."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,28 +8,28 @@ from harness.events.catalogue import Event
 
 
 class Projection(StrEnum):
-    """What of the behaviour repeats. The first five are streams whose tail is looked at (resilience B3)."""
+    """What repeats. The first five are streams of observations."""
 
     ACTION = "action"
-    """The same calls, whatever came back. May only nudge (Q4)."""
+    """The same calls, with any results. Leads to nudges only."""
     INTERACTION = "interaction"
     """The same calls with the same results."""
     ERROR = "error"
-    """The same tools failing with the same error, whatever their arguments (B9)."""
+    """The same tools failing with the same error, with any arguments."""
     NODE = "node"
-    """The same places of a graph; in our loop the items of the plan."""
+    """The same nodes of a graph; for the agent loop, items of the plan."""
     STATE = "state"
-    """The same states; in our loop what the workspace holds."""
+    """The same states; for the agent loop, contents of the workspace."""
     STAGNATION = "stagnation"
-    """One interaction again and again among others, while nothing is changed. May only nudge."""
+    """One interaction repeated among others while nothing changes. Leads to nudges only."""
     POLL = "poll"
-    """A declared poll that is asked too often or for too long (B10)."""
+    """A declared poll that runs too often or for too long."""
     TEXT = "text"
     """One reply that repeats itself."""
 
 
 class ErrorClass(StrEnum):
-    """Whether trying the same again can help (B16)."""
+    """Whether repeating the call can help."""
 
     TRANSIENT = "transient"
     PERSISTENT = "persistent"
@@ -37,106 +37,106 @@ class ErrorClass(StrEnum):
 
 
 class Rung(StrEnum):
-    """The steps of the ladder, mildest first (B20)."""
+    """Interventions, mildest first."""
 
     RETRY = "retry"
-    """The original call once more after a pause, by the program itself; only where that does no harm (B21)."""
+    """The program repeats the call after a pause; only calls without side effects."""
     NUDGE = "nudge"
-    """The agent is told that it repeats itself."""
+    """A message tells the agent that it repeats itself."""
     EXPLORE = "explore"
-    """Another path out of the circle (B22)."""
+    """Another path out of the loop."""
     SUBSTITUTE = "substitute"
-    """Another tool in the place of the one in the loop (B23)."""
+    """Another tool replaces the one in the loop."""
     ROLLBACK = "rollback"
-    """Back to a checkpoint before the loop (B24)."""
+    """Back to a checkpoint before the loop."""
     BREAKER = "breaker"
-    """The breaker of the failing tool is opened (B26)."""
+    """The breaker of the failing tool is opened."""
     HUMAN = "human"
-    """A person is asked."""
+    """The user is asked."""
     STOP = "stop"
-    """The end, with a report (B25)."""
+    """The turn ends with a report."""
 
 
 class LoopChoice(StrEnum):
-    """What a person can answer when asked about a loop."""
+    """The user's answers to a question about a loop."""
 
     CONTINUE = "continue"
-    """It is meant; say nothing about this loop until it has become twice as long."""
+    """It is intended; ignore this loop until it has doubled in length."""
     OFF = "off"
-    """No interventions for the rest of the session."""
+    """No more interventions in this session."""
     ROLL_BACK = "roll_back"
     STOP = "stop"
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """The tail of the behaviour repeats."""
+    """A repeating tail of observations."""
 
     projection: Projection
     signature: str
-    """The same for the same loop wherever in its circle it is found, in every process."""
+    """Identifies the loop, wherever in its cycle it is found, in every process."""
     period: int
     """Steps of one copy; 1 for stagnation, polls and text."""
     copies: int
-    """Whole copies seen so far."""
+    """Complete copies so far."""
     summary: str
-    """What repeats, in one line for a person."""
+    """One line for the user."""
     tools: tuple[str, ...] = ()
-    """The tools in it, in the order of one copy, each once."""
+    """Its tools in the order of one copy, without duplicates."""
     failing: bool = False
     """Nothing in it succeeded."""
     error: ErrorClass | None = None
     """Of the last failure, where it fails."""
     weak: bool = False
-    """It may be legitimate work: a nudge at most."""
+    """It may be legitimate work: leads to nudges only."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopFound(Event):
-    """The tail repeats: once in an episode, and again each time it has become twice as long (B14)."""
+    """A loop was found: once per episode, and again whenever it has doubled in length."""
 
     loop: Loop
     step: int
     relapse: bool = False
-    """The same loop was left before in this session; its ladder goes on where it was."""
+    """The same loop was left earlier in this session; interventions continue at the rung reached then."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopLeft(Event):
-    """Something new came: the tail repeats no longer."""
+    """The loop ended: something new was observed."""
 
     signature: str
     projection: Projection
     step: int
     freed_by: Rung | None = None
-    """The last rung that was tried; None: it ended by itself."""
+    """The last intervention; None: it ended by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Intervened(Event):
-    """A rung of the ladder was taken. Every intervention leaves exactly one of these."""
+    """An intervention."""
 
     signature: str
     projection: Projection
     rung: Rung
     number: int
-    """Which one of this rung for this loop, from 1."""
+    """Of the interventions of this rung for this loop, from 1."""
     quota: int
-    """How many of this rung a loop is given."""
+    """Limit of interventions of this rung per loop."""
     step: int
     detail: str
-    """What was done, in one line for a person."""
+    """One line for the user."""
     tool: str = ""
-    """What a substitution keeps from being called, the tool that is retried, or whose breaker was opened."""
+    """The tool that is replaced, repeated, or whose breaker was opened."""
     action: str = ""
-    """Digest of the call that a substitution keeps from being made."""
+    """Digest of the call that a substitution prevents."""
     applied: bool = True
-    """False: it turned out not to be possible, as `detail` says; the next rung follows."""
+    """False: it was not possible; the next rung follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoopAsked(Event):
-    """A person is asked what to do about a loop."""
+    """The user is asked about a loop."""
 
     loop: Loop
     choices: tuple[LoopChoice, ...]
@@ -144,25 +144,25 @@ class LoopAsked(Event):
 
 @dataclass(frozen=True, slots=True)
 class LoopAnswered(Event):
-    """What the person answered."""
+    """The user's answer."""
 
     signature: str
     choice: LoopChoice
 
 
 @dataclass(frozen=True, slots=True)
-class EscapeSet(Event):
-    """Which policy holds from the next observation on: once when a session is opened, and at each change (B27)."""
+class LoopPolicySet(Event):
+    """The policy from the next observation on: once when a session is opened, and at each change."""
 
     enabled: bool
     version: int
     changed: tuple[str, ...] = ()
-    """What is not as shipped, as "name=value"."""
+    """Limits changed from their defaults, as "name=value"."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointMade(Event):
-    """What the workspace holds was kept before something changes it."""
+    """The workspace was saved before a change."""
 
     id: str
     turn: int
@@ -170,30 +170,30 @@ class CheckpointMade(Event):
     how: Literal["git", "copies"]
     files: int
     left_out: tuple[str, ...] = ()
-    """What is not in it and why, in a few lines."""
+    """Files not included and why, in a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class RolledBack(Event):
-    """The conversation, or the files, or both are as they were at a checkpoint."""
+    """The conversation, the files or both were restored to a checkpoint."""
 
     turn: int
-    """For a rewind the first one that is forgotten, else the one that runs or ran last."""
+    """For a rewind, the first turn that is removed; otherwise the current or last one."""
     step: int
-    """The step whose state holds again."""
+    """The step whose state was restored."""
     files_restored: tuple[str, ...] = ()
-    """Paths that were written back or removed; empty: the files were left as they are."""
+    """Paths that were written or removed; empty: no files were restored."""
     not_undone: tuple[str, ...] = ()
-    """What happened since and stays, in one line each."""
+    """Later effects that remain, one line each."""
     why: Literal["loop", "rewind", "undo"] = "loop"
-    """A rung of the ladder, or a person who takes files back to an earlier turn, or undoes that."""
+    """An intervention, /rewind, or undoing a rewind."""
     undo: str = ""
-    """Id of the checkpoint that holds what the files held before."""
+    """Id of the checkpoint of the files before the rollback."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One intervention, for a report."""
+    """One intervention in a report."""
 
     rung: Rung
     step: int
@@ -202,10 +202,47 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class StuckReported(Event):
-    """The turn ends because nothing freed the agent: what repeats, what was tried, and what a person can do."""
+    """The turn ends because no intervention ended the loop."""
 
     loop: Loop
     step: int
     tried: tuple[Attempt, ...]
     steps_in_loop: int
     next_steps: tuple[str, ...]
+
+
+class WalkEnd(StrEnum):
+    """How the walk of an agent on a graph ended (examples/graph_agents)."""
+
+    GOAL = "goal"
+    HUMAN = "human"
+    """The user, asked about a loop, ended it."""
+    STOP = "stop"
+    """The last rung."""
+    LIMIT = "limit"
+    """The limit of steps was reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVisited(Event):
+    """The agent moved to a node, or stayed."""
+
+    node: str
+    step: int
+    came_from: str = ""
+    """Empty: it starts here, stayed, or was put here by a rollback."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkEnded(Event):
+    """Last event of a walk."""
+
+    end: WalkEnd
+    node: str
+    steps: int
+    calls: int
+    """Calls of tools, including repeated ones."""
+    failed: int
+    interventions: int
+    waited_s: float
+    """Seconds of pauses before repeated calls."""

@@ -1,4 +1,4 @@
-"""The values that events carry: messages, usage, and the two outcomes of a model call."""
+"""Messages, token usage, and the two outcomes of a model call: `Reply` and `Fault`."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,12 +7,12 @@ from typing import Any, Literal
 Json = dict[str, Any]
 """A JSON object."""
 Block = dict[str, Any]
-"""One content block exactly as it stands on the wire."""
+"""One content block, exactly as on the wire."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of the conversation, in the form that is sent to the model."""
+    """One message of the conversation, as sent to the model."""
 
     role: Literal["user", "assistant"]
     content: tuple[Block, ...]
@@ -25,23 +25,23 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one request took, or many added up. Counts are tokens unless said otherwise."""
+    """Usage of one request, or the sum of several. Numbers are tokens unless stated otherwise."""
 
     input: int = 0
-    """Only what stands after the last cache breakpoint (api §5.3)."""
+    """Input tokens after the last cache breakpoint."""
     output: int = 0
     cache_creation: int = 0
     cache_read: int = 0
     cache_creation_1h: int = 0
-    """Of `cache_creation`, what is kept for an hour and not for five minutes."""
+    """Part of `cache_creation` that is cached for an hour instead of five minutes."""
     web_searches: int = 0
-    """Searches that the server made."""
+    """Number of web searches by the server."""
     thinking: int = 0
-    """Of `output`, what was thought, where the server says so."""
+    """Part of `output` that is thinking, where the server reports it."""
     speed: str = ""
-    """"fast" in fast mode. This and what follows is known of one request only; empty in a sum."""
+    """"fast" in fast mode; empty in a sum."""
     inference_geo: str = ""
-    """Where the model ran, where the server says so: "us", "global"."""
+    """Where the model ran: "us", "global"; empty in a sum, or where the server does not report it."""
 
     @property
     def prompt(self) -> int:
@@ -92,7 +92,7 @@ class KnownMemory:
 
 
 class FaultKind(StrEnum):
-    """What kind of failure a model call ended in (recovery A1)."""
+    """Kind of failure of a model call."""
 
     OVERLOADED = "overloaded"
     RATE_LIMIT = "rate_limit"
@@ -112,33 +112,33 @@ class FaultKind(StrEnum):
     HISTORY_INVALID = "history_invalid"
     MODEL_NOT_FOUND = "model_not_found"
     WRONG_ADDRESS = "wrong_address"
-    """Something answers there, but not the Messages API."""
+    """The server does not provide the Messages API."""
     CACHE_MARKS = "cache_marks"
-    """The server takes no `cache_control`."""
+    """The server does not accept `cache_control`."""
     REPLY_SETTINGS = "reply_settings"
-    """The server takes no `thinking` or `output_config.effort`, or not as they were sent."""
+    """The server does not accept `thinking` or `output_config.effort`, or these values of them."""
     SERVER_TOOLS = "server_tools"
-    """The server or the model has no web search and fetch."""
+    """The server or the model does not support web search and fetch."""
     ANSWER_FORMAT = "answer_format"
-    """The server or the model takes no `output_config.format`, or not this schema."""
+    """The server or the model does not accept `output_config.format`, or this schema."""
     CACHE_DIAGNOSTICS = "cache_diagnostics"
-    """The server takes no `diagnostics`."""
+    """The server does not accept `diagnostics`."""
     REFUSAL = "refusal"
     MALFORMED_RESPONSE = "malformed_response"
     REPETITION = "repetition"
-    """The reply repeated itself, and we cut it."""
+    """The reply repeated itself and was cut off by us."""
     CANCELLED = "cancelled"
     UNKNOWN = "unknown"
 
 
 OWN_EFFORT = "default"
-"""In the place of an effort: the model goes by its own."""
+"""Setting value for the default effort of the model."""
 
 
 class Effort(StrEnum):
-    """How much a model puts into a reply (`output_config.effort`), from the least to the most.
+    """Reasoning effort (`output_config.effort`), from least to most. A model's card lists those it supports.
 
-    Which of them a model takes is in its card (https://platform.claude.com/docs/en/build-with-claude/effort).
+    https://platform.claude.com/docs/en/build-with-claude/effort
     """
 
     LOW = "low"
@@ -150,7 +150,7 @@ class Effort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call that may be run: its block was closed and its input is a whole JSON object (api R18)."""
+    """A complete tool call that may run: its block was closed and its input is a JSON object."""
 
     id: str
     name: str
@@ -159,7 +159,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class CutCall:
-    """A tool call that must never run, because the reply broke off in it or its input is not a JSON object."""
+    """A tool call that must not run: the reply broke off inside it, or its input is not a JSON object."""
 
     id: str
     name: str
@@ -168,35 +168,35 @@ class CutCall:
 
 @dataclass(frozen=True, slots=True)
 class CacheMiss:
-    """Why the prompt cache could not give what the request before had put into it."""
+    """Why the prompt cache missed what the previous request had stored."""
 
     reason: str
-    """In the server's word: "model_changed", "system_changed", "tools_changed", "messages_changed",
-    "previous_message_not_found" or "unavailable"; the last two say nothing about the request."""
+    """As the server names it: "model_changed", "system_changed", "tools_changed", "messages_changed",
+    "previous_message_not_found" or "unavailable"; the last two are not about the request."""
     tokens: int | None = None
-    """About how many tokens would have been read from the cache; None: not known."""
+    """Approximate number of tokens that the cache did not provide; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model call that came back whole: message_stop was seen."""
+    """A complete reply: the stream reached message_stop."""
 
     model: str
     stop_reason: str
-    """As the server named it; where it named none, what the reply amounts to: "tool_use" or "end_turn"."""
+    """As the server named it; otherwise derived: "tool_use" or "end_turn"."""
     content: tuple[Block, ...]
-    """Complete blocks as received. The blocks of `cut_calls` are not among them."""
+    """Complete blocks as received, without those of `cut_calls`."""
     calls: tuple[ToolCall, ...] = ()
-    """Calls that may be run, in the order of the reply. Each has its block in `content`."""
+    """Calls that may run, in order. Each has its block in `content`."""
     cut_calls: tuple[CutCall, ...] = ()
     usage: Usage = Usage()
     request_id: str | None = None
     stop_details: Json | None = None
-    """What came with the stop reason, such as the category and explanation of a refusal."""
+    """Details of the stop reason, such as the category and explanation of a refusal."""
     message_id: str = ""
-    """The server's id of the message; empty: it gave none."""
+    """The server's id of the message; may be empty."""
     cache_miss: CacheMiss | None = None
-    """How the prompt differs from that of the request before; None: it does not, or the server does not say."""
+    """Why the prompt cache missed; None: it did not, or the server does not report it."""
 
     @property
     def text(self) -> str:
@@ -210,40 +210,40 @@ class Fault:
 
     kind: FaultKind
     message: str
-    """One line for a person, in the server's words where it gave any; holds no secret."""
+    """One line for the user, from the server where possible; contains no secret."""
     status: int | None = None
-    """HTTP status; for an error event inside a stream the status it stands for (529 for overloaded_error)."""
+    """HTTP status; for an error event inside a stream, the equivalent status (529 for overloaded_error)."""
     error_type: str | None = None
     """`error.type` of the body."""
     error_code: str | None = None
     """`error.details.error_code` of the body."""
     retry_after_s: float | None = None
-    """Seconds the server asks us to wait; None when it said nothing usable."""
+    """Seconds that the server asks to wait; None: nothing usable."""
     should_retry: bool | None = None
     """The header x-should-retry."""
     request_id: str | None = None
     input_tokens: int | None = None
-    """Size of the prompt, where the error text names it."""
+    """Size of the prompt in tokens, where the error text states it."""
     limit: int | None = None
-    """The limit that was passed, in tokens, where the error text names it."""
+    """The exceeded limit in tokens, where the error text states it."""
     streamed: bool = False
-    """The response had begun: a 200 stream was open when it failed."""
+    """The response had started: a 200 stream was open when it failed."""
     kept: tuple[Block, ...] = ()
-    """Blocks that were complete when the stream broke; unsigned thinking and cut tool calls are not among them."""
+    """Blocks that were complete when the stream broke, without unsigned thinking and cut tool calls."""
     calls: tuple[ToolCall, ...] = ()
     """Complete tool calls among `kept`."""
     stop_reason: str | None = None
-    """The stop reason, if the stream broke after it had been sent."""
+    """The stop reason, if it was sent before the stream broke."""
     usage: Usage = Usage()
-    """What the failed attempt is known to have cost."""
+    """Usage of the failed attempt, as far as known."""
 
 
 Outcome = Reply | Fault
 
 
 def without_unanswered(content: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks without calls of server tools whose result is not among them: nobody but the server can answer one,
-    and it does so only while nothing stands behind it."""
+    """The blocks without calls of server tools that lack a result. Only the server can supply the result, and only
+    while nothing follows the call."""
     answered = {block.get("tool_use_id") for block in content}
     return tuple(
         block
@@ -253,7 +253,7 @@ def without_unanswered(content: tuple[Block, ...]) -> tuple[Block, ...]:
 
 
 def paragraphs(content: tuple[Block, ...]) -> str:
-    """The text of a reply as it is read: what stands before and behind tools of the server in paragraphs of its own."""
+    """The text of a reply, with a paragraph break wherever a server tool ran."""
     text, apart = "", False
     for block in content:
         if block.get("type") == "text":
@@ -265,7 +265,7 @@ def paragraphs(content: tuple[Block, ...]) -> str:
 
 
 class TransitionCode(StrEnum):
-    """Why the loop went round or ended (recovery §1.1, M1). What each means stands in `recovery.transitions`."""
+    """Why the loop continued or ended. docs/transitions.md describes each code."""
 
     COMPLETED = "completed"
     NEXT_TURN = "next_turn"
@@ -298,38 +298,38 @@ class TransitionCode(StrEnum):
 
 
 OWN_COMMAND = "shell-"
-"""Begins the call ids of commands that the person ran; a number follows."""
+"""Prefix of call ids of commands that the user ran; a number follows."""
 ATTACHMENT = "attach-"
-"""Begins the ids of calls that read a file which a prompt names; the turn and a number follow."""
+"""Prefix of call ids that read a file named in a prompt; the turn and a number follow."""
 
 
 class Origin(StrEnum):
-    """Why a message stands in the history."""
+    """Why a message was added to the history."""
 
     PROMPT = "prompt"
     REPLY = "reply"
     TOOL_RESULTS = "tool_results"
     CONTINUATION = "continuation"
-    """Our request to go on: where a cut reply ended, or with what is left of a token budget."""
+    """Asks the model to continue a cut reply, or to use the rest of a token budget."""
     NUDGE = "nudge"
-    """What the escape mechanism says to the model about a loop (resilience B20)."""
+    """Tells the model about a loop."""
     REPAIR = "repair"
     ARRIVAL = "arrival"
-    """What came of commands and agents in the background while the model did something else."""
+    """Notifications of background commands and subagents."""
     SHELL = "shell"
-    """A command that the person ran, and what came of it."""
+    """A command that the user ran, and its result."""
     HOOK = "hook"
-    """What a hook of the person says to the model: an objection to the end of the turn, or something to know."""
+    """Text of a user hook: an objection to the end of the turn, or context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """What a resource holds at one moment."""
+    """The content of a resource at one moment."""
 
     resource: str
-    """Its one name, whatever the arguments call it: for a file its path from the workspace, links resolved."""
+    """Its canonical name: for a file, its path relative to the workspace, with links resolved."""
     digest: str
-    """Of the whole content."""
+    """Digest of the whole content."""
 
 
 class ToolOutcome(StrEnum):
@@ -337,12 +337,12 @@ class ToolOutcome(StrEnum):
 
     OK = "ok"
     ERROR = "error"
-    """The tool answered that it could not do it: a failed test, a missing file, a non-zero exit."""
+    """The tool worked and reports a failure: a failed test, a missing file, a non-zero exit."""
     BROKEN = "broken"
-    """The tool itself failed: time limit, cannot start, killed by a signal, transport (resilience Q3)."""
+    """The tool itself failed: time limit, cannot start, killed by a signal, transport."""
     INVALID = "invalid"
-    """The arguments did not fit the schema, or the tool does not exist; nothing was run."""
+    """The arguments do not match the schema, or the tool does not exist; nothing ran."""
     DENIED = "denied"
     CANCELLED = "cancelled"
     SKIPPED = "skipped"
-    """Decided before it ran: its breaker is open, or the turn pauses (resilience A2)."""
+    """Not run: its breaker is open, or the turn pauses."""

@@ -1,4 +1,4 @@
-"""Questions to the user that are no permission: one of the model, and the one before many subagents are started."""
+"""Questions to the user: permissions, questions of the model, and the consent to start many subagents."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,33 +7,56 @@ from harness.events.catalogue import Event
 
 
 @dataclass(frozen=True, slots=True)
+class PermissionAsked(Event):
+    """A tool call waits for the user's permission."""
+
+    call_id: str
+    tool: str
+    summary: str
+    why: str
+    agent: str = ""
+    """Id of the subagent that made the call; empty: the main agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswered(Event):
+    """Whether the call may run, and who decided."""
+
+    call_id: str
+    tool: str
+    answer: Literal["once", "always", "no"]
+    by: Literal["user", "rule", "mode", "default"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionOption:
-    """One answer on offer."""
+    """One of the answers offered."""
 
     label: str
     """A few words; the answer itself."""
     description: str = ""
-    """What it means, in a sentence."""
+    """Explains it in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """What it would take to start many subagents."""
+    """The estimate shown before many subagents are started."""
 
     wanted: int
     """Subagents that wait to be started."""
     started: int
-    """Those that the session has started before."""
+    """Subagents that the session has started so far."""
     allowed: int
-    """Those that the session may have started, all together, without another question if the answer is yes."""
+    """Total that the session may start without another question if the answer is yes."""
     most: int
-    """`max_agents`: those that a session may start at all."""
+    """`max_subagents`: the total that a session may start."""
     tokens: int
-    """Estimate for `wanted` of them, input and output together."""
+    """Estimate for `wanted` subagents, input and output together."""
     cost_usd: float | None
-    """Estimate for the same, in US dollars; None: the price is not known."""
+    """Estimate for the same, in US dollars; None: the price is unknown."""
     measured: int
-    """Subagents of the session whose average the estimate is; 0: it rests on an assumption."""
+    """Finished subagents that the estimate averages; 0: it is an assumption."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +67,19 @@ class QuestionAsked(Event):
     """The tool call that it belongs to."""
     question: str
     options: tuple[QuestionOption, ...] = ()
-    """Empty: the answer is free text. An answer in other words is possible in any case."""
+    """Empty: the answer is free text. Free text is possible in any case."""
     agent: str = ""
-    """Id of the subagent that asks; empty: the agent the user talks to."""
+    """Id of the subagent that asks; empty: the main agent."""
     fan_out: FanOut | None = None
     """Set where the program asks whether subagents may be started; the first option is yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionAnswered(Event):
-    """The end of a question. A question without one was interrupted."""
+    """The end of a question. A question without this event was interrupted."""
 
     call_id: str
     how: Literal["option", "text", "declined"]
     answer: str
-    """The label that was chosen, or the user's words; empty where the question was declined."""
+    """The chosen label or the user's text; empty where the question was declined."""
     by: Literal["user", "setting"] = "user"

@@ -1,8 +1,9 @@
-"""Events of the dispatch layer: what was decided about each tool call, and how the tools fared."""
+"""Events of tool dispatch, breakers and the plan."""
 
 from dataclasses import dataclass
 
 from harness.events.breakers import (
+    Alternative,
     BreakerCommand,
     BreakerState,
     CascadePhase,
@@ -14,7 +15,6 @@ from harness.events.breakers import (
     FreshnessLabel,
     PauseReport,
     PlanItem,
-    Route,
     Score,
 )
 from harness.events.catalogue import Event
@@ -22,45 +22,45 @@ from harness.events.catalogue import Event
 
 @dataclass(frozen=True, slots=True)
 class DispatchLimitsSet(Event):
-    """The numbers from the next decision on: once when a session is opened, and at each change."""
+    """The limits from the next decision on: once when a session is opened, and at each change."""
 
     limits: DispatchLimits
     tools: tuple[str, ...]
-    """The tools that may be called."""
+    """The available tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatched(Event):
-    """What was decided about a tool call. Every call of a reply has exactly one of these, before anything else."""
+    """The decision about a tool call. The first event of every call of a reply."""
 
     call_id: str
     tool: str
     dispatch: Dispatch
     reason: DispatchReason
     generation: int
-    """An outcome of an older generation than the breaker's changes nothing (A9)."""
-    place: int
-    """Place of the call in its reply, from 0; outcomes of a parallel batch count in this order (A29)."""
+    """Of the breaker. Results with an older generation are ignored (`LateResult`)."""
+    index: int
+    """Index of the call in its reply, from 0; outcomes of parallel calls count in this order."""
     detail: str = ""
-    """In one line for a person; empty for a call that is as usual."""
-    routes: tuple[Route, ...] = ()
-    """The ways round, best first; only with SKIP."""
+    """One line for the user; empty for an ordinary call."""
+    alternatives: tuple[Alternative, ...] = ()
+    """Best first; only with SKIP."""
     caution: bool = False
     """The next failure pauses the turn, or several tools are failing from one cause."""
     in_place_of: str = ""
-    """The tool that was skipped in the step before and for which this one was offered."""
+    """The tool skipped in the previous step that this one was offered as an alternative to."""
     parts: tuple[str, ...] = ()
-    """What of the tool the call uses, such as the programs of a command line; each has a breaker of its own."""
+    """Parts of the tool that the call uses, such as the programs of a command line; each has its own breaker."""
     key: str = ""
-    """Of the breaker that decided, where it is that of a part: "bash:npm". Empty: that of the tool."""
+    """Key of the breaker that decided, if it belongs to a part: "bash:npm". Empty: the tool's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakerChanged(Event):
-    """A breaker moved, or its count did."""
+    """A breaker, or its failure count, changed."""
 
     key: str
-    """Name of a tool, that of a part of one, such as "bash:npm", or "model:" and that of a model."""
+    """Name of a tool, of a part such as "bash:npm", or "model:" and the name of a model."""
     before: BreakerState
     after: BreakerState
     why: ChangeReason
@@ -69,27 +69,27 @@ class BreakerChanged(Event):
     generation: int
     step: int
     probe_at: int | None = None
-    """Step at or after which a call is the probe; None: not open, or not by itself."""
+    """Step from which a call is the probe; None: not open, or no automatic probe."""
     detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class FailureCharged(Event):
-    """A failure was charged to the budget."""
+    """A failure was counted in the failure budget."""
 
     tool: str
     failure: Failure
     step: int
     cost: int
-    """What it added: 1, or 0 where another failure of the same cause has paid already (A11)."""
+    """1, or 0 if an earlier failure with the same cause was counted."""
     consumed: int
-    """After it."""
+    """Failures counted so far, including this one."""
     budget: int
 
 
 @dataclass(frozen=True, slots=True)
 class LateResult(Event):
-    """A result came after its breaker had moved on; it changes and costs nothing (A9)."""
+    """A result came after its breaker had changed, and is ignored."""
 
     tool: str
     generation: int
@@ -100,21 +100,21 @@ class LateResult(Event):
 
 @dataclass(frozen=True, slots=True)
 class CascadeChanged(Event):
-    """Several tools fail from one cause, or do so no longer."""
+    """Several tools started or stopped failing from one cause."""
 
     signature: str
     phase: CascadePhase
     tools: tuple[str, ...]
     root: str
-    """The suspected cause in words."""
+    """The suspected cause."""
     step: int
     probe_at: int | None = None
-    """Step of the next canary; None: not before a person confirms, or not systemic."""
+    """Step of the next canary; None: waits for the user to confirm, or not systemic."""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakerCommanded(Event):
-    """A person moved a breaker by hand."""
+    """The user changed a breaker."""
 
     command: BreakerCommand
     tool: str = ""
@@ -123,7 +123,7 @@ class BreakerCommanded(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolScored(Event):
-    """A check before a call said how a tool is."""
+    """Result of a health check of a tool."""
 
     tool: str
     score: Score
@@ -132,24 +132,24 @@ class ToolScored(Event):
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged(Event):
-    """The sub-tasks that the turn declares, all of them each time."""
+    """The model declared or changed its plan; contains all items."""
 
     items: tuple[PlanItem, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PlanReminded(Event):
-    """The model is reminded of its plan, in the message with the results that follows (lessons s05)."""
+    """A reminder of the plan was added to the next message with tool results."""
 
-    rounds: int
-    """Tool rounds of this turn since the plan was written, or since the last reminder."""
+    steps: int
+    """Steps of this turn since the plan was changed, or since the last reminder."""
     left: tuple[str, ...]
-    """The parts that are open."""
+    """Texts of the open items."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResultLabelled(Event):
-    """A result may not be fresh, and this is the evidence (A22)."""
+    """A result may be outdated."""
 
     call_id: str
     tool: str
@@ -159,6 +159,6 @@ class ResultLabelled(Event):
 
 @dataclass(frozen=True, slots=True)
 class PauseReported(Event):
-    """The turn pauses: what is done, what is not, and how the tools are (A23)."""
+    """The turn pauses with a report."""
 
     report: PauseReport

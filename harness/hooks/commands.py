@@ -1,4 +1,4 @@
-"""What a command says to us by its exit code, its stdout and its stderr.
+"""The answer of a hook command, from its exit code, stdout and stderr.
 
 exit 0    it has no objection; on stdout nothing, or a JSON object with the fields of `HookAnswer`
 exit 2    it blocks; the reason is on stderr
@@ -14,17 +14,17 @@ from harness.hooks.definition import HookAnswer, HookError, Verdict
 BLOCKS = 2
 """Exit code of a command that blocks."""
 MOST_BYTES = 100_000
-"""Bytes of stdout that are read; what is longer is no answer."""
+"""Bytes of stdout that are read; longer output is an error."""
 _TEXTS = ("block", "context", "stop", "reason")
 _KEYS = (*_TEXTS, "input", "permission")
 
 
 def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer:
-    """The answer of a command that ended by itself. Raises HookError for everything else than the two ways to answer.
+    """The answer of a command that exited. Raises HookError for anything but the two ways to answer.
 
     Args:
         exit_code: negative: the number of the signal that killed it; None: it could not be ended.
-        stdout: at most `MOST_BYTES` and one more, by which a longer one is known.
+        stdout: at most `MOST_BYTES` and one more byte, which shows that it is longer.
         stderr: as much of it as is worth reading.
     """
     if exit_code == BLOCKS:

@@ -1,17 +1,10 @@
-"""Hooks as they are written in a settings file.
+"""Hooks declared in a settings file, and the list of hooks shown to the user."""
 
-[[hooks]]
-event = "before_tool"
-tools = "bash"
-command = "python3 ~/bin/look_at_command.py"
-timeout = 5
-"""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from harness.hooks.definition import TIME_LIMIT_S, Hook, point_called
+from harness.hooks.definition import TIME_LIMIT_S, TOOL_POINTS, Hook, matches, point_called
 
 LONGEST_S = 600.0
 _KEYS = ("event", "command", "tools", "timeout", "required", "name")
@@ -77,3 +70,21 @@ def _switch(table: Mapping[str, Any]) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"required is {value!r}; give true or false")
     return value
+
+
+def hook_lines(hooks: Sequence[Hook], tools: Iterable[str]) -> Iterator[str]:
+    """One line per hook, in the order they run; `tools` are those that there are."""
+    there = tuple(tools)
+    points = max((len(hook.point) for hook in hooks), default=0)
+    for hook in hooks:
+        yield f"  {hook.point:<{points}}  {hook.name}: {', '.join(_facts(hook, there))}"
+
+
+def _facts(hook: Hook, tools: tuple[str, ...]) -> Iterator[str]:
+    if hook.point in TOOL_POINTS:
+        none = "" if any(matches(hook.tools, tool) for tool in tools) else " (there is no such tool)"
+        yield f"for {hook.tools or 'every tool'}{none}"
+    yield f"runs {' '.join(hook.action.split())}" if isinstance(hook.action, str) else "a function of this program"
+    yield f"at most {hook.time_s:g} s"
+    if hook.required:
+        yield "required: its failure counts as a no"

@@ -1,12 +1,12 @@
-"""What a hook is, what it is told and what it may answer."""
+"""Hooks: when one runs, what it receives and what it may answer."""
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 
 from harness.events import HookPoint, Json
-from harness.hooks.tool_patterns import matches
 
 TIME_LIMIT_S = 10.0
 TOOL_POINTS = frozenset({HookPoint.BEFORE_TOOL, HookPoint.AFTER_TOOL})
@@ -26,11 +26,11 @@ class HookAnswer:
     """What a hook decided. Empty fields decide nothing, and most answers have one field."""
 
     block: str = ""
-    """Why what is about to happen must not: for the model, and for the person."""
+    """Why the action must not happen: for the model and the user."""
     input: Json | None = None
-    """Put in the place of the call's input, or of `{"prompt": …}`; None: it stays."""
+    """Replaces the call's input, or `{"prompt": …}`; None: unchanged."""
     context: str = ""
-    """What the model is to know."""
+    """Text for the model."""
     stop: str = ""
     """Why the turn ends here."""
     permission: Verdict | None = None
@@ -40,13 +40,13 @@ class HookAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """What a hook is told. Which fields are set depends on the point."""
+    """The input of a hook. The point decides which fields are set."""
 
     point: HookPoint
     workspace: str
     turn: int
     agent: str = ""
-    """Id of the agent that works for another one; empty: it works for the person."""
+    """Id of the subagent; empty: the main agent."""
     source: str = ""
     """session_start: "new" or "resumed"."""
     tool: str = ""
@@ -56,27 +56,27 @@ class HookCall:
     outcome: str = ""
     """after_tool: how the call ended, in the words of `ToolOutcome`."""
     result: str = ""
-    """after_tool: what the model reads of it."""
+    """after_tool: the result that the model reads."""
     trigger: str = ""
     """Of a compaction: "auto", "reactive" or "manual"."""
     tokens: int = 0
     """Estimated size of the history, before or after the compaction."""
     answer: str = ""
-    """stop: what the person takes for the answer."""
+    """stop: the answer that the user sees."""
     objections: int = 0
-    """stop: how often in a row the end was objected to; 0 at the first time."""
+    """stop: how often in a row hooks have blocked the end; 0 the first time."""
     kind: str = ""
     """notification: "permission", "question", "wait", "loop" or "turn_ended"."""
     text: str = ""
-    """notification: what it says, in one line."""
+    """notification: its text, in one line."""
 
     @property
     def prompt(self) -> str:
-        """prompt_submit: what the person typed."""
+        """prompt_submit: the prompt of the user."""
         return str(self.input.get("prompt", ""))
 
     def document(self) -> Json:
-        """What a command gets on its stdin: the fields of the point, and `event` for its name."""
+        """The JSON that a command gets on stdin: the fields of the point, and its name as `event`."""
         common: Json = {"event": self.point.value, "workspace": self.workspace, "turn": self.turn}
         if self.agent:
             common["agent"] = self.agent
@@ -103,10 +103,10 @@ HookFunction = Callable[[HookCall], HookAnswer | Awaitable[HookAnswer | None] | 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Something that attaches to one point. Raises ValueError, a clause, for a hook that could never be asked."""
+    """A function or command attached to one point. Raises ValueError, a clause, for a hook that could never run."""
 
     name: str
-    """What the person reads of it."""
+    """The name that the user sees."""
     point: HookPoint
     action: HookFunction | str
     """A function of this program, or a command line."""
@@ -114,7 +114,7 @@ class Hook:
     """Which tools it is for, as in "bash" or "write_file|edit_*"; empty: every one."""
     time_s: float = TIME_LIMIT_S
     required: bool = False
-    """Its failure counts as a no, instead of as no answer."""
+    """Its failure blocks, instead of counting as no answer."""
 
     def __post_init__(self) -> None:
         if self.tools and self.point not in TOOL_POINTS:
@@ -123,7 +123,7 @@ class Hook:
             raise ValueError("the time limit has to be above 0 seconds")
 
     def concerns(self, call: HookCall) -> bool:
-        """It is to be asked about this."""
+        """Whether it runs for this call."""
         return self.point is call.point and (self.point not in TOOL_POINTS or matches(self.tools, call.tool))
 
 
@@ -139,9 +139,9 @@ def hook(
         @hook("before_tool", tools="bash")
         def no_force_push(call: HookCall) -> HookAnswer | None:
             if "push --force" in call.input["command"]:
-                return HookAnswer(block="nobody pushes by force here")
+                return HookAnswer(block="force pushes are not allowed here")
 
-    Give it to `Agent(hooks=[no_force_push])`. A plain function runs in a thread of its own. What it raises is told
+    Give it to `Agent(hooks=[no_force_push])`. A plain function runs in a thread of its own. An exception is reported
     once and ends nothing, unless the hook is `required`.
 
     Raises ValueError for a point that does not exist, or `tools` where there is no tool.
@@ -156,7 +156,7 @@ def hook(
 
 
 def own_hooks(hooks: object) -> tuple[Hook, ...]:
-    """The hooks that a program hands in. Raises TypeError, one sentence, for what is not a hook."""
+    """The hooks that a program passes in. Raises TypeError with one sentence for anything else."""
     if isinstance(hooks, Hook) or not isinstance(hooks, Iterable):
         raise TypeError(f"hooks takes a list of hooks: write hooks=[{getattr(hooks, 'name', '…')}].")
     found = tuple(hooks)
@@ -174,3 +174,16 @@ def point_called(name: str) -> HookPoint:
         return HookPoint(name)
     except ValueError:
         raise ValueError(f"there is no hook point {name!r}; there are {', '.join(HookPoint)}") from None
+
+
+def matches(pattern: str, tool: str) -> bool:
+    """Whether a tool is one of those that the pattern names.
+
+    Names are separated by `|`, and `*` matches any text: "bash", "write_file|edit_file", "mcp__*". Large and small
+    letters differ, as they do in the names of tools. An empty pattern means every tool.
+    """
+    return not pattern.strip() or any(_means(part.strip(), tool) for part in pattern.split("|"))
+
+
+def _means(part: str, tool: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, part.split("*"))), tool, re.DOTALL) is not None

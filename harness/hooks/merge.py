@@ -1,46 +1,43 @@
-"""How the answers of several hooks become one.
+"""How several hook answers become one, and which answers are valid at which point."""
 
-Every hook is asked, also after one has said no, so that one that only writes things down sees them all. The hooks are
-asked in order, and each sees the input as those before it left it.
-"""
-
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from harness.events import HookOutcome, HookPoint, Json
-from harness.hooks.definition import HookAnswer, Verdict
+from harness.hooks.definition import HookAnswer, HookError, Verdict
 
 STRENGTH = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
 """Deny beats ask beats allow."""
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A text, and the hook that said it."""
+class HookNote:
+    """A text and the hook it came from."""
 
     hook: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
-    """What all hooks of a point decided together."""
+class MergedAnswer:
+    """The merged answer of all hooks of a point."""
 
     input: Json
     """As the last of them left it."""
-    blocks: tuple[Said, ...] = ()
-    contexts: tuple[Said, ...] = ()
-    stops: tuple[Said, ...] = ()
+    blocks: tuple[HookNote, ...] = ()
+    contexts: tuple[HookNote, ...] = ()
+    stops: tuple[HookNote, ...] = ()
     verdict: Verdict | None = None
-    reasons: tuple[Said, ...] = ()
+    reasons: tuple[HookNote, ...] = ()
     """Why the verdict is what it is; one for each hook that said the same."""
 
-    def joined(self, hook: str, answer: HookAnswer) -> "Combined":
-        """What they decided, with the answer of the next one.
+    def joined(self, hook: str, answer: HookAnswer) -> "MergedAnswer":
+        """The merged answer, with the answer of the next hook.
 
-        What was allowed was another call than the one that a later hook makes of it, so such an allow is void. A no
-        and the wish to ask stand: they came from somebody who saw what the model wanted.
+        An allow is void when a later hook changes the input, because it allowed a different call. Deny and ask remain
+        valid: they judged the call of the model.
         """
         input, verdict, reasons = self.input, self.verdict, self.reasons
         if answer.input is not None and answer.input != input:
@@ -48,10 +45,10 @@ class Combined:
             if verdict is Verdict.ALLOW:
                 verdict, reasons = None, ()
         if answer.permission is not None and _weight(answer.permission) >= _weight(verdict):
-            said = Said(hook, answer.reason)
+            said = HookNote(hook, answer.reason)
             reasons = (*reasons, said) if answer.permission is verdict else (said,)
             verdict = answer.permission
-        return Combined(
+        return MergedAnswer(
             input,
             _with(self.blocks, hook, answer.block),
             _with(self.contexts, hook, answer.context),
@@ -66,15 +63,7 @@ class Combined:
         return in_one_line(self.reasons)
 
 
-def combined(input: Json, answers: Iterable[tuple[str, HookAnswer]]) -> Combined:
-    """What the answers, each with the name of its hook, decide together about `input`."""
-    together = Combined(input)
-    for hook, answer in answers:
-        together = together.joined(hook, answer)
-    return together
-
-
-def in_one_line(said: Iterable[Said]) -> str:
+def in_one_line(said: Iterable[HookNote]) -> str:
     """The texts in one line, each behind the name of its hook."""
     return "; ".join(f"{one.hook}: {' '.join(one.text.split())}" if one.text.strip() else one.hook for one in said)
 
@@ -96,7 +85,7 @@ _MEANT = MappingProxyType(
 
 
 def misplaced(point: HookPoint, answer: HookAnswer) -> str:
-    """The field of the answer that means nothing at this point; empty: there is none."""
+    """The field of the answer that has no meaning at this point; empty: none."""
     decides = {
         "block": bool(answer.block),
         "input": answer.input is not None,
@@ -108,7 +97,7 @@ def misplaced(point: HookPoint, answer: HookAnswer) -> str:
 
 
 def outcome_of(answer: HookAnswer) -> tuple[HookOutcome, str]:
-    """The weightiest thing that an answer does, and its words."""
+    """The strongest effect of an answer, and its text."""
     match answer:
         case HookAnswer(stop=why) if why:
             return HookOutcome.STOPPED, why
@@ -129,13 +118,61 @@ def outcome_of(answer: HookAnswer) -> tuple[HookOutcome, str]:
 
 
 def as_a_no(answer: HookAnswer, point: HookPoint, why: str) -> HookAnswer:
-    """The answer of a required hook that failed. At the end of a turn it stops: the model cannot mend a hook."""
+    """The answer of a required hook that failed. At the end of a turn it stops the turn: the model cannot fix a
+    hook."""
     return replace(answer, stop=why) if point is HookPoint.STOP else replace(answer, block=why)
 
 
-def _with(said: tuple[Said, ...], hook: str, text: str) -> tuple[Said, ...]:
-    return (*said, Said(hook, text)) if text else said
+def _with(said: tuple[HookNote, ...], hook: str, text: str) -> tuple[HookNote, ...]:
+    return (*said, HookNote(hook, text)) if text else said
 
 
 def _weight(verdict: Verdict | None) -> int:
     return -1 if verdict is None else STRENGTH.index(verdict)
+
+
+MOST_REASON = 4_000
+"""Characters of a reason; longer ones are cut."""
+MOST_CONTEXT = 10_000
+"""Characters of a context; longer ones are cut, because they stay in the history."""
+
+
+def checked(point: HookPoint, answer: object) -> HookAnswer:
+    """The validated answer, with long texts cut. None decides nothing.
+
+    Raises HookError, a clause, for an unusable answer, which its author would take for a decision.
+    """
+    if answer is None:
+        return HookAnswer()
+    if not isinstance(answer, HookAnswer):
+        raise HookError(f"it returned {type(answer).__name__}; a hook returns HookAnswer or None")
+    if field := misplaced(point, answer):
+        raise HookError(f"its answer has {field}, which means nothing at {point}")
+    if answer.permission not in (None, *Verdict):
+        raise HookError(f"permission in its answer is {str(answer.permission)[:50]!r}; there are {', '.join(Verdict)}")
+    return HookAnswer(
+        block=_text(answer.block, "block", MOST_REASON),
+        input=None if answer.input is None else _input(point, answer.input),
+        context=_text(answer.context, "context", MOST_CONTEXT),
+        stop=_text(answer.stop, "stop", MOST_REASON),
+        permission=None if answer.permission is None else Verdict(answer.permission),
+        reason=_text(answer.reason, "reason", MOST_REASON),
+    )
+
+
+def _text(text: object, field: str, most: int) -> str:
+    if not isinstance(text, str):
+        raise HookError(f"{field} in its answer is {type(text).__name__} and no text")
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _input(point: HookPoint, input: object) -> Json:
+    if not isinstance(input, dict):
+        raise HookError(f"input in its answer is {type(input).__name__} and no object")
+    if point is HookPoint.PROMPT_SUBMIT and (list(input) != ["prompt"] or not isinstance(input["prompt"], str)):
+        raise HookError('input in its answer is not {"prompt": a text}')
+    try:
+        copy: Json = json.loads(json.dumps(input))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise HookError(f"input in its answer cannot be written as JSON ({error})") from error
+    return copy

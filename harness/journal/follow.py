@@ -1,8 +1,4 @@
-"""Following a journal while another process writes it.
-
-Nothing is locked and nothing is written, so that the session does not notice. What a reader gets is what
-`journal.read` would give it, record by record, and besides: when the past is over, and who writes.
-"""
+"""Follow a journal while another process writes it, without locking or writing anything."""
 
 import asyncio
 import os
@@ -12,51 +8,51 @@ from io import FileIO
 from pathlib import Path
 
 from harness.base.errors import JournalError
-from harness.journal import BadLine, LineReader, Record, sessions, writer_of
+from harness.journal import LineReader, Record, SkippedLine, sessions, writer_of
 
-__all__ = ["BadLine", "CaughtUp", "Followed", "Record", "WriterChanged", "follow", "running_session", "writer_of"]
+__all__ = ["CaughtUp", "FollowItem", "Record", "SkippedLine", "WriterChanged", "follow", "running_session", "writer_of"]
 
 CHUNK = 65_536
-"""Bytes read at once. Between two of them everything else in the loop gets its turn."""
+"""Bytes read at once; between two chunks the event loop runs."""
 APPEARS_WITHIN_S = 5.0
-"""How long a journal is waited for that is not there yet."""
+"""Seconds to wait for a journal that does not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """All that the file held when it was opened has been told; what follows is new. Comes once."""
+    """The end of the existing records; comes once."""
 
     writer: int | None
-    """Process id of who writes the session; None: nobody does at present."""
+    """Process id of the writer; None: no process writes the session now."""
 
 
 @dataclass(frozen=True, slots=True)
 class WriterChanged:
-    """Another process writes from now on, or nobody does; comes after the last record of the one before."""
+    """Another process writes from now on, or none; comes after the last record of the previous writer."""
 
     writer: int | None
 
 
-Followed = Record | BadLine | CaughtUp | WriterChanged
+FollowItem = Record | SkippedLine | CaughtUp | WriterChanged
 
 
 async def follow(
     path: Path, *, poll_s: float = 0.25, wait: Callable[[float], Awaitable[None]] = asyncio.sleep
-) -> AsyncGenerator[Followed, None]:
-    """Every record of the journal at `path`: first those there are, then each new one once its line is whole.
+) -> AsyncGenerator[FollowItem, None]:
+    """Every record of the journal at `path`, as `journal.read` returns them, then each new one once its line is whole.
 
-    Looks for news every `poll_s` seconds. Never ends by itself: cancel it, or close the iterator. Raises
-    JournalError when there is no such file, and when it is removed, replaced or cut while it is followed.
+    Polls every `poll_s` seconds and never ends: cancel it, or close the iterator. Raises JournalError if there is no
+    such file, or if it is removed, replaced or cut while it is followed.
     """
     with await _opened(path, poll_s, wait) as file:
         reader, lines = LineReader(), _Lines()
         caught_up, writer = False, writer_of(path)
         while True:
-            # Asked before reading: what a writer wrote before it went is then told before its going is.
+            # Checked before reading, so that the last records of a writer come before the news that it has gone.
             present = writer_of(path)
             while chunk := _next_chunk(file, path):
                 for line in lines.ended_by(chunk):
-                    if (found := reader.take(line)) is not None:
+                    if (found := reader.read(line)) is not None:
                         yield found
                 await asyncio.sleep(0)
             if not caught_up:
@@ -70,18 +66,18 @@ async def follow(
 
 
 def running_session(folder: Path) -> Path | None:
-    """The journal in a folder of sessions that a process writes now, the one used last if there are several."""
+    """The journal in a folder that a process writes now, the most recently used if there are several."""
     return next((summary.path for summary in sessions(folder) if writer_of(summary.path) is not None), None)
 
 
 class _Lines:
-    """Puts pieces of a file together to lines, each with its newline, in linear time."""
+    """Joins chunks of a file to lines, each with its newline, in linear time."""
 
     def __init__(self) -> None:
         self._begun: list[bytes] = []
 
     def ended_by(self, chunk: bytes) -> Iterator[bytes]:
-        """The lines whose newline is in this piece; the rest is kept for the next one."""
+        """The lines whose newline is in this chunk; the rest is kept for the next."""
         *ends, rest = chunk.split(b"\n")
         for end in ends:
             line = b"".join((*self._begun, end, b"\n"))
@@ -98,7 +94,7 @@ async def _opened(path: Path, poll_s: float, wait: Callable[[float], Awaitable[N
             return FileIO(path, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # also a pipe
         except FileNotFoundError as error:
             if waited >= APPEARS_WITHIN_S:
-                raise JournalError(f"There is no journal {path}; `harness sessions` lists those there are.") from error
+                raise JournalError(f"There is no journal {path}; `harness sessions` lists the journals.") from error
         except OSError as error:
             raise JournalError(f"The journal {path} cannot be read: {error.strerror}.") from error
         await wait(poll_s)
@@ -113,7 +109,7 @@ def _next_chunk(file: FileIO, path: Path) -> bytes:
 
 
 def _check_still_the_same(file: FileIO, path: Path) -> None:
-    """Raise JournalError unless `path` still names the open file and nothing of it was taken away."""
+    """Raise JournalError unless `path` still names the open file and the file was not cut."""
     what = ""
     try:
         named, ours = path.stat(), os.fstat(file.fileno())

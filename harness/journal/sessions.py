@@ -1,31 +1,79 @@
-"""The sessions in a folder, from their files alone."""
+"""Sessions on disk: their folders and ids, the list of them, and forks."""
 
+import hashlib
+import json
+import os
+import re
+import secrets
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
-from harness.base.errors import UnknownSession
-from harness.base.regular_file import open_regular
+from harness.base.errors import JournalError, UnknownSession
+from harness.base.files import open_regular
 from harness.events import Json, SessionStarted, TurnEnded, TurnStarted, name_of
-from harness.journal.last_lines import lines_backwards
-from harness.journal.records import object_of, time_of
-from harness.journal.replay import title_of
+from harness.journal.records import lines_backwards, object_of, time_of
+from harness.journal.session_state import title_of
 
 NEAR_LINES = 100
-"""How far from either end of a file the first prompt and the last turn's end are looked for."""
+"""Lines at either end of a file that are searched for the first prompt and the end of the last turn."""
 LATEST = "latest"
+
+
+# ── folders and ids ─────────────────────────────────────────────────────────────────────────────
+
+
+def workspace_slug(workspace: Path) -> str:
+    """A folder name for a workspace: its last part, and a digest that distinguishes workspaces of the same name."""
+    root = workspace.resolve()
+    digest = hashlib.sha256(os.fsencode(root)).hexdigest()[:8]
+    name = re.sub(r"\W+", "-", os.fsencode(root.name).decode("utf-8", "replace"))[:40].strip("-")
+    return f"{name or 'root'}-{digest}"
+
+
+def state_folder(state_dir: Path | None = None) -> Path:
+    """The folder of everything that outlives a run; `state_dir` replaces the platform's default."""
+    if state_dir is None:
+        from platformdirs import user_state_path
+
+        state_dir = user_state_path("harness", appauthor=False)
+    return state_dir
+
+
+def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:
+    """The folder of a workspace's sessions; `state_dir` as in `state_folder`."""
+    return state_folder(state_dir) / "sessions" / workspace_slug(workspace)
+
+
+def outputs_folder(path: Path) -> Path:
+    """The folder of the long tool outputs of the session with the journal at `path`."""
+    return path.with_name(path.stem + ".outputs")
+
+
+def agents_folder(path: Path) -> Path:
+    """The folder of the journals of the subagents of the session with the journal at `path`."""
+    return path.with_name(path.stem + ".agents")
+
+
+def new_session_id() -> str:
+    """A fresh id that sorts by time (UTC): "20261121-0345-7f3a9c"."""
+    return time.strftime("%Y%m%d-%H%M-", time.gmtime()) + secrets.token_hex(3)
+
+
+# ── the list ────────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSummary:
-    """A session as a list shows it."""
+    """A session in a list."""
 
     id: str
     path: Path
     title: str
-    """The first prompt in one line; empty when nothing was said."""
+    """The first prompt in one line; empty before the first turn."""
     workspace: str
     model: str
     """The model that the session began with."""
@@ -34,25 +82,25 @@ class SessionSummary:
     updated_at: float
     """Unix time of the last event."""
     interrupted: bool
-    """The last turn did not end."""
+    """Whether the last turn did not end."""
     size: int
     """Bytes."""
 
 
 def sessions(folder: Path) -> tuple[SessionSummary, ...]:
-    """The sessions in a folder, the one used last first.
+    """The sessions in a folder, most recently used first.
 
-    Only the first and the last lines of each file are read, and there is no index to lose (recovery K2). A file
-    that cannot be opened is listed with the reason as its title.
+    Reads only the first and last lines of each file; there is no separate index. A file that cannot be opened is
+    listed with the reason as its title.
     """
     found = [_summary(path) for path in folder.glob("*.jsonl")]
     return tuple(sorted(found, key=lambda summary: (summary.updated_at, summary.id), reverse=True))
 
 
 def find(folder: Path, wanted: str) -> Path:
-    """The journal of the session with this id, or with an id that begins so, or of the "latest" one.
+    """The journal of the session with this id, a unique beginning of an id, or "latest".
 
-    The latest is the one used last in which something was said. Raises UnknownSession with the nearest ids.
+    The latest is the most recently used session with a prompt. Raises UnknownSession with the nearest ids.
     """
     if wanted == LATEST:
         return _latest(sessions(folder))
@@ -75,7 +123,7 @@ def _explanation(wanted: str, matches: list[str], ids: list[str]) -> str:
         return f"{len(matches)} sessions of this folder begin with {wanted!r}: {shown}; give more of the id."
     if near := get_close_matches(wanted, ids, n=3, cutoff=0.5):
         return f"No session of this folder has the id {wanted!r}; the nearest: {', '.join(near)}."
-    return f"No session of this folder has the id {wanted!r}; --resume without an id shows those there are."
+    return f"No session of this folder has the id {wanted!r}; --resume without an id lists them."
 
 
 def _summary(path: Path) -> SessionSummary:
@@ -104,10 +152,15 @@ def _summary(path: Path) -> SessionSummary:
 
 def _objects(lines: Iterable[bytes]) -> Iterator[Json]:
     for line in islice(lines, NEAR_LINES):
-        try:
-            yield object_of(line)
-        except ValueError:
-            continue
+        if (data := _object_or_none(line)) is not None:
+            yield data
+
+
+def _object_or_none(line: bytes) -> Json | None:
+    try:
+        return object_of(line)
+    except ValueError:
+        return None
 
 
 def _times(objects: Iterable[Json]) -> Iterator[float]:
@@ -115,9 +168,49 @@ def _times(objects: Iterable[Json]) -> Iterator[float]:
 
 
 def _until(names: set[str], objects: Iterable[Json]) -> list[Json]:
-    taken: list[Json] = []
+    found: list[Json] = []
     for data in objects:
-        taken.append(data)
+        found.append(data)
         if data.get("type") in names:
             break
-    return taken
+    return found
+
+
+# ── forks ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def fork(path: Path, folder: Path, new_id: str) -> Path:
+    """Copy the journal at `path` as the beginning of a new session and return the path of the copy.
+
+    The copy holds every whole line, including those of newer versions, and names the original in its
+    `SessionStarted`. An unfinished last line is left out. The original may be in use. Raises JournalError.
+    """
+    copy = folder / f"{new_id}.jsonl"
+    if copy.exists():
+        raise JournalError(f"The session {new_id} already exists in {folder}; fork to another id.")
+    unfinished = copy.with_suffix(".fork")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished.touch(mode=0o600)
+        with unfinished.open("wb") as file:
+            file.writelines(_copied(path, new_id))
+        unfinished.replace(copy)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise JournalError(f"The session {path.stem} cannot be forked into {folder}: {error.strerror}.") from error
+    return copy
+
+
+def _copied(path: Path, new_id: str) -> Iterator[bytes]:
+    renamed = False
+    with open_regular(path) as file:
+        for line in file:
+            data = _object_or_none(line) if not renamed or not line.endswith(b"\n") else None
+            if data is not None and not renamed and data.get("type") == name_of(SessionStarted):
+                renamed = True
+                data |= {"session_id": new_id, "forked_from": data.get("session_id")}
+                yield json.dumps(data, separators=(",", ":")).encode("ascii") + b"\n"
+            elif line.endswith(b"\n"):
+                yield line
+            elif data is not None:
+                yield line + b"\n"

@@ -1,36 +1,33 @@
-"""The course: chapters as data, their runs, their code, their exercises.
+"""The course: chapters, recordings of their demos, code and exercises. Independent of the front ends.
 
-A chapter is a folder of `chapters`. Its `demo.py` runs against a practice server of its own; everything that happens
-is kept, and the sentences of its `lesson.toml` are matched to what happened. Front ends show it; nothing here draws.
+A chapter is a folder of `chapters`. Its `demo.py` runs against a practice server and is recorded; the steps of its
+`lesson.toml` are matched to the recorded events.
 """
 
-from harness.lessons.catalogue import before, lesson, lessons
-from harness.lessons.demo_session import Stage
-from harness.lessons.exchange import Exchanged
-from harness.lessons.languages import LANGUAGES, Language, Text
-from harness.lessons.lesson import Beat, Fact, Lesson, LessonError
+from harness.lessons.catalogue import ReadmeSection, before, lesson, lessons, readme
+from harness.lessons.demo_session import DemoSession
+from harness.lessons.lesson import LANGUAGES, Fact, Language, Lesson, LessonError, LessonStep, LocalizedText
 from harness.lessons.progress import Progress
-from harness.lessons.readme import Section, readme
-from harness.lessons.recording import Take
-from harness.lessons.sources import Source, difference, source
-from harness.lessons.steps import BeatAt, Moment
+from harness.lessons.recording import LocatedStep, Moment, Recording
+from harness.lessons.sources import CodeExcerpt, difference, source
+from harness.lessons.wire import WireExchange
 
 __all__ = [
     "LANGUAGES",
-    "Beat",
-    "BeatAt",
-    "Exchanged",
+    "CodeExcerpt",
+    "DemoSession",
     "Fact",
     "Language",
     "Lesson",
     "LessonError",
+    "LessonStep",
+    "LocalizedText",
+    "LocatedStep",
     "Moment",
     "Progress",
-    "Section",
-    "Source",
-    "Stage",
-    "Take",
-    "Text",
+    "ReadmeSection",
+    "Recording",
+    "WireExchange",
     "before",
     "difference",
     "lesson",

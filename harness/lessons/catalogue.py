@@ -1,31 +1,32 @@
-"""The chapters that there are."""
+"""The chapters and their texts."""
 
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from harness.lessons.lesson import Lesson, LessonError, load_lesson
+from harness.lessons.lesson import Language, Lesson, LessonError, load_lesson
 
 FOLDER = re.compile(r"s\d\d_\w+")
 
 
 class UnknownLesson(LessonError):  # noqa: N818 (reads better where it is raised)
-    """No chapter answers to the given name."""
+    """There is no such chapter."""
 
     exit_code = 2
 
 
 def chapters_folder() -> Path:
-    """Where the chapters are."""
+    """The folder of the chapters."""
     [folder] = import_module("chapters").__path__
     return Path(folder)
 
 
 @cache
 def lessons() -> tuple[Lesson, ...]:
-    """All chapters in their order. Raises LessonError for one that cannot be used."""
+    """All chapters in order. Raises LessonError for one that cannot be used."""
     folders = (folder for folder in chapters_folder().iterdir() if FOLDER.fullmatch(folder.name))
     return tuple(load_lesson(folder) for folder in sorted(folders) if (folder / "lesson.toml").exists())
 
@@ -46,3 +47,45 @@ def before(one: Lesson) -> Lesson | None:
     """The chapter before this one."""
     earlier = [other for other in lessons() if other.number < one.number]
     return earlier[-1] if earlier else None
+
+
+FILES: dict[Language, str] = {"en": "README.md", "ja": "README.ja.md"}
+HEADINGS: dict[Language, tuple[str, ...]] = {
+    "en": (
+        "The problem",
+        "The idea",
+        "How it works",
+        "Try it",
+        "Break it",
+        "What production systems add",
+        "Next",
+    ),
+    "ja": ("課題", "考え方", "しくみ", "試す", "壊す", "実運用では", "次へ"),
+}
+"""The sections of every README, in order."""
+_HEADING = re.compile(r"^## +(.*?)\s*$", re.MULTILINE)
+_COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
+"""Comments; one on a line of its own is removed with the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadmeSection:
+    """A section of a README."""
+
+    title: str
+    text: str
+    """Markdown without comments."""
+
+
+def readme(lesson: Lesson, language: Language) -> tuple[ReadmeSection, ...]:
+    """The sections of a README. Raises LessonError if it cannot be read."""
+    file = lesson.folder / FILES[language]
+    try:
+        text = file.read_text("utf-8")
+    except OSError as error:
+        raise LessonError(f"{lesson.name}/{file.name} cannot be read: {error.strerror or error}.") from error
+    parts = _HEADING.split(text)
+    return tuple(
+        ReadmeSection(title, _COMMENT.sub("", body).strip())
+        for title, body in zip(parts[1::2], parts[2::2], strict=True)
+    )

@@ -1,9 +1,9 @@
-"""Runs the checks of an exercise against a learner's file, as a program of its own.
+"""Runs the checks of an exercise against a learner's file, as a separate program.
 
-It imports the standard library only and is started by path: what the checks need they import themselves. Code that is
-being learnt may do anything, so every way in which it can fail is written down as it happens.
+It is started by path and imports only the standard library; the checks import what they need. The code may fail in any
+way, so each result is written as soon as it is known.
 
-Argument: one JSON object, the fields of `Order`. Report: lines of JSON `{"check", "state", "line", "text"}` in the
+Argument: one JSON object, the fields of `CheckOrder`. Report: lines of JSON `{"check", "state", "line", "text"}` in the
 file `report`; `check` is empty while the learner's file is loaded, `state` is "begun", "passed", or a value of
 `harness.lessons.checker.Trouble`, `line` is one of the learner's file or null. The last one is "ended". When a check
 takes longer than `check_s`, the stacks are written into the file `stacks` and the program ends.
@@ -25,15 +25,15 @@ from pathlib import Path
 from typing import NoReturn, TextIO
 
 MEMORY_BYTES = 2 * 1024**3
-"""Address space of this process, where the system can bound it."""
+"""Limit of the address space, if the system supports one."""
 MESSAGE_CHARACTERS = 2_000
 SECOND_LOOK_S = 1.0
-"""A check that awaits gets its time limit as an exception, which shows the place; this much later the program ends."""
+"""An async check times out with an exception, which shows the line; this much later the program is ended."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be checked."""
+class CheckOrder:
+    """The arguments of the program."""
 
     file: str
     """The learner's file."""
@@ -48,40 +48,40 @@ class Order:
 
     @property
     def called(self) -> str:
-        """The learner's file in tracebacks: short and without its folder, whose name may hold any characters."""
+        """Name of the learner's file in tracebacks, without its folder."""
         return Path(self.file).name
 
 
-class Report:
-    """What happened so far, in a file that outlives this process."""
+class CheckReport:
+    """Writes results to a file that outlives the process."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self.check = ""
-        """What is running."""
+        """Name of the running check."""
 
     def begin(self, check: str) -> None:
-        """This check begins."""
+        """Start a check."""
         self.check = check
-        self.say("begun")
+        self.add("begun")
 
-    def say(self, state: str, line: int | None = None, text: str = "") -> None:
-        """How what is running stands."""
-        told = {"check": self.check, "state": state, "line": line, "text": text[:MESSAGE_CHARACTERS]}
-        self._file.write(json.dumps(told) + "\n")
+    def add(self, state: str, line: int | None = None, text: str = "") -> None:
+        """Write the state of the running check."""
+        entry = {"check": self.check, "state": state, "line": line, "text": text[:MESSAGE_CHARACTERS]}
+        self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
 
 
 @dataclass(frozen=True)
-class Watchdog:
-    """Ends the program when something takes too long, whatever it does."""
+class CheckWatchdog:
+    """Ends the program after a time limit."""
 
     stacks: TextIO
     seconds: float
 
     @contextlib.contextmanager
     def watching(self, *, awaits: bool) -> Iterator[None]:
-        """Watch over a block; one that `awaits` ends by itself where it can."""
+        """Limit a block. One that `awaits` gets time to raise its own timeout first."""
         patience = SECOND_LOOK_S if awaits else 0.0
         faulthandler.dump_traceback_later(self.seconds + patience, exit=True, file=self.stacks)
         try:
@@ -90,10 +90,10 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
 
-def main(order: Order) -> NoReturn:
-    """Load both files, run every check, and end without waiting for what the code left running."""
+def main(order: CheckOrder) -> NoReturn:
+    """Load both files, run the checks, and exit without waiting for threads of the code."""
     with Path(order.report).open("w", encoding="utf-8") as file, Path(order.stacks).open("w") as stacks:
-        report, watchdog = Report(file), Watchdog(stacks, order.check_s)
+        report, watchdog = CheckReport(file), CheckWatchdog(stacks, order.check_s)
         os.register_at_fork(before=lambda: _refuse_to_fork(order.called, report))
         _bound_memory()
         report.begin("")
@@ -105,31 +105,35 @@ def main(order: Order) -> NoReturn:
                 awaits = inspect.iscoroutinefunction(getattr(checks, name))
                 _tried(partial(_run, checks, name, work, order.check_s), order, report, watchdog, awaits=awaits)
         report.check = ""
-        report.say("ended")
+        report.add("ended")
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
 def _tried(
-    action: Callable[[], object], order: Order, report: Report, watchdog: Watchdog, *, awaits: bool = False
+    action: Callable[[], object],
+    order: CheckOrder,
+    report: CheckReport,
+    watchdog: CheckWatchdog,
+    *,
+    awaits: bool = False,
 ) -> object:
-    """What the action returns; its failure is reported."""
     try:
         with watchdog.watching(awaits=awaits):
             result = action()
-    except BaseException as error:  # noqa: BLE001 (the border: whatever a learner's code raises is explained)
+    except BaseException as error:  # noqa: BLE001 (reported to the learner)
         state, line, text = _explained(error, order)
-        report.say(state, line, text)
+        report.add(state, line, text)
         return None
-    report.say("passed")
+    report.add("passed")
     return result
 
 
 def _loaded(path: str, called: str, name: str) -> types.ModuleType:
-    """A module made of a file, whose code says in tracebacks that it is `called` so."""
+    """A module made from a file that tracebacks name `called`."""
     source = Path(path).read_bytes()
-    if b"\0" in source:  # which Python says in one way or another, by its version
+    if b"\0" in source:  # the message of Python depends on its version
         raise SyntaxError("a null byte is in it", (called, None, None, None))
     module = types.ModuleType(name)
     module.__file__ = path
@@ -141,7 +145,7 @@ def _loaded(path: str, called: str, name: str) -> types.ModuleType:
 
 
 def _loaded_at_once(check: str) -> types.ModuleType:
-    """The module of the checks. What it imports stays, so the collector does not look through it again and again."""
+    """The module of the checks, with the garbage collector frozen after its imports."""
     gc.disable()
     try:
         return _loaded(check, check, "check")
@@ -153,7 +157,7 @@ def _loaded_at_once(check: str) -> types.ModuleType:
 def _run(checks: types.ModuleType, name: str, work: types.ModuleType, seconds: float) -> None:
     check = getattr(checks, name)
     if inspect.iscoroutinefunction(check):
-        import asyncio  # it takes as long as all else that is imported here, and few checks need it
+        import asyncio  # slow to import, and rarely needed
 
         asyncio.run(_within(check(work), seconds))
     else:
@@ -167,11 +171,10 @@ async def _within(check: Awaitable[None], seconds: float) -> None:
         await check
 
 
-def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str]:
-    """The state, the line of the learner's file, and a text."""
+def _explained(error: BaseException, order: CheckOrder) -> tuple[str, int | None, str]:
     line = _line_in(error, order.called)
     last = _places(error)[-1:]
-    text = _words(error)
+    text = _message(error)
     match error:
         case SyntaxError(filename=order.called):
             return "syntax", error.lineno, str(error.msg)
@@ -197,8 +200,7 @@ def _explained(error: BaseException, order: Order) -> tuple[str, int | None, str
     return "unfit", None, text
 
 
-def _words(error: BaseException) -> str:
-    """Type and text. An error of the SDK repeats the whole body of the answer, and what it says in it is enough."""
+def _message(error: BaseException) -> str:
     match getattr(error, "body", None):
         case {"error": {"message": str(message)}}:
             return f"{type(error).__name__}: {message}"
@@ -206,7 +208,6 @@ def _words(error: BaseException) -> str:
 
 
 def _places(error: BaseException) -> list[tuple[str, int]]:
-    """File and line of every call on the way to where the error was raised."""
     places, at = [], error.__traceback__
     while at is not None:
         places.append((at.tb_frame.f_code.co_filename, at.tb_lineno))
@@ -215,12 +216,11 @@ def _places(error: BaseException) -> list[tuple[str, int]]:
 
 
 def _line_in(error: BaseException, file: str) -> int | None:
-    """The innermost line of a file on the way to where the error was raised."""
     return next((line for name, line in reversed(_places(error)) if name == file), None)
 
 
 def _line_in_a_thread(file: str) -> int | None:
-    """The line of a file that some thread is in at this moment."""
+    """The line of a file that a thread is executing."""
     for innermost in sys._current_frames().values():
         frame: types.FrameType | None = innermost
         while frame is not None:
@@ -230,25 +230,22 @@ def _line_in_a_thread(file: str) -> int | None:
     return None
 
 
-def _refuse_to_fork(called: str, report: Report) -> None:
-    """A copy of this process would run the checks a second time; a loop of copies would bring the machine down.
-
-    Starting another program makes no such copy and goes on as ever.
-    """
+def _refuse_to_fork(called: str, report: CheckReport) -> None:
+    """Exit instead of forking, which would run the checks twice. Starting other programs still works."""
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code.co_filename == called:
-            report.say("fork", frame.f_lineno)
+            report.add("fork", frame.f_lineno)
             os._exit(1)
         frame = frame.f_back
 
 
 def _bound_memory() -> None:
-    with contextlib.suppress(ImportError, OSError, ValueError):  # the system has no such bound, or a lower one
+    with contextlib.suppress(ImportError, OSError, ValueError):  # no such limit, or a lower one
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 if __name__ == "__main__":
-    main(Order(**json.loads(sys.argv[1])))
+    main(CheckOrder(**json.loads(sys.argv[1])))

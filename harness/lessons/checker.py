@@ -1,7 +1,7 @@
-"""Checks a learner's file in a process of its own, and keeps what came of it.
+"""Checks a learner's file in a separate process.
 
-What the learner wrote may be wrong in any way. It gets a folder, a home and a state folder that are thrown away, none
-of the person's variables, a time limit, and `harness.processes`, which ends everything that it starts.
+The code may be wrong in any way. It runs in temporary folders, without the environment of the user, with a time limit,
+and everything it starts is ended by `harness.processes`.
 """
 
 import asyncio
@@ -16,122 +16,119 @@ from tempfile import TemporaryDirectory
 
 from harness.lessons import check_program
 from harness.lessons.exercises import Check, Exercise
-from harness.processes import Finished, Limits, Processes
-from harness.processes.outcome import MARK
+from harness.processes import Processes, ProcessLimits
+from harness.processes.outcome import MARK, ProcessResult
 
 PROGRAM = Path(check_program.__file__)
 INHERITED = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT", MARK)
-"""Variables that the child gets from us."""
+"""Environment variables passed on to the process."""
 PRINTED_BYTES = 4_000
-"""So much of what the code printed is kept, from its beginning."""
+"""Bytes of the output to keep, from its beginning."""
 
 
 class Trouble(StrEnum):
-    """Why a check did not pass."""
+    """Why a check failed."""
 
     ASSERTION = "assertion"
-    """The code does something else; the text shows the case."""
+    """The result is wrong; the text shows the case."""
     RAISED = "raised"
-    """It raised an exception: the text."""
+    """The code raised an exception: the text."""
     UNFIT = "unfit"
-    """What it returned, or takes, is not what the check needs: the text is the exception."""
+    """The check cannot use its result or signature; the text is the exception."""
     MISSING = "missing"
-    """A name is not there: the text."""
+    """A name is missing: the text."""
     ABSENT = "absent"
-    """The file is not there."""
+    """The file is missing."""
     SYNTAX = "syntax"
-    """The file is no Python: the text."""
+    """Syntax error: the text."""
     IMPORT = "import"
-    """It imports what is not there: the text."""
+    """An import fails: the text."""
     EXIT = "exit"
-    """It ended the program with sys.exit()."""
+    """It called sys.exit()."""
     GONE = "gone"
-    """The process ended without a word: the text is its exit code."""
+    """The process ended unexpectedly; the text is its exit code."""
     ENDLESS = "endless"
-    """It took longer than it may, in seconds: the text."""
+    """It timed out; the text is the limit in seconds."""
     FORK = "fork"
-    """It made a copy of the process."""
+    """It forked."""
     INPUT = "input"
-    """It asks at the keyboard."""
+    """It reads from the keyboard."""
     RECURSION = "recursion"
-    """It calls itself without end."""
+    """Endless recursion."""
     MEMORY = "memory"
-    """It needed more memory than it may."""
+    """Out of memory."""
     NOT_RUN = "not-run"
-    """Something before it ended the program, or the file could not be loaded."""
+    """The program ended earlier, or the file could not be loaded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """What went wrong, and where."""
+class CheckFailure:
+    """A failure of a check."""
 
     trouble: Trouble
     line: int | None = None
-    """Of the learner's file."""
+    """Line of the learner's file."""
     text: str = ""
-    """From the learner's code or its check: to be made visible before it is shown."""
+    """Untrusted; escape it with `visible` before showing it."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What came of one check."""
+    """Result of one check."""
 
     check: Check
-    failure: Failure | None
+    failure: CheckFailure | None
 
     @property
     def passed(self) -> bool:
-        """Nothing is wrong."""
+        """Whether the check passed."""
         return self.failure is None
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of all of them."""
+    """Results of all checks."""
 
     exercise: Exercise
-    loading: Failure | None
-    """Why the file could not even be loaded."""
+    loading: CheckFailure | None
+    """Why the file could not be loaded."""
     results: tuple[CheckResult, ...]
     """In the order of the exercise."""
     printed: str
-    """The beginning of what the code printed."""
+    """Beginning of the output."""
     printed_bytes: int
-    """How much it printed in all."""
+    """Bytes of the whole output."""
     left: int = 0
-    """Programs that it started and did not end; they are ended."""
+    """Number of programs left running, which were ended."""
 
     @property
     def is_cut(self) -> bool:
-        """It printed more than was kept."""
+        """Whether the output was cut."""
         return self.printed_bytes > PRINTED_BYTES
 
     @property
     def passed(self) -> bool:
-        """The exercise is done."""
+        """Whether all checks passed."""
         return self.loading is None and all(result.passed for result in self.results)
 
 
 @dataclass(frozen=True, slots=True)
 class CheckLimits:
-    """How long the code may take, in seconds."""
+    """Time limits in seconds."""
 
     check_s: float = 10.0
-    """Each check, and loading the file."""
+    """For each check, and for loading the file."""
     all_s: float = 30.0
 
 
 async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None = None) -> Checked:
-    """Run the checks that come with the program against a learner's file.
-
-    Raises OSError when no process or folder can be made.
-    """
+    """Run the original checks against a learner's file. Raises OSError if no process can be started."""
     if not file.is_file():
-        nothing = tuple(CheckResult(check, Failure(Trouble.NOT_RUN)) for check in exercise.checks)
-        return Checked(exercise, Failure(Trouble.ABSENT), nothing, "", 0)
+        nothing = tuple(CheckResult(check, CheckFailure(Trouble.NOT_RUN)) for check in exercise.checks)
+        return Checked(exercise, CheckFailure(Trouble.ABSENT), nothing, "", 0)
     limits = limits or CheckLimits()
     printed = Printed()
-    processes = Processes(Limits(time_s=limits.all_s, term_grace_s=0.5))
+    processes = Processes(ProcessLimits(time_s=limits.all_s, term_grace_s=0.5))
     with TemporaryDirectory(prefix="harness-check-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
         order = prepared(exercise, file, folder, limits.check_s)
@@ -147,14 +144,10 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
         return await asyncio.to_thread(outcome, exercise, order, finished, printed)
 
 
-def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> check_program.Order:
-    """What the check program is to do with a learner's file.
-
-    Makes the folder `work` in `folder`, which the program is to run in; what it reports goes to `folder`, too.
-    `check_s` is the time of each check in seconds. Raises OSError.
-    """
+def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> check_program.CheckOrder:
+    """The arguments of the check program, which runs in the new folder `work` in `folder`. Raises OSError."""
     (folder / "work").mkdir()
-    return check_program.Order(
+    return check_program.CheckOrder(
         file=str(file.resolve()),
         check=str(exercise.check_file.resolve()),
         names=[check.name for check in exercise.checks],
@@ -164,13 +157,15 @@ def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> ch
     )
 
 
-def outcome(exercise: Exercise, order: check_program.Order, finished: Finished, printed: "Printed") -> Checked:
-    """What came of the checks, by what the check program reported, how it ended, and what it printed."""
-    told = _Told.read(order, finished)
+def outcome(
+    exercise: Exercise, order: check_program.CheckOrder, finished: ProcessResult, printed: "Printed"
+) -> Checked:
+    """The results, from the report of the program, its end, and its output."""
+    report = _ReportReader.read(order, finished)
     return Checked(
         exercise,
-        told.failure(""),
-        tuple(CheckResult(check, told.failure(check.name)) for check in exercise.checks),
+        report.failure(""),
+        tuple(CheckResult(check, report.failure(check.name)) for check in exercise.checks),
         printed.text,
         printed.count,
         len(finished.left),
@@ -178,7 +173,7 @@ def outcome(exercise: Exercise, order: check_program.Order, finished: Finished, 
 
 
 def environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """What the child knows of the person: how to find programs, and the language. No key, no settings, no home."""
+    """The environment of the process: search path and language only, with temporary folders."""
     return {
         **{name: environ[name] for name in INHERITED if name in environ},
         "HOME": str(folder),
@@ -192,36 +187,35 @@ def environment(environ: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 class Printed:
-    """The beginning of a stream."""
+    """Keeps the beginning of a stream."""
 
     def __init__(self) -> None:
         self.count = 0
-        """Bytes in all."""
-        self._kept = bytearray()
+        """Total bytes."""
+        self._data = bytearray()
 
     def feed(self, data: bytes) -> None:
-        """Take the next piece."""
+        """Add a piece."""
         self.count += len(data)
-        self._kept += data[: PRINTED_BYTES - len(self._kept)]
+        self._data += data[: PRINTED_BYTES - len(self._data)]
 
     @property
     def text(self) -> str:
-        """What was kept: `PRINTED_BYTES` at most."""
-        return self._kept.decode("utf-8", "replace")
+        """The first `PRINTED_BYTES`."""
+        return self._data.decode("utf-8", "replace")
 
 
-class _Told:
-    """The report of the child, and what follows from how it ended."""
+class _ReportReader:
+    """The report of the process, completed by how it ended."""
 
-    def __init__(self, states: Mapping[str, Failure | None], began: str | None, ending: Failure) -> None:
+    def __init__(self, states: Mapping[str, CheckFailure | None], began: str | None, ending: CheckFailure) -> None:
         self._states = states
         self._began = began
         self._ending = ending
 
     @classmethod
-    def read(cls, order: check_program.Order, finished: Finished) -> "_Told":
-        """Read what the child left behind, however early it ended."""
-        states: dict[str, Failure | None] = {}
+    def read(cls, order: check_program.CheckOrder, finished: ProcessResult) -> "_ReportReader":
+        states: dict[str, CheckFailure | None] = {}
         began: str | None = ""
         for line in _lines(Path(order.report)):
             entry = json.loads(line)
@@ -233,28 +227,27 @@ class _Told:
                 case "passed":
                     states[entry["check"]] = None
                 case state:
-                    states[entry["check"]] = Failure(Trouble(state), entry["line"], entry["text"])
+                    states[entry["check"]] = CheckFailure(Trouble(state), entry["line"], entry["text"])
         return cls(states, began, _ending(order, finished))
 
-    def failure(self, check: str) -> Failure | None:
-        """What went wrong with a check, or with loading the file (an empty name)."""
+    def failure(self, check: str) -> CheckFailure | None:
+        """The failure of a check, or of loading the file (an empty name)."""
         if check in self._states:
             return self._states[check]
-        return self._ending if check == self._began else Failure(Trouble.NOT_RUN)
+        return self._ending if check == self._began else CheckFailure(Trouble.NOT_RUN)
 
 
-def _ending(order: check_program.Order, finished: Finished) -> Failure:
-    """Why a check that began has no result."""
+def _ending(order: check_program.CheckOrder, finished: ProcessResult) -> CheckFailure:
+    """Why a started check has no result."""
     stacks = _lines(Path(order.stacks))
     if stacks or finished.timed_out:
         place = f'  File "{order.called}", line '
         lines = [line.removeprefix(place).split(" ")[0] for line in stacks if line.startswith(place)]
-        return Failure(Trouble.ENDLESS, int(lines[0]) if lines else None, f"{order.check_s:g}")
-    return Failure(Trouble.GONE, None, str(finished.exit_code))
+        return CheckFailure(Trouble.ENDLESS, int(lines[0]) if lines else None, f"{order.check_s:g}")
+    return CheckFailure(Trouble.GONE, None, str(finished.exit_code))
 
 
 def _lines(file: Path) -> list[str]:
-    """The whole lines of a file; none where it does not exist."""
     try:
         text = file.read_text("utf-8", "replace")
     except FileNotFoundError:

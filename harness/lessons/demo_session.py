@@ -1,4 +1,4 @@
-"""What the demo of a chapter gets: a folder, a model that needs no key, and somebody who types."""
+"""The environment of a demo: a folder, a practice model, and typed prompts."""
 
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -13,15 +13,14 @@ from harness.settings import PRACTICE_MODEL, Settings
 
 if TYPE_CHECKING:
     from harness.agent import Agent
-    from harness.practice.fault_commands import Broken
-    from harness.practice.pending_faults import Orders
+    from harness.practice.fault_orders import FaultCommandResult, FaultQueue
 
 
-class Stage:
-    """The surroundings of a demo. `Take` makes one."""
+class DemoSession:
+    """The environment of a demo, created by `Recording`."""
 
     KEY = "practice"
-    """What the practice server takes for a key."""
+    """A key that the practice server accepts."""
     MODEL = PRACTICE_MODEL
 
     def __init__(
@@ -30,20 +29,20 @@ class Stage:
         workspace: Path,
         state: Path,
         address: str,
-        orders: "Orders",
+        orders: "FaultQueue",
         asker: Asker,
         prompts: Callable[[], AsyncIterator[str]],
         show: Callable[[Event], None],
     ) -> None:
         """
         Args:
-            workspace: a folder that only this run uses.
-            state: a folder for everything that an agent keeps beside it.
-            address: base URL of a practice server.
-            orders: what goes wrong with that server on purpose.
+            workspace: the folder of the run.
+            state: the state folder of its agents.
+            address: base URL of the practice server.
+            orders: ordered faults of that server.
             asker: answers questions.
-            prompts: what is typed, one after the other.
-            show: is told of every event.
+            prompts: returns the prompts.
+            show: called for every event.
         """
         self.workspace = workspace
         self.address = address
@@ -54,11 +53,10 @@ class Stage:
         self._show = show
         self._agents: list[Agent] = []
         self._log = logging.Logger("harness.course")
-        self._log.addHandler(logging.NullHandler())  # tracebacks of what is broken on purpose are no part of the course
+        self._log.addHandler(logging.NullHandler())  # no tracebacks of ordered faults
 
     def settings(self, **changes: object) -> Settings:
-        """Settings for this server and this folder, with nothing of the person's own. Raises a ValueError of pydantic
-        for a change that does not fit."""
+        """Settings for this server and folder, independent of the user's. Raises pydantic's ValueError."""
         own: dict[str, object] = {
             "workspace": self.workspace,
             "state_dir": self._state,
@@ -66,58 +64,52 @@ class Stage:
             "base_url": self.address,
             "api_key": self.KEY,
             "model": self.MODEL,
-            "shared_gate": False,
+            "shared_admission": False,
         }
         return Settings.model_validate(own | changes)
 
     def agent(self, settings: Settings | None = None, **arguments: object) -> "Agent":
-        """An agent of `harness` for this stage; `arguments` are those of `Agent`, such as `hooks` and `tools`."""
+        """An agent for this server and folder; `arguments` are passed to `Agent`, such as `hooks` and `tools`."""
         from harness.agent import Agent
 
         given = {"asker": self.asker, "outputs": self._state / "outputs", "log": self._log, **arguments}
-        agent = Agent(settings or self.settings(), **given)  # type: ignore[arg-type]  # handed on as they came
+        agent = Agent(settings or self.settings(), **given)  # type: ignore[arg-type]  # passed on unchanged
         self._agents.append(agent)
         return agent
 
     def prompts(self) -> AsyncIterator[str]:
-        """First what the chapter types, then what the learner does; ends when nobody types any more."""
+        """The prompts of the chapter, then those of the learner."""
         return self._prompts()
 
     def show(self, event: Event) -> None:
-        """Let the course see an event."""
+        """Show an event in the course."""
         self._show(event)
 
     async def watch(self, events: AsyncGenerator[Event, None]) -> None:
-        """Let the course see every event of a turn, until its end."""
+        """Show all events of a turn."""
         async with aclosing(events):
             async for event in events:
                 self._show(event)
 
     def break_model(self, text: str) -> str:
-        """Let something go wrong with the model, in the words of `/fault`; returns what was ordered.
-
-        Raises HarnessError, one sentence, for what is not understood.
-        """
-        from harness.practice.fault_commands import break_model
+        """Order a fault of the model, in the syntax of `/fault`; returns a confirmation. Raises HarnessError."""
+        from harness.practice.fault_orders import break_model
 
         return self._broken("model", break_model(text, self._orders))
 
     def break_tool(self, text: str) -> str:
-        """Let the next calls of a tool go wrong, in the words of `/toolfault`; returns what was ordered.
+        """Order faults of a tool, in the syntax of `/toolfault`; returns a confirmation.
 
-        The agent that was made last is meant, with all who work for it. Raises HarnessError, one sentence, for what is
-        not understood, and where the loop is written by hand, so that there is no such agent.
+        Applies to the agent created last, with its subagents. Raises HarnessError, also if the demo created none.
         """
-        from harness.practice.fault_commands import break_tool
+        from harness.practice.tool_fault_orders import break_tool
 
         if not self._agents:
-            raise HarnessError(
-                "This chapter calls its tools by itself, so they cannot be broken from here; /fault breaks the model."
-            )
+            raise HarnessError("The tools of this chapter cannot be broken from here; /fault breaks the model.")
         agent = self._agents[-1]
-        return self._broken("tool", break_tool(text, agent.tool_orders, agent.toolbox.names))
+        return self._broken("tool", break_tool(text, agent.parts.shared.tool_orders, agent.toolbox.names))
 
-    def _broken(self, target: Literal["model", "tool"], broken: "Broken") -> str:
+    def _broken(self, target: Literal["model", "tool"], broken: "FaultCommandResult") -> str:
         if broken.ordered:
             self.show(FaultOrdered(target, broken.ordered))
         return broken.said

@@ -1,7 +1,7 @@
-"""Exercises as data: what is to be written, how it is checked, and what helps.
+"""Exercises as data: task, checks and hints.
 
-A folder `chapters/sNN_name/exercises/NAME/` holds `exercise.toml`, the learner's file with a piece taken out, and
-`check.py`. docs/exercises.md says how to write one.
+A folder `chapters/sNN_name/exercises/NAME/` holds `exercise.toml`, the incomplete file to edit, and `check.py`; see
+docs/exercises.md.
 """
 
 import re
@@ -12,10 +12,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.toml_lines import places
+from harness.base.toml import key_lines
 from harness.events import Json
-from harness.lessons.languages import Text
-from harness.lessons.lesson import text_in
+from harness.lessons.lesson import LocalizedText, text_in
 from harness.practice.toml_table import ScriptError, Table
 
 FILE = "exercise.toml"
@@ -27,63 +26,63 @@ _PYTHON = re.compile(r"[a-z]\w*\.py")
 
 
 class ExerciseError(HarnessError):
-    """An exercise cannot be used. One sentence: the file, the line, the remedy."""
+    """An exercise cannot be used."""
 
 
 class UnknownExercise(HarnessError):  # noqa: N818 (reads better where it is raised)
-    """No exercise answers to the given name."""
+    """There is no such exercise."""
 
     exit_code = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that the learner's code has to do."""
+    """One requirement on the learner's code."""
 
     name: str
-    """Of its function in check.py."""
-    wants: Text
-    """What is checked, in a sentence."""
-    wrong: Text
-    """What it means when it fails."""
+    """Function in check.py."""
+    wants: LocalizedText
+    """The requirement, in a sentence."""
+    wrong: LocalizedText
+    """What a failure means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """A piece of the program to write oneself."""
+    """A part of the program for the learner to write."""
 
     chapter: str
     """Id of its chapter: "s11"."""
     name: str
-    """Its folder: "backoff"."""
+    """Name of its folder: "backoff"."""
     folder: Path
-    title: Text
-    task: Text
+    title: LocalizedText
+    task: LocalizedText
     """Markdown."""
     file: str
-    """What the learner edits, in the folder."""
-    hints: tuple[Text, ...]
-    """Each says more than the one before."""
+    """The file to edit."""
+    hints: tuple[LocalizedText, ...]
+    """In increasing detail."""
     checks: tuple[Check, ...]
 
     @property
     def id(self) -> str:
-        """Chapter and name, "s11-backoff", which is also the folder of a copy."""
+        """Chapter and name, "s11-backoff"; also the folder of a copy."""
         return f"{self.chapter}-{self.name}"
 
     @property
     def original(self) -> Path:
-        """The learner's file as everybody begins with it."""
+        """The unchanged file to edit."""
         return self.folder / self.file
 
     @property
     def check_file(self) -> Path:
-        """The checks that count."""
+        """The original checks."""
         return self.folder / CHECKS
 
 
 def exercises_of(chapter: Path) -> tuple[Exercise, ...]:
-    """The exercises of a chapter's folder, by name; none where it has none. Raises ExerciseError."""
+    """The exercises in the folder of a chapter, by name. Raises ExerciseError."""
     folder = chapter / FOLDER
     if not folder.is_dir():
         return ()
@@ -91,12 +90,12 @@ def exercises_of(chapter: Path) -> tuple[Exercise, ...]:
 
 
 def every_exercise(chapters: Path) -> tuple[Exercise, ...]:
-    """The exercises of all chapters, in their order. Raises ExerciseError."""
+    """The exercises of all chapters in order. Raises ExerciseError."""
     return tuple(one for folder in sorted(chapters.glob("s[0-9][0-9]_*")) for one in exercises_of(folder))
 
 
 def exercise_called(id: str, exercises: tuple[Exercise, ...]) -> Exercise:
-    """The exercise with this id, "s11-backoff". Raises UnknownExercise, which names near ones."""
+    """The exercise with this id, "s11-backoff". Raises UnknownExercise with similar ids."""
     for one in exercises:
         if one.id == id:
             return one
@@ -110,7 +109,7 @@ def exercise_called(id: str, exercises: tuple[Exercise, ...]) -> Exercise:
 
 
 def load_exercise(folder: Path) -> Exercise:
-    """The exercise in a folder of a chapter. Raises ExerciseError."""
+    """Load the exercise in a folder. Raises ExerciseError."""
     chapter = folder.parent.parent.name
     file = folder / FILE
     place = f"{chapter}/{FOLDER}/{folder.name}/{FILE}"
@@ -122,7 +121,7 @@ def load_exercise(folder: Path) -> Exercise:
     except ValueError as error:
         raise ExerciseError(f"{place} is not valid TOML in UTF-8: {error}.") from error
     try:
-        exercise = _Reading(place, data, places(text)).exercise(folder, chapter.partition("_")[0])
+        exercise = _ExerciseReader(place, data, key_lines(text)).exercise(folder, chapter.partition("_")[0])
     except ScriptError as error:
         raise ExerciseError(str(error)) from error
     for needed in (exercise.original, exercise.check_file):
@@ -131,8 +130,8 @@ def load_exercise(folder: Path) -> Exercise:
     return exercise
 
 
-class _Reading:
-    """One file on its way to an exercise; complaints name its lines."""
+class _ExerciseReader:
+    """Reads exercise.toml; errors name its lines."""
 
     def __init__(self, place: str, data: Json, lines: Mapping[tuple[str, ...], int]) -> None:
         self._place = place
@@ -140,14 +139,14 @@ class _Reading:
         self._lines = lines
 
     def exercise(self, folder: Path, chapter: str) -> Exercise:
-        """What the file says, all of it checked. Raises ScriptError."""
+        """The exercise. Raises ScriptError."""
         whole = Table(self._data, self._place)
         whole.expect("title", "task", "file", "hints", "checks")
         if not _NAME.fullmatch(folder.name):
-            raise whole.error(f"the folder {folder.name!r} is no name; small letters, digits and _ are")
+            raise whole.error(f"the folder name {folder.name!r} must consist of small letters, digits and _")
         hints, checks = self._tables("hints"), self._tables("checks")
         if not hints or not checks:
-            raise whole.error("at least one of hints and one [[checks]] are needed")
+            raise whole.error("at least one hint and one [[checks]] are needed")
         return Exercise(
             chapter=chapter,
             name=folder.name,
@@ -163,16 +162,14 @@ class _Reading:
         table = self._at("file")
         file = table.text("file")
         if file is None or not _PYTHON.fullmatch(file) or file == CHECKS:
-            raise table.error("file is needed: what the learner edits, such as waiting.py")
+            raise table.error("file is needed: the file to edit, such as waiting.py")
         return file
 
     def _tables(self, key: str) -> list[tuple[str, Json]]:
-        """The tables of a list, with the places where they stand."""
-        self._at(key).tables(key)  # complains where it is no list of tables
+        self._at(key).tables(key)  # raises if it is not a list of tables
         return [(self._at(key, str(number)).place, one) for number, one in enumerate(self._data.get(key, ()))]
 
     def _at(self, *path: str) -> Table:
-        """The whole, for complaints about what stands at a path."""
         line = self._lines.get(path) or self._lines.get(path[:1])
         return Table(self._data, f"{self._place}, line {line}" if line else self._place)
 

@@ -2,51 +2,133 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 from typing import Self
 
-from harness.engine.permissions.asker import Asker
-from harness.events import Event
-from harness.lessons.answers import Answering
-from harness.lessons.demo_session import Stage
-from harness.lessons.exchange import exchanged
-from harness.lessons.lesson import Fact, Lesson, LessonError
-from harness.lessons.steps import BeatAt, BeatFinder, Moment
-from harness.lessons.wire_events import Hearing
-from harness.practice.exchange import Exchange
+from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
+from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
+from harness.lessons.demo_session import DemoSession
+from harness.lessons.lesson import Fact, Lesson, LessonError, LessonStep
+from harness.lessons.wire import WireListener, exchanged
+from harness.permissions import PermissionAnswer, PermissionRequest
+from harness.practice.requests import RecordedExchange
 
 
-class Take:
-    """A chapter that runs. Use it as an async context manager: it begins to run at once, and ends with the block.
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One recorded fact."""
 
-    The chapter's own prompts are typed first. Then the learner may type, unless it is `scripted_only`.
+    number: int | None
+    """Index in the recording; None for transient facts such as streamed text."""
+    at: float
+    """Unix time in seconds."""
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedStep:
+    """A step with its place in the recording."""
+
+    step: LessonStep
+    moment: Moment
+
+
+class StepFinder:
+    """Finds the steps of a lesson: each is the first matching fact after the previous step."""
+
+    def __init__(self, steps: Sequence[LessonStep]) -> None:
+        self._steps = tuple(steps)
+        self._found: list[LocatedStep] = []
+
+    @property
+    def found(self) -> tuple[LocatedStep, ...]:
+        """Steps found so far."""
+        return tuple(self._found)
+
+    @property
+    def missing(self) -> LessonStep | None:
+        """The next step to find; None when all are found."""
+        return self._steps[len(self._found)] if len(self._found) < len(self._steps) else None
+
+    def add(self, moment: Moment) -> LocatedStep | None:
+        """Add the next moment; returns the step it completes, if any."""
+        if self.missing is None or moment.number is None or not self.missing.fits(moment.fact):
+            return None
+        self._found.append(LocatedStep(self.missing, moment))
+        return self._found[-1]
+
+
+class LessonAsker:
+    """Gives the answers of the chapter during its prompts; afterwards asks the learner."""
+
+    present = True
+
+    def __init__(self, answers: Sequence[str], learner: Asker | None, live: Callable[[], bool]) -> None:
+        """`answers` are "once", "always", "no" and "no: why"; `live` returns whether the learner has taken over."""
+        self._answers = deque(answers)
+        self._learner = learner or NoAsker()
+        self._live = live
+
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
+        """PermissionAnswer a permission question."""
+        if self._live():
+            return await self._learner.permission(asked, request)
+        if not self._answers:
+            return PermissionAnswer("no", "the chapter has no answer to this question")
+        match self._answers.popleft().partition(":"):
+            case "once", _, _:
+                return PermissionAnswer("once")
+            case "always", _, _:
+                return PermissionAnswer("always", rules=request.offers)
+            case _, _, why:
+                return PermissionAnswer("no", why.strip())
+
+    async def wait(self, offered: WaitOffered) -> WaitChoice:
+        """Wait, or ask the learner."""
+        return await self._learner.wait(offered) if self._live() else "wait"
+
+    async def loop(self, asked: LoopAsked) -> LoopChoice:
+        """Stop, or ask the learner."""
+        return await self._learner.loop(asked) if self._live() else LoopChoice.STOP
+
+    async def question(self, asked: QuestionAsked) -> UserAnswer | None:
+        """Ask the learner; None during the prompts of the chapter."""
+        return await self._learner.question(asked) if self._live() else None
+
+
+class Recording:
+    """A running chapter, as an async context manager.
+
+    The prompts of the chapter come first. Then the learner may type, unless it is `scripted_only`.
     """
 
     def __init__(self, lesson: Lesson, *, asker: Asker | None = None, scripted_only: bool = False) -> None:
-        """`asker` answers the questions of the live part; None: they are answered with no."""
+        """`asker` answers questions of the live part; None: they are declined."""
         self.lesson = lesson
         self._scripted_only = scripted_only
-        self._asker = Answering(lesson.answers, asker, lambda: self._live)
+        self._asker = LessonAsker(lesson.answers, asker, lambda: self._live)
         self._moments: list[Moment] = []
-        self._finder = BeatFinder(lesson.beats)
+        self._finder = StepFinder(lesson.steps)
         self._observers: list[Callable[[Moment], None]] = []
         self._typed: asyncio.Queue[str] = asyncio.Queue()
         self._changed = asyncio.Event()
         self._exchanges = 0
-        self._hearing = Hearing() if lesson.heard else None
+        self._listener = WireListener() if lesson.from_wire else None
         self._live = False
         self._waiting = False
         self._opened = AsyncExitStack()
         self._demo: asyncio.Task[None] | None = None
-        self._stage: Stage | None = None
+        self._demo_session: DemoSession | None = None
 
     async def __aenter__(self) -> Self:
-        from harness.practice.improviser import Improviser
+        from harness.practice.rule_model import RuleModel
         from harness.practice.script import Script
         from harness.practice.server import PracticeServer
 
@@ -55,9 +137,9 @@ class Take:
             workspace = folder / self.lesson.name
             await asyncio.to_thread(_furnish, self.lesson, workspace)
             script = Script.load(self.lesson.folder / "script.toml")
-            server = PracticeServer(Improviser(), script=script, remember=0, on_exchange=self._exchanged)
+            server = PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged)
             await opened.enter_async_context(server)
-            self._stage = Stage(
+            self._demo_session = DemoSession(
                 workspace=workspace,
                 state=folder / "state",
                 address=server.base_url,
@@ -67,9 +149,9 @@ class Take:
                 show=self._happened,
             )
             demo = import_module(f"chapters.{self.lesson.name}.demo").demo
-            self._demo = asyncio.create_task(demo(self._stage))
+            self._demo = asyncio.create_task(demo(self._demo_session))
             opened.push_async_callback(self._end)
-            self._demo.add_done_callback(lambda _: self._tell())
+            self._demo.add_done_callback(lambda _: self._notify())
             self._opened = opened.pop_all()
         return self
 
@@ -78,74 +160,69 @@ class Take:
 
     @property
     def workspace(self) -> Path:
-        """The folder that the chapter's agent works in."""
-        return self._on_stage.workspace
+        """The folder of the agent."""
+        return self._opened_demo_session.workspace
 
     @property
     def moments(self) -> tuple[Moment, ...]:
-        """What has happened, without what is shown and not kept."""
+        """Recorded moments, without transient ones."""
         return tuple(self._moments)
 
     @property
-    def beats(self) -> tuple[BeatAt, ...]:
-        """The beats found so far."""
+    def steps(self) -> tuple[LocatedStep, ...]:
+        """Steps found so far."""
         return self._finder.found
 
     @property
     def scripted(self) -> bool:
-        """The chapter's own prompts are still being played."""
+        """Whether the prompts of the chapter are still running."""
         return not self._live and not self._ended
 
     @property
     def busy(self) -> bool:
-        """Something runs; nothing is waited for but the model and tools."""
+        """Whether a turn is running."""
         return not self._ended and not (self._waiting and self._typed.empty())
 
     def observe(self, callback: Callable[[Moment], None]) -> None:
-        """Tell `callback` of every moment from now on, also of those that are not kept."""
+        """Call `callback` for every new moment, including transient ones."""
         self._observers.append(callback)
 
     async def reached(self, number: int) -> bool:
-        """Wait for beat `number`, from 0; False if the chapter's own part is over without it."""
+        """Wait for the step with this index; returns False if the prompts of the chapter end without it."""
         while len(self._finder.found) <= number and self.scripted:
             await self._changed.wait()
         return len(self._finder.found) > number
 
     async def finished(self) -> None:
-        """Wait until the chapter's own part is over. Raises LessonError when it failed, or did not do what its text
-        says."""
+        """Wait for the end of the prompts of the chapter. Raises LessonError if they failed or a step is missing."""
         while self.scripted:
             await self._changed.wait()
         self._raise()
         if (missing := self._finder.missing) is not None:
             number = len(self._finder.found) + 1
-            raise LessonError(f"{self.lesson.name}: beat {number} did not happen: {missing}.")
+            raise LessonError(f"{self.lesson.name}: step {number} did not happen: {missing}.")
 
     async def settled(self) -> None:
-        """Wait until nothing runs: the next prompt is waited for, or the demo has ended. Raises LessonError when it
-        failed."""
+        """Wait until no turn is running. Raises LessonError if the demo failed."""
         while self.busy:
             await self._changed.wait()
         self._raise()
 
     def type(self, prompt: str) -> None:
-        """Type a prompt of the learner's own; it is taken when what runs has ended. Raises LessonError if the demo
-        has ended."""
+        """Queue a prompt of the learner. Raises LessonError if the demo has ended."""
         if self._ended:
-            raise LessonError("The program of this chapter has ended; r starts it again.")
+            raise LessonError("The demo of this chapter has ended; r restarts it.")
         self._typed.put_nowait(prompt)
 
     def break_model(self, text: str) -> str:
-        """Let something go wrong with the model, in the words of `/fault`; returns what was ordered. Raises
-        HarnessError, one sentence."""
-        return self._on_stage.break_model(text)
+        """See `DemoSession.break_model`."""
+        return self._opened_demo_session.break_model(text)
 
     def break_tool(self, text: str) -> str:
-        """Let the next calls of a tool go wrong, in the words of `/toolfault`; returns what was ordered. Raises
-        HarnessError, one sentence."""
-        return self._on_stage.break_tool(text)
+        """See `DemoSession.break_tool`."""
+        return self._opened_demo_session.break_tool(text)
 
-    # ── what the demo does ──────────────────────────────────────────────────────────────────────
+    # ── callbacks of the demo ──────────────────────────────────────────────────────────────────────
 
     async def _prompts(self) -> AsyncIterator[str]:
         for prompt in self.lesson.prompts:
@@ -153,23 +230,23 @@ class Take:
         self._live = True
         while not self._scripted_only:
             self._waiting = True
-            self._tell()
+            self._notify()
             prompt = await self._typed.get()
             self._waiting = False
             yield prompt
-        self._tell()
+        self._notify()
 
-    def _exchanged(self, exchange: Exchange) -> None:
+    def _exchanged(self, exchange: RecordedExchange) -> None:
         fact = exchanged(exchange, self._exchanges + 1)
         if fact is None:
             return
         self._exchanges += 1
-        if self._hearing is not None:
-            for event in self._hearing.request(fact):
+        if self._listener is not None:
+            for event in self._listener.request(fact):
                 self._happened(event)
         self._happened(fact)
-        if self._hearing is not None:
-            for event in self._hearing.reply(fact):
+        if self._listener is not None:
+            for event in self._listener.reply(fact):
                 self._happened(event)
 
     def _happened(self, fact: Fact) -> None:
@@ -177,22 +254,22 @@ class Take:
         moment = Moment(len(self._moments) if kept else None, time.time(), fact)
         if kept:
             self._moments.append(moment)
-            self._finder.take(moment)
-            self._tell()
+            self._finder.add(moment)
+            self._notify()
         for observer in self._observers:
             observer(moment)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    # ── its end ─────────────────────────────────────────────────────────────────────────────────
+    # ── end ─────────────────────────────────────────────────────────────────────────────────
 
     @property
-    def _on_stage(self) -> Stage:
-        if self._stage is None:
-            raise RuntimeError("the take has not begun")
-        return self._stage
+    def _opened_demo_session(self) -> DemoSession:
+        if self._demo_session is None:
+            raise RuntimeError("the recording has not started")
+        return self._demo_session
 
     @property
     def _ended(self) -> bool:
@@ -208,7 +285,7 @@ class Take:
     async def _end(self) -> None:
         if self._demo is not None:
             self._demo.cancel()
-            with suppress(asyncio.CancelledError, Exception):  # `finished` and `settled` have told of it
+            with suppress(asyncio.CancelledError, Exception):  # reported by `finished` and `settled`
                 await self._demo
 
 

@@ -1,9 +1,9 @@
-"""Fills the texts of the chapters with code and figures of the program: `python -m harness.lessons.refresh`.
+"""Updates code and values in the READMEs of the chapters: `python -m harness.lessons.refresh`.
 
-Three marks name what is filled in. `<!-- code: harness/agent.py:Agent.run -->` comes before a block of Python,
-`<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and a value
-goes between `<!-- value: harness.policies.recovery.backoff:BASE_S -->` and `<!-- end -->`. A name that does not exist
-is an error, so a rename cannot leave a wrong text behind.
+Three marks name the content: `<!-- code: harness/agent.py:Agent.run -->` before a block of Python,
+`<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and
+`<!-- value: harness.policies.recovery.backoff:BASE_S -->`, closed by `<!-- end -->`, around a value. An unknown name is
+an error.
 """
 
 import re
@@ -25,51 +25,51 @@ MARK = re.compile(r"<!-- (code|drawing|value): ")
 
 
 def texts() -> Iterator[Path]:
-    """The texts that have such marks."""
+    """The READMEs with such marks."""
     for file in sorted(chapters_folder().glob("s*/README*.md")):
         if MARK.search(file.read_text("utf-8")):
             yield file
 
 
 def refreshed(text: str) -> str:
-    """The text with code and figures as they are now. Raises LessonError for what is not there."""
+    """The text with current code and values. Raises LessonError for an unknown name."""
     marks = len(MARK.findall(text))
     text, blocks = CODE.subn(lambda match: f"{match['mark']}```python\n{source(match['place']).text}```", text)
     text, drawings = DRAWING.subn(lambda match: f"{match['mark']}```text\n{drawing(match['name'])}```", text)
     text, values = VALUE.subn(lambda match: f"{match['mark']}{figure(match['name'])}{match['end']}", text)
     if missing := marks - blocks - drawings - values:
-        raise LessonError(f"{missing} marks have no block of code or no <!-- end --> behind them.")
+        raise LessonError(f"{missing} marks are not followed by a block of code or <!-- end -->.")
     return text
 
 
 def figure(name: str) -> str:
-    """The value of a name such as harness.settings:Settings.max_retries, in words. Raises LessonError."""
+    """The value of a name such as harness.settings:Settings.max_retries. Raises LessonError."""
     return in_words(_named(name))
 
 
 def drawing(name: str) -> str:
-    """The lines that a function such as chapters.s22_escape.drawings:rows returns. Raises LessonError."""
+    """The result of a function such as chapters.s22_escape.drawings:rows. Raises LessonError."""
     function = _named(name)
     if not callable(function):
-        raise LessonError(f"{name} is not a function; a drawing is what a function returns.")
+        raise LessonError(f"{name} is not a function.")
     return f"{function()}\n"
 
 
 def _named(name: str) -> object:
     module, _, path = name.partition(":")
     if not module.startswith(("harness.", "chapters.")):
-        raise LessonError(f"{name} is no name of this program; it begins with harness. or chapters.")
+        raise LessonError(f"{name} does not start with harness. or chapters.")
     try:
         value: object = import_module(module)
         for part in path.split("."):
             value = _part(value, part)
     except (ImportError, AttributeError) as error:
-        raise LessonError(f"{name} is not there any more: {error}.") from error
+        raise LessonError(f"{name} does not exist: {error}.") from error
     return value
 
 
 def in_words(value: object) -> str:
-    """A value as a text shows it."""
+    """A value formatted for a README."""
     match value:
         case bool():
             return "on" if value else "off"
@@ -92,7 +92,7 @@ def _part(value: object, name: str) -> object:
 
 
 def main() -> int:
-    """Write what has changed."""
+    """Update the files and print their names."""
     for file in texts():
         text = file.read_text("utf-8")
         try:

@@ -1,4 +1,4 @@
-"""Code as it runs, found by its path and name: what a chapter shows can never be another."""
+"""Code of the program by path and name, for the chapters to show."""
 
 import ast
 from dataclasses import dataclass
@@ -13,23 +13,20 @@ from harness.lessons.lesson import Lesson, LessonError
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A piece of the program."""
+class CodeExcerpt:
+    """A piece of code."""
 
     place: str
-    """As it was asked for: "harness/policies/recovery/backoff.py:retry_delay", or a path alone."""
+    """For example "harness/policies/recovery/backoff.py:retry_delay", or a path."""
     path: str
     first_line: int
-    """Counts from 1."""
+    """From 1."""
     text: str
-    """As it stands there, a method as far left as a function."""
+    """Dedented."""
 
 
-def source(place: str) -> Source:
-    """The code at a place: a file, or a class, a function, a method or a name in it.
-
-    Raises LessonError when it is not there any more.
-    """
+def source(place: str) -> CodeExcerpt:
+    """The code at a place: a file, or a name in it. Raises LessonError if it does not exist."""
     path, _, name = place.partition(":")
     file = _file(path)
     try:
@@ -37,13 +34,13 @@ def source(place: str) -> Source:
     except OSError as error:
         raise LessonError(f"{place} cannot be shown: {error.strerror or error}.") from error
     if not name:
-        return Source(place, path, 1, text)
+        return CodeExcerpt(place, path, 1, text)
     first, last = _lines_of(text, name, place)
-    return Source(place, path, first, dedent("\n".join(text.splitlines()[first - 1 : last])) + "\n")
+    return CodeExcerpt(place, path, first, dedent("\n".join(text.splitlines()[first - 1 : last])) + "\n")
 
 
 def difference(one: Lesson) -> str:
-    """What the demo of a chapter has that the one before it has not, and the other way round."""
+    """A diff of the demo against that of the previous chapter."""
     earlier = before(one)
     if earlier is None:
         return source(one.demo).text
@@ -53,22 +50,21 @@ def difference(one: Lesson) -> str:
 
 
 def _file(path: str) -> Path:
-    """The file of a path such as harness/agent.py, wherever the two packages are installed."""
     package, _, rest = path.partition("/")
     homes = {"harness": Path(harness.__file__).parent, "chapters": chapters_folder()}
     if package not in homes or ".." in Path(rest).parts:
-        raise LessonError(f"{path} cannot be shown; a path begins with harness/ or chapters/.")
+        raise LessonError(f"{path} cannot be shown; a path starts with harness/ or chapters/.")
     return homes[package] / rest
 
 
-@lru_cache(256)  # a chapter asks for the same places at every step, and reading a module takes its time
+@lru_cache(256)  # chapters show the same places at every step
 def _lines_of(text: str, name: str, place: str) -> tuple[int, int]:
     body: list[ast.stmt] = ast.parse(text).body
     first = last = 0
     for part in name.split("."):
         number = next((number for number, statement in enumerate(body) if part in _names(statement)), None)
         if number is None:
-            raise LessonError(f"{place} is not there any more; the chapter has to name what took its place.")
+            raise LessonError(f"{place} does not exist; update the chapter.")
         found = body[number]
         first, last = _first_line(found), found.end_lineno or found.lineno
         if isinstance(found, ast.Assign | ast.AnnAssign) and _is_docstring(body[number + 1 : number + 2]):

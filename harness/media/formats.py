@@ -37,7 +37,7 @@ _MOST_STREAMS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class ImageSize:
     """Size of an image in pixels."""
 
     width: int
@@ -58,7 +58,7 @@ def media_type(head: bytes) -> str | None:
     return None
 
 
-def size_of(head: bytes) -> Size | None:
+def size_of(head: bytes) -> ImageSize | None:
     """The size of a PNG, GIF, JPEG or WebP image that begins with `head`; None if unknown.
 
     Some ten thousand bytes are enough: the size is near the beginning, in a JPEG behind what a camera adds.
@@ -70,11 +70,11 @@ def size_of(head: bytes) -> Size | None:
     return size if size and size.width > 0 and size.height > 0 else None
 
 
-def _size(head: bytes) -> Size | None:
+def _size(head: bytes) -> ImageSize | None:
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
-        return Size(*struct.unpack(">II", head[16:24]))
+        return ImageSize(*struct.unpack(">II", head[16:24]))
     if head.startswith((b"GIF87a", b"GIF89a")):
-        return Size(*struct.unpack("<HH", head[6:10]))
+        return ImageSize(*struct.unpack("<HH", head[6:10]))
     if head.startswith(b"\xff\xd8"):
         return _jpeg_size(head)
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
@@ -82,30 +82,30 @@ def _size(head: bytes) -> Size | None:
     return None
 
 
-def _jpeg_size(head: bytes) -> Size | None:
+def _jpeg_size(head: bytes) -> ImageSize | None:
     at = 2
     while head[at] == 0xFF:
         marker = head[at + 1]
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             height, width = struct.unpack(">HH", head[at + 5 : at + 9])
-            return Size(width, height)
+            return ImageSize(width, height)
         at += 2 + struct.unpack(">H", head[at + 2 : at + 4])[0]
     return None
 
 
-def _webp_size(head: bytes) -> Size | None:
+def _webp_size(head: bytes) -> ImageSize | None:
     match head[12:16]:
         case b"VP8X":
-            return Size(
+            return ImageSize(
                 1 + int.from_bytes(head[24:27], "little"),
                 1 + int.from_bytes(head[27:30], "little"),
             )
         case b"VP8L":
             bits = int.from_bytes(head[21:25], "little")
-            return Size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
+            return ImageSize(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
         case b"VP8 ":
             width, height = struct.unpack("<HH", head[26:30])
-            return Size(width & 0x3FFF, height & 0x3FFF)
+            return ImageSize(width & 0x3FFF, height & 0x3FFF)
     return None
 
 

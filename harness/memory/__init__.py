@@ -1,27 +1,27 @@
-"""Memory: facts that outlive a compaction and a session (facts/lessons.md, s09).
+"""Memory: facts that outlive a compaction and a session.
 
-The model keeps and reads them with tools; nothing asks a model behind its back. `MemoryStore` holds the files,
-`MemoryBook` what a session was told of them, `recall_tool` and `keeping_tools` are what the model is given.
+The model stores and reads them with tools. `MemoryStore` holds the files, `MemoryBook` the state that a session's
+prompt shows; `recall_tool` and `keeping_tools` are the tools of the model.
 """
 
-from harness.memory.memory import Draft, Memory, MemoryType, Place, Problem, StoreError
-from harness.memory.session_memories import MemoryBook
-from harness.memory.store import Found, MemoryStore
+from harness.memory.memory import Memory, MemoryDraft, MemoryOwner, MemoryProblem, MemoryType, StoreError
+from harness.memory.prompt_section import MemoryBook
+from harness.memory.store import MemoryStore, StoredMemories
 from harness.memory.tools import FORGET, RECALL, REMEMBER, keeping_tools, recall_tool
 
 __all__ = [
     "FORGET",
     "RECALL",
     "REMEMBER",
-    "Draft",
-    "Found",
     "Memory",
     "MemoryBook",
+    "MemoryDraft",
+    "MemoryOwner",
+    "MemoryProblem",
     "MemoryStore",
     "MemoryType",
-    "Place",
-    "Problem",
     "StoreError",
+    "StoredMemories",
     "keeping_tools",
     "recall_tool",
 ]

@@ -1,18 +1,12 @@
-"""One memory as a file: Markdown with YAML front matter, which a person can read and edit (facts/lessons.md, s09).
+"""One memory as a file: Markdown with YAML front matter, which the user can read and edit.
 
-    ---
-    name: indentation
-    description: The person wants tabs.
-    type: user
-    created: 2026-11-21T10:00:00Z
-    updated: 2026-11-21T10:00:00Z
-    session: 20261121-0959-7f3a9c
-    ---
+    --- name: indentation description: The user wants tabs. type: user created: 2026-11-21T10:00:00Z updated:
+    2026-11-21T10:00:00Z session: 20261121-0959-7f3a9c ---
 
     Tabs everywhere, also in Python.
 
-Reading never raises for what a file holds: what is missing is made up for and told, and what cannot be used is left out
-and told.
+Reading never raises for the content of a file: missing fields get defaults and unusable files are skipped; both are
+reported.
 """
 
 import json
@@ -21,11 +15,20 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.base.files import NotRegularError, open_regular
 from harness.base.front_matter import front_matter, one_line
-from harness.base.regular_file import NotRegularError, open_regular
-from harness.memory.memory import LONGEST_DESCRIPTION, MOST_BYTES, USUAL_TYPE, Memory, MemoryType, Place, Problem
-from harness.memory.names import refusal, slug
-from harness.memory.secrets import secret_in
+from harness.memory.memory import (
+    LONGEST_DESCRIPTION,
+    MOST_BYTES,
+    USUAL_TYPE,
+    Memory,
+    MemoryOwner,
+    MemoryProblem,
+    MemoryType,
+    refusal,
+    secret_in,
+    slug,
+)
 
 SUFFIX = ".md"
 KEYS = ("name", "description", "type", "created", "updated", "session")
@@ -50,8 +53,8 @@ class UnusableError(Exception):
     """A file is no memory; the text says why, as the end of a sentence."""
 
 
-def memory_in(file: Path, place: Place, problems: list[Problem]) -> Memory | None:
-    """Read a file; None where it cannot be used. What is wrong with it is added to `problems`. Never raises."""
+def memory_in(file: Path, place: MemoryOwner, problems: list[MemoryProblem]) -> Memory | None:
+    """Read a file; None where it cannot be used. Problems are added to `problems`. Never raises."""
     try:
         data, changed = _data(file)
         text = data.decode("utf-8-sig")
@@ -61,15 +64,15 @@ def memory_in(file: Path, place: Place, problems: list[Problem]) -> Memory | Non
     except FileNotFoundError:
         return None  # another session has moved it meanwhile
     except UnicodeDecodeError:
-        problems.append(Problem(file, "is left out: it is no text in UTF-8"))
+        problems.append(MemoryProblem(file, "is left out: it is no text in UTF-8"))
         return None
     except UnusableError as unusable:
-        problems.append(Problem(file, f"is left out: {unusable}"))
+        problems.append(MemoryProblem(file, f"is left out: {unusable}"))
         return None
     except OSError as error:
-        problems.append(Problem(file, f"cannot be read: {error.strerror or error}"))
+        problems.append(MemoryProblem(file, f"cannot be read: {error.strerror or error}"))
         return None
-    problems.extend(Problem(file, one) for one in wrong)
+    problems.extend(MemoryProblem(file, one) for one in wrong)
     return memory
 
 
@@ -90,8 +93,8 @@ def _data(file: Path) -> tuple[bytes, float]:
     return data, changed
 
 
-def _read(file: Path, place: Place, text: str, size: int, changed: float) -> tuple[Memory, list[str]]:
-    """The memory, and what is wrong with it all the same. Raises UnusableError."""
+def _read(file: Path, place: MemoryOwner, text: str, size: int, changed: float) -> tuple[Memory, list[str]]:
+    """The memory and its minor problems. Raises UnusableError."""
     name = file.name.removesuffix(SUFFIX)
     if slug(name) != name or refusal(name):
         better = slug(name)

@@ -4,8 +4,8 @@
     memory/forgotten/000012-indentation.md what it was before, or one that was forgotten
 
 Every change is made under a lock by one session at a time, and every file is written aside and put in its place at
-once. What a change takes away is in `forgotten` before the new text stands, so that at no moment, also
-after a kill, a text is nowhere. Reading needs no lock.
+once. A replaced text is in `forgotten` before the new one is written, so no text is lost at any moment, even after a
+kill. Reading needs no lock.
 """
 
 import os
@@ -17,24 +17,24 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from harness.base.files import locked_file, replace_atomically
 from harness.base.front_matter import one_line
-from harness.base.locked_file import one_writer
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.memory.files import SUFFIX, file_of, memory_in
 from harness.memory.memory import (
     LONGEST_DESCRIPTION,
     MOST_BYTES,
     MOST_FORGOTTEN,
     MOST_MEMORIES,
-    Draft,
     Memory,
-    Place,
-    Problem,
+    MemoryDraft,
+    MemoryOwner,
+    MemoryProblem,
     StoreError,
+    refusal,
+    secret_in,
+    slug,
 )
-from harness.memory.names import refusal, slug
-from harness.memory.secrets import secret_in
-from harness.tools.files import replace_atomically
 
 FORGOTTEN = "forgotten"
 _KEPT = re.compile(r"(\d{6,})-(.+)\.md")
@@ -43,25 +43,25 @@ _NO_YAML = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What there is."""
+class StoredMemories:
+    """The memories on disk."""
 
     memories: tuple[Memory, ...]
-    """Those of the person first, then by name."""
-    problems: tuple[Problem, ...]
+    """The user's first, then by name."""
+    problems: tuple[MemoryProblem, ...]
 
-    def named(self, name: str, place: Place | None = None) -> tuple[Memory, ...]:
+    def named(self, name: str, place: MemoryOwner | None = None) -> tuple[Memory, ...]:
         """The memories of this name, one for each place that has it."""
         wanted = slug(name)
         return tuple(one for one in self.memories if one.name == wanted and place in (None, one.place))
 
 
 class MemoryStore:
-    """The memories of a person and of a project. Without folders there are none, and nothing can be kept."""
+    """The memories of the user and of a project. Without folders there are none, and nothing can be stored."""
 
     def __init__(
         self,
-        folders: Mapping[Place, Path],
+        folders: Mapping[MemoryOwner, Path],
         *,
         session: str = "",
         now: Callable[[], float],
@@ -79,18 +79,18 @@ class MemoryStore:
         self._now = now
         self._secrets = tuple(secrets)
 
-    def find(self) -> Found:
-        """Read all of it. Never raises for what is on the disk."""
-        problems: list[Problem] = []
+    def find(self) -> StoredMemories:
+        """Read all of it. Never raises for the content of the disk."""
+        problems: list[MemoryProblem] = []
         memories: list[Memory] = []
         for place, folder in self.folders.items():
             files = _files(folder, problems)
             if len(files) > MOST_MEMORIES:
                 text = f"holds {len(files)} memories; only the first {MOST_MEMORIES} are read"
-                problems.append(Problem(folder, text))
+                problems.append(MemoryProblem(folder, text))
             read = (memory_in(file, place, problems) for file in files[:MOST_MEMORIES])
             memories.extend(memory for memory in read if memory is not None)
-        return Found(tuple(memories), tuple(problems))
+        return StoredMemories(tuple(memories), tuple(problems))
 
     def names(self) -> tuple[str, ...]:
         """Names under which there is a file, also one that cannot be read. No file is opened, so that this is quick."""
@@ -100,7 +100,7 @@ class MemoryStore:
 
     # ── changes ─────────────────────────────────────────────────────────────────────────────────
 
-    def keep(self, draft: Draft, place: Place) -> Memory:
+    def keep(self, draft: MemoryDraft, place: MemoryOwner) -> Memory:
         """Write a memory; one of that name in this place is kept in `forgotten`.
 
         Raises StoreError when it cannot be kept as it is, or not at all.
@@ -118,7 +118,7 @@ class MemoryStore:
             _prune(folder)
         return memory
 
-    def forget(self, name: str, place: Place | None = None) -> Place:
+    def forget(self, name: str, place: MemoryOwner | None = None) -> MemoryOwner:
         """Move a memory to `forgotten`, and say where it was. Raises StoreError."""
         wanted, at = slug(name), self._place_of(name, place)
         with self._writing(at) as folder:
@@ -129,7 +129,7 @@ class MemoryStore:
             _prune(folder)
         return at
 
-    def undo(self, name: str, place: Place | None = None) -> Place:
+    def undo(self, name: str, place: MemoryOwner | None = None) -> MemoryOwner:
         """Bring back what a memory was before it was forgotten or written over last; what it is now is kept in turn.
 
         Says where it is. Raises StoreError.
@@ -167,11 +167,11 @@ class MemoryStore:
         kept = (one for folder in self.folders.values() for one in sorted(_kept(folder)))
         return tuple(reversed(dict.fromkeys(name for _, name, _ in reversed(tuple(kept)))))
 
-    def file_to_edit(self, name: str, place: Place | None = None) -> Path:
+    def file_to_edit(self, name: str, place: MemoryOwner | None = None) -> Path:
         """Where a memory lies, also one that cannot be read. Raises StoreError."""
         return self.folders[self._place_of(name, place)] / f"{slug(name)}{SUFFIX}"
 
-    def _made(self, draft: Draft, place: Place) -> Memory:
+    def _made(self, draft: MemoryDraft, place: MemoryOwner) -> Memory:
         name = slug(draft.name)
         if reason := refusal(name):
             raise StoreError(reason)
@@ -195,7 +195,7 @@ class MemoryStore:
             raise StoreError(f"That has {size:,} bytes with its head; {MOST_BYTES:,} are the most. Say it shorter.")
         return replace(made, size=size)
 
-    def _place_of(self, name: str, place: Place | None) -> Place:
+    def _place_of(self, name: str, place: MemoryOwner | None) -> MemoryOwner:
         wanted = slug(name)
         places = [
             one
@@ -208,33 +208,33 @@ class MemoryStore:
             raise StoreError(_ambiguous(wanted))
         return places[0]
 
-    def _last_kept(self, place: Place, name: str) -> Path | None:
+    def _last_kept(self, place: MemoryOwner, name: str) -> Path | None:
         return next((file for _, kept, file in sorted(_kept(self.folders[place]), reverse=True) if kept == name), None)
 
     @contextmanager
-    def _writing(self, place: Place) -> Iterator[Path]:
+    def _writing(self, place: MemoryOwner) -> Iterator[Path]:
         """Be the one that changes this place. Raises StoreError, also for what the disk refuses inside the block."""
         folder = self.folders[place]
-        with one_writer(folder, StoreError, if_held="; try again"):
+        with locked_file(folder, StoreError, if_held="; try again"):
             (folder / FORGOTTEN).mkdir(mode=0o700, parents=True, exist_ok=True)
             for left in (*folder.glob(".*.tmp"), *(folder / FORGOTTEN).glob(".*.tmp")):
                 left.unlink(missing_ok=True)  # of a session that was killed: nobody else writes now
             yield folder
 
 
-def _files(folder: Path, problems: list[Problem]) -> list[Path]:
+def _files(folder: Path, problems: list[MemoryProblem]) -> list[Path]:
     """What could be memories, by name."""
     try:
         return sorted(one for one in folder.iterdir() if one.name.endswith(SUFFIX) and one.name[0] != ".")
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        problems.append(Problem(folder, f"cannot be read: {error.strerror or error}"))
+        problems.append(MemoryProblem(folder, f"cannot be read: {error.strerror or error}"))
         return []
 
 
 def _kept(folder: Path) -> Iterator[tuple[int, str, Path]]:
-    """Number, name and file of what was forgotten or written over."""
+    """Number, name and file of forgotten or replaced memories."""
     for file in _files(folder / FORGOTTEN, []):
         if match := _KEPT.fullmatch(file.name):
             yield int(match[1]), match[2], file
@@ -247,7 +247,7 @@ def _next_kept(file: Path) -> Path:
 
 
 def _keep_aside(file: Path) -> None:
-    """Keep what is about to be written over. A memory stays where it is meanwhile; what cannot be one is moved."""
+    """Keep the text that is about to be replaced. A memory stays where it is meanwhile; what cannot be one is moved."""
     status = _require_file(file).lstat()
     if stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES:
         replace_atomically(_next_kept(file), file.read_bytes(), private=True)
@@ -256,12 +256,12 @@ def _keep_aside(file: Path) -> None:
 
 
 def _prune(folder: Path) -> None:
-    """Let go of the oldest of what is kept."""
+    """Remove the oldest of the kept texts."""
     for _, _, file in sorted(_kept(folder))[:-MOST_FORGOTTEN]:
         file.unlink(missing_ok=True)
 
 
-def _require_room(folder: Path, place: Place) -> None:
+def _require_room(folder: Path, place: MemoryOwner) -> None:
     if len(_files(folder, [])) >= MOST_MEMORIES:
         raise StoreError(f"There are {MOST_MEMORIES} memories of the {place} already; forget one that is not needed.")
 
@@ -277,4 +277,4 @@ def _there(file: Path) -> bool:
 
 
 def _ambiguous(name: str) -> str:
-    return f"There are two memories {name}, one of the person and one of the project; say which."
+    return f"There are two memories {name}, one of the user and one of the project; say which."

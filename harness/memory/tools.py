@@ -1,47 +1,55 @@
-"""remember, recall, forget: what a model can do with memories."""
+"""The tools that recall, remember and forget, and the search that recall uses."""
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.events import Json
-from harness.memory.memory import LONGEST_DESCRIPTION, USUAL_PLACE, Draft, Memory, MemoryType, Place, StoreError
-from harness.memory.prompt_texts import line_of, list_text, memory_text
-from harness.memory.search import matching
-from harness.memory.session_memories import MemoryBook
-from harness.tools.arguments import Arguments
+from harness.memory.memory import (
+    LONGEST_DESCRIPTION,
+    USUAL_PLACE,
+    Memory,
+    MemoryDraft,
+    MemoryOwner,
+    MemoryType,
+    StoreError,
+)
+from harness.memory.prompt_section import MemoryBook, line_of, list_text, memory_text
+from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
 
 REMEMBER, RECALL, FORGET = "remember", "recall", "forget"
 MOST_RECALLED = 5
-"""Memories whose text a query brings; of others their lines (facts/lessons.md, s09)."""
+"""Memories that a query returns in full; others are listed in one line."""
 
 
-class RememberArguments(Arguments):
+class RememberArguments(ToolArguments):
     """Arguments of remember."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(
-        description="A few words to find it by; an existing name is written over."
+        description="A few words to find it by; an existing memory of that name is replaced."
     )
     description: Annotated[str, Field(min_length=1, max_length=LONGEST_DESCRIPTION)] = Field(
-        description="One sentence that says what it is about; it stands in the prompt of every session."
+        description="One sentence that says what it is about; every session's prompt contains it."
     )
     type: MemoryType = Field(
-        description="user: who the person is; feedback: how they want work done; "
-        "project: what is so here and stands in no file; reference: where something is found."
+        description="user: who the user is; feedback: how they want work done; "
+        "project: facts about this project that no file contains; reference: where something is found."
     )
     text: Annotated[str, Field(min_length=1)] = Field(description="The fact itself, and why it holds.")
-    place: Place | SkipJsonSchema[None] = Field(
+    place: MemoryOwner | SkipJsonSchema[None] = Field(
         default=None,
-        description="person: for all of their projects; project: for this one. Without it the type decides.",
+        description="person: for all of their projects; project: for this one. Default: by type.",
     )
 
 
-class RecallArguments(Arguments):
+class RecallArguments(ToolArguments):
     """Arguments of recall."""
 
     name: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
@@ -52,11 +60,13 @@ class RecallArguments(Arguments):
     )
 
 
-class ForgetArguments(Arguments):
+class ForgetArguments(ToolArguments):
     """Arguments of forget."""
 
     name: Annotated[str, Field(min_length=1)] = Field(description="The memory to forget.")
-    place: Place | SkipJsonSchema[None] = Field(default=None, description="Where it is, if both places have the name.")
+    place: MemoryOwner | SkipJsonSchema[None] = Field(
+        default=None, description="Where it is, if both places have the name."
+    )
 
 
 def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) -> Tool:
@@ -71,7 +81,7 @@ def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) ->
         elif arguments.query is not None:
             chosen = matching(arguments.query, found.memories)
             if not chosen:
-                return ToolResult("Nothing that is remembered has these words.", summary="nothing")
+                return ToolResult("No memory contains these words.", summary="nothing")
         else:
             return ToolResult(list_text(found.memories), summary=_count(len(found.memories)))
         content, full = shorten(_recalled(chosen), result_characters, context.output_file)
@@ -82,7 +92,7 @@ def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) ->
 
     return Tool(
         name=RECALL,
-        description="Read what earlier sessions have remembered: one memory by its name, or those with these words.",
+        description="Read memories of earlier sessions: one by its name, or those that contain given words.",
         arguments=RecallArguments,
         effect=Effect.READ,
         run=run,
@@ -92,10 +102,10 @@ def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) ->
 
 
 def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
-    """The tools remember and forget. They write nowhere but into the store, and like all that writes they ask."""
+    """The tools remember and forget. They write only to the store, and like every write they need permission."""
 
     def remember(arguments: RememberArguments) -> ToolResult:
-        draft = Draft(arguments.name, arguments.description, arguments.type, arguments.text)
+        draft = MemoryDraft(arguments.name, arguments.description, arguments.type, arguments.text)
         try:
             memory = book.store.keep(draft, arguments.place or USUAL_PLACE[arguments.type])
         except StoreError as error:
@@ -107,7 +117,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
             place = book.store.forget(arguments.name, arguments.place)
         except StoreError as error:
             raise ToolError(str(error)) from error
-        return ToolResult(f"Forgotten; the person can bring it back with /memory undo. It was of the {place}.")
+        return ToolResult(f"Forgotten; the user can restore it with /memory undo. It belonged to the {place}.")
 
     async def run_remember(context: ToolContext, arguments: RememberArguments) -> ToolResult:
         return await on_disk(lambda: remember(arguments))
@@ -118,7 +128,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
     return (
         Tool(
             name=REMEMBER,
-            description="Keep a fact for later sessions. Asks the person first, as all that writes.",
+            description="Store a fact for later sessions. The user is asked first, as before any write.",
             arguments=RememberArguments,
             effect=Effect.WRITE,
             run=run_remember,
@@ -128,7 +138,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
         ),
         Tool(
             name=FORGET,
-            description="Do not remember something any longer.",
+            description="Delete a memory.",
             arguments=ForgetArguments,
             effect=Effect.WRITE,
             run=run_forget,
@@ -141,7 +151,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
 def _recalled(chosen: tuple[Memory, ...]) -> str:
     texts = [memory_text(memory) for memory in chosen[:MOST_RECALLED]]
     if rest := chosen[MOST_RECALLED:]:
-        texts.append("\n".join(("These have some of the words, too; read one by its name:", *map(line_of, rest))))
+        texts.append("\n".join(("These also contain some of the words; read one by its name:", *map(line_of, rest))))
     return "\n\n---\n\n".join(texts)
 
 
@@ -160,3 +170,48 @@ def _name(input: Json) -> str:
 
 def _recall_summary(input: Json) -> str:
     return shorten_line(" ".join(str(input[key]) for key in ("name", "query") if input.get(key)) or "(all)")
+
+
+WEIGHTS = (4, 2, 1)
+"""Weights of a word found in the name, the description and the text."""
+
+STEM = 6
+"""Letters of a word that are compared, so that "indented" finds "indentation"."""
+
+_WORD = re.compile(r"[^\W_]+")
+_WITHOUT_SPACES = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)")
+"""Kana and kanji, which are written without spaces between words."""
+_SMALL = frozenset(
+    _WORD.findall(
+        "a an and are as at be by do does did for from had has have how i in is it me my of on or our that the there "
+        "this to us was we what when where which who why will with you your about know remember"
+    )
+)
+"""Words that every text has."""
+
+
+def matching(query: str, memories: Sequence[Memory]) -> tuple[Memory, ...]:
+    """The memories that share a word with the query, best first, then newest first."""
+    wanted = words_of(query)
+    scored = [(_score(wanted, memory), memory) for memory in memories]
+    best = sorted(scored, key=lambda one: (-one[0], -one[1].updated, one[1].place, one[1].name))
+    return tuple(memory for score, memory in best if score)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The stems of the significant words; in scripts without spaces, each pair of neighbouring characters."""
+    return frozenset(_words(text))
+
+
+def _words(text: str) -> Iterable[str]:
+    for run in _WORD.findall(text.casefold()):
+        for part in _WITHOUT_SPACES.split(run):
+            if _WITHOUT_SPACES.fullmatch(part):
+                yield from (part[at : at + 2] for at in range(max(1, len(part) - 1)))
+            elif part not in _SMALL:
+                yield (part.removesuffix("s") if len(part) > 3 else part)[:STEM]
+
+
+def _score(wanted: frozenset[str], memory: Memory) -> int:
+    parts = (memory.name, memory.description, memory.text)
+    return sum(weight * len(wanted & words_of(part)) for weight, part in zip(WEIGHTS, parts, strict=True))

@@ -1,1 +1,1 @@
-"""One call to a model: the only room that knows the SDK and the shape of its requests."""
+"""One model call: the only package that knows the SDK and the shape of requests (docs/design/model-calls.md)."""

@@ -1,31 +1,16 @@
-"""From the events of one stream to one reply, in time linear in its length (api R12).
+"""Accumulate the events of one stream into one reply, in time linear in its length.
 
-The SDK's own accumulator parses a tool's whole input again at every piece and hides how a stream
-ended. This one keeps a list of pieces for each block and looks at them once, when the block closes.
-
-Which tool calls may run (api R18, R20; recovery D4, G2):
-
-- The block was closed, its pieces joined are strict JSON (no NaN, no key twice), the value is an
-  object, and the call has a name.
-- The message is complete, whatever its stop reason: every such call. Servers name many reasons beside
-  "tool_use" when they ask for tools, or none.
-- It is complete with "max_tokens" or "model_context_window_exceeded": every such call but the last
-  tool_use of the reply. The API closes the block it cuts, and a call cut before its first piece would
-  look like a call without arguments. Policy decides whether the earlier ones run or the reply is
-  asked for again.
-- It is complete with "refusal": none.
-- The stream broke before a stop reason was known, or the message is complete and the block was never
-  closed: every such call whose input is not empty. Pieces that end with the closing brace of their
-  object cannot have been cut; an empty input can.
-
-A call whose id is missing, not valid or taken gets one of ours.
+The SDK's own accumulator parses the whole input of a tool call again with every piece, and hides how a stream ended.
+This one keeps a list of pieces per block and joins them when the block closes. Which tool calls may run:
+docs/design/model-calls.md#tool-calls-that-may-run.
 """
 
+import json
 import re
 import uuid
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Never
 
 from harness.events import (
     Block,
@@ -45,12 +30,11 @@ from harness.events.messages import without_unanswered
 from harness.model.content_cleanup import sendable, whole_characters
 from harness.model.invariants import IDENTIFIER, SERVER_USES, is_server_result
 from harness.model.server_tools import FETCH, SEARCH, asked_for, error_of, outcome_of, pages_of
-from harness.model.strict_json import NotStrict, strict_object
 from harness.model.watchdog import Phase
 
 _KEEPS_EARLIER_CALLS = frozenset({"max_tokens", "model_context_window_exceeded"})
 _OTHER_NAMES = {"length": "max_tokens", "content_filter": "refusal"}
-"""Stop reasons of the dialect of OpenAI that must not be taken for the end of an answer; gateways pass them on."""
+"""OpenAI stop reasons, passed on by gateways, that do not mean the end of an answer."""
 _HIGH_HALF = re.compile("[\ud800-\udbff]\\Z")
 _USAGE_FIELDS = {
     "input_tokens": "input",
@@ -64,8 +48,12 @@ _USAGE_FIELDS = {
 _USAGE_WORDS = ("speed", "inference_geo")
 
 
+class NotStrict(ValueError):  # noqa: N818 (says what the text is)
+    """The text is not a strict JSON object. `str(error)` is a clause about the tool call."""
+
+
 class BrokenStream(Exception):  # noqa: N818 (the stream is broken, not the program)
-    """The events contradict each other, so nothing after them can be trusted (api R17)."""
+    """The events contradict each other, so nothing after them can be trusted."""
 
 
 @dataclass(slots=True)
@@ -76,7 +64,7 @@ class _OpenBlock:
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
     half: str = ""
-    """The first half of a surrogate pair, whose other half comes with the next piece."""
+    """First half of a surrogate pair; the other half comes with the next piece."""
     signature: str | None = None
     citations: list[Any] = field(default_factory=list)
     closed: bool = False
@@ -86,7 +74,7 @@ class _OpenBlock:
         return self.start.get("type")
 
     def add(self, piece: str) -> str:
-        """Take the next piece; returns it as it counts, without half a character at its end."""
+        """Add the next piece; returns it without half a character at its end."""
         piece = self.half + piece
         self.half = piece[-1] if _HIGH_HALF.search(piece) else ""
         piece = whole_characters(piece.removesuffix(self.half))
@@ -95,7 +83,7 @@ class _OpenBlock:
         return piece
 
     def close(self) -> str:
-        """Nothing more comes; returns what there is of half a character at the end."""
+        """End the block; returns a replacement for half a character at its end."""
         self.closed = True
         half, self.half = self.half, ""
         return self.add("\ufffd") if half and self.type in ("text", "thinking") else ""
@@ -104,7 +92,7 @@ class _OpenBlock:
         return "".join([str(self.start.get(key) or ""), *self.pieces])
 
     def finished(self) -> Block:
-        """The block as the API would have sent it in one piece; tool input is left as it started."""
+        """The block as the API would have sent it in one piece; tool input stays as in its start event."""
         block = dict(self.start)
         if self.type == "text":
             block["text"] = self.text("text")
@@ -120,17 +108,17 @@ class _OpenBlock:
 
 
 class Accumulator:
-    """Takes the events of one stream in order and holds what they amount to so far.
+    """The reply so far of one stream.
 
-    Unknown events, deltas, blocks and stop reasons are kept or passed over, never an error (api R17). So are a
-    missing beginning and the end of a block that is not open: neither takes anything from what is there.
+    Unknown events, deltas, blocks and stop reasons are kept or ignored, never an error. So are a missing start and the
+    end of a block that is not open.
     """
 
     def __init__(self, taken: Collection[str] = (), new_id: Callable[[], str] | None = None) -> None:
         """
         Args:
-            taken: ids of earlier calls, which no call of this reply may have.
-            new_id: gives an id to a call that came without a usable one.
+            taken: ids of earlier calls, which calls of this reply must not use.
+            new_id: creates an id for a call without a usable one.
         """
         self._taken = frozenset(taken)
         self._new_id = new_id or _random_id
@@ -143,20 +131,20 @@ class Accumulator:
         self._usage_words: dict[str, str] = {}
         self._stopped = False
         self.stop_reason: str | None = None
-        """As soon as the stream has told it, by the name that the API has for it."""
+        """Set when the stream reports it, by its name in the API."""
         self.stop_details: Json | None = None
-        """What came with the stop reason, such as the category of a refusal."""
+        """Details of the stop reason, such as the category of a refusal."""
         self.shown_characters = 0
-        """Characters of answer text handed out as TextDelta."""
+        """Characters of answer text emitted as TextDelta."""
 
     @property
     def started(self) -> bool:
-        """message_start was seen, or a block."""
+        """message_start or a block has arrived."""
         return self._message is not None or bool(self._order)
 
     @property
     def complete(self) -> bool:
-        """message_stop was seen: nothing after this can spoil the reply (api R13)."""
+        """message_stop has arrived; nothing after it can change the reply."""
         return self._stopped and self.started
 
     @property
@@ -166,21 +154,24 @@ class Accumulator:
 
     @property
     def usage(self) -> Usage:
-        """Tokens reported so far. The counts are totals: a later report replaces an earlier one."""
+        """Tokens reported so far. Reports are totals: a later one replaces an earlier one."""
         return Usage(**self._usage, **self._usage_words)  # type: ignore[arg-type]
 
     @property
     def phase(self) -> Phase:
-        """Where the stream stands, for the watchdog."""
+        """Position in the stream, for the watchdog."""
         if self._open is None:
             return "waiting"
         return "thinking" if self._open.type in ("thinking", "redacted_thinking") else "content"
 
     def feed(self, event: str | None, data: Json) -> Event | None:
-        """Take the next server-sent event; returns what there is to show of it.
+        """Process the next server-sent event; returns an event to show, if any.
 
-        `event` is its name and `data` its parsed data. Events without a name count for nothing. Raises
-        BrokenStream when the event cannot follow the ones before it.
+        Raises BrokenStream when it cannot follow the previous ones.
+
+        Args:
+            event: its name; one without a name is ignored.
+            data: its parsed data.
         """
         match event:
             case None | "ping":
@@ -201,7 +192,7 @@ class Accumulator:
         return None
 
     def reply(self, request_id: str | None = None) -> Reply:
-        """The complete reply. `content` leaves out cut calls and thinking without a signature."""
+        """The complete reply, without cut calls and unsigned thinking in `content`."""
         if not self.complete:
             raise ValueError("the stream is not complete")
         content, calls, cut_calls = self._sorted()
@@ -219,13 +210,11 @@ class Accumulator:
         )
 
     def kept(self, *, open_text: bool = False) -> tuple[tuple[Block, ...], tuple[ToolCall, ...]]:
-        """What of a broken stream is whole: text that is not blank, tool calls, thinking that is signed, and the calls
-        of server tools with their results.
+        """The usable blocks of a broken stream, and the tool calls among them.
 
-        The second value are the calls among the blocks. Thinking at the end belongs to a block that
-        never came and is left out; so are blocks of other types, and calls of server tools whose result never came.
-        With `open_text` the text block that was being written counts as whole, for a user who interrupts and has read
-        it.
+        These are text that is not blank, tool calls, signed thinking that is followed by another block, and calls of
+        server tools with their results. With `open_text` the unfinished text block counts too, because the user who
+        interrupted has read it.
         """
         if open_text:
             self._close_open_text()
@@ -233,7 +222,7 @@ class Accumulator:
         kept: list[Block] = []
         for block in without_unanswered(content):
             if kept and _is_blank(block) and kept[-1].get("type") == "text":
-                kept[-1] = {**kept[-1], "text": kept[-1]["text"] + block["text"]}  # no block for itself, but said
+                kept[-1] = {**kept[-1], "text": kept[-1]["text"] + block["text"]}  # not a block of its own
             elif _worth_keeping(block):
                 kept.append(block)
         while kept and kept[-1].get("type") in ("thinking", "redacted_thinking"):
@@ -299,14 +288,14 @@ class Accumulator:
         index = data.get("index")
         block = self._blocks.get(index) if isinstance(index, int) else None
         if block is None or block.closed:
-            return None  # late, or stray: what it would end has ended
+            return None  # late or stray: the block has already ended
         if block is self._open:
             self._open = None
         rest = block.close()
         return self._shown(rest) if rest and block.type == "text" else None
 
     def _web_used(self, result: Block) -> WebUsed | None:
-        """What to show of the result of a search or a fetch; None for that of another tool."""
+        """The event for the result of a search or a fetch; None for other tools."""
         tool = str(result["type"]).removesuffix("_tool_result")
         if tool not in (SEARCH, FETCH):
             return None
@@ -318,7 +307,7 @@ class Accumulator:
         return WebUsed(tool, asked, outcome_of(result), failed=bool(error_of(result)))
 
     def _own_id(self, block: _OpenBlock) -> str:
-        """The id of a call, or one of ours where it cannot be used."""
+        """The id of a call, or a new one where it cannot be used."""
         given = block.start.get("id")
         others = {other.start.get("id") for other in self._order if other is not block and other.type == "tool_use"}
         usable = isinstance(given, str) and IDENTIFIER.fullmatch(given) and given not in self._taken | others
@@ -357,13 +346,13 @@ class Accumulator:
         return TextDelta(text=text)
 
     def _close_open_text(self) -> None:
-        """Nothing of an open text block can be missing once another begins, no more will come, or none is wanted."""
+        """An open text block is complete once another block begins or the stream ends."""
         if self._open is not None and self._open.type == "text":
             self._open.close()
             self._open = None
 
     def _close_at_the_end(self) -> None:
-        """The message is whole. Text is; so is a call without an end, if it has its input and no limit cut it."""
+        """The message is complete, and so are open text and an unclosed call with input, unless a limit cut it."""
         self._close_open_text()
         if self.stop_reason in _KEEPS_EARLIER_CALLS:
             return
@@ -372,7 +361,7 @@ class Accumulator:
                 block.close()
 
     def _sorted(self) -> tuple[tuple[Block, ...], tuple[ToolCall, ...], tuple[CutCall, ...]]:
-        """Blocks that are whole, calls that may run, and calls that must not."""
+        """Complete blocks, calls that may run, and calls that must not."""
         content: list[Block] = []
         calls: list[ToolCall] = []
         cut_calls: list[CutCall] = []
@@ -412,7 +401,7 @@ class Accumulator:
         return ToolCall(call_id, name, given)
 
     def _cut_by_the_end(self, *, last: bool) -> str:
-        """Why no call, or not the last one, may run after this stop reason; empty when it may."""
+        """Why this call must not run after this stop reason; empty: it may."""
         match self.stop_reason:
             case "refusal":
                 return "the model declined to answer"
@@ -423,7 +412,7 @@ class Accumulator:
 
 
 def events_of(message: Json) -> Iterator[tuple[str, Json]]:
-    """A whole message, which some servers send in place of a stream, as the events it would have come in."""
+    """The equivalent events of a whole message, which some servers send instead of a stream."""
     yield "message_start", {"message": message}
     content = message.get("content")
     for index, block in enumerate(content if isinstance(content, list) else ()):
@@ -447,7 +436,7 @@ def _random_id() -> str:
 
 
 def _finished(block: _OpenBlock) -> Block | None:
-    """The whole block, or None where the API would not take it back."""
+    """The complete block, or None where the API would not accept it back."""
     try:
         finished = block.finished()
     except NotStrict:
@@ -469,3 +458,30 @@ def _worth_keeping(block: Block) -> bool:
             return True
         case kind:
             return kind in SERVER_USES or is_server_result(block)
+
+
+def strict_object(text: str) -> Json:
+    """The JSON object in `text`.
+
+    Raises NotStrict for anything else: incomplete text, an array, NaN, a repeated key, nesting too deep to read.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+    except NotStrict:
+        raise
+    except (ValueError, RecursionError):
+        raise NotStrict("its input is not valid JSON") from None
+    if not isinstance(value, dict):
+        raise NotStrict("its input is not a JSON object")
+    return value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Json:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise NotStrict("its input names a key twice")
+    return result
+
+
+def _refuse_constant(name: str) -> Never:
+    raise NotStrict(f"its input contains {name}, which is not JSON")

@@ -1,7 +1,6 @@
-"""The body of a response in pieces of bounded size, whatever its compression makes of it.
+"""Decompress a response body in pieces of bounded size, up to a limit.
 
-A few megabytes of gzip can become gigabytes. The HTTP library decompresses a piece of the wire as a whole, so that the
-unpacking is done here, a bounded piece at a time, and ends where no body of the Messages API is as long.
+A few megabytes of gzip can become gigabytes, and the HTTP library decompresses each chunk of the wire as a whole.
 """
 
 import asyncio
@@ -13,29 +12,28 @@ if TYPE_CHECKING:
     import httpx2
 
 PIECE = 64 * 1024
-"""Bytes of the body that are unpacked at a time."""
+"""Bytes unpacked at a time."""
 MOST_OF_ERROR = 256 * 1024
-"""Bytes of a body that is no success; more says nothing more."""
+"""Limit in bytes for the body of an error."""
 MOST_OF_BODY = 64 * 1024 * 1024
-"""Bytes of a success: twice the events of the longest reply."""
+"""Limit in bytes for the body of a success: twice the events of the longest reply."""
 ENCODINGS = frozenset({"gzip", "x-gzip", "deflate"})
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 
 
 class BodyTooLong(Exception):  # noqa: N818 (what happened, not a mistake of ours)
-    """The body of a success has no end in sight."""
+    """The body of a success exceeds the limit."""
 
 
 class UnreadableBody(Exception):  # noqa: N818 (as above)
-    """The body is packed in a way that was not asked for, or is damaged."""
+    """The body has an encoding that was not requested, or is damaged."""
 
 
 async def bound(response: "httpx2.Response") -> None:
-    """Let a response give its body unpacked and bounded. A hook for responses of an HTTP client.
+    """Response hook of an HTTP client: the response returns its body decompressed and bounded.
 
-    The body of an error ends after `MOST_OF_ERROR`; that of a success raises BodyTooLong after `MOST_OF_BODY`. A body
-    in another encoding than `ENCODINGS`, or in several, raises
-    UnreadableBody.
+    The body of an error ends after `MOST_OF_ERROR`; that of a success raises BodyTooLong after `MOST_OF_BODY`. Any
+    encoding not in `ENCODINGS`, or several, raise UnreadableBody.
     """
     from httpx2 import AsyncByteStream
 
@@ -67,17 +65,17 @@ async def _unpacked(encoding: str, wire: AsyncIterator[bytes]) -> AsyncGenerator
             yield data
         return
     if encoding not in ENCODINGS:
-        raise UnreadableBody(f"the body is encoded as {encoding!r}, which was not asked for")
+        raise UnreadableBody(f"the body is encoded as {encoding!r}, which was not requested")
     unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
     begun = False
     async for data in wire:
         if not begun and encoding == "deflate" and not _has_zlib_head(data):
-            unpacker = zlib.decompressobj(-zlib.MAX_WBITS)  # as some servers understand "deflate"
+            unpacker = zlib.decompressobj(-zlib.MAX_WBITS)  # some servers send raw deflate
         begun = True
         try:
             for piece in _pieces(unpacker, data):
                 yield piece
-                await asyncio.sleep(0)  # one piece of the wire can hold thousands: the program stays awake
+                await asyncio.sleep(0)  # a chunk can hold thousands of pieces
         except zlib.error as error:
             raise UnreadableBody(f"the body is not {encoding}: {error}") from error
         if unpacker.eof:

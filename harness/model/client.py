@@ -1,4 +1,4 @@
-"""The model as the rest of the program sees it: a request goes in, one reply or one fault comes out."""
+"""The client of a Messages API: one request in, one reply or one fault out."""
 
 import asyncio
 import logging
@@ -7,30 +7,29 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from harness.base.masking import SHORTEST_SECRET
-from harness.base.secret import MASK
+from harness.base.secrets import MASK, SHORTEST_SECRET
 from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
-from harness.model.classify import classify
-from harness.model.deadline import Ended, Patience
+from harness.model.cache_breakpoints import without_breakpoints
 from harness.model.endpoint import Endpoint, Platform
-from harness.model.exchange import PATH, Exchange, fault_of
-from harness.model.sdk import Line, LineBuilder
-from harness.model.watchdog import Watchdog, WatchLimits
+from harness.model.exchange import PATH, ModelExchange, fault_of
+from harness.model.fault_classifier import classify
+from harness.model.sdk import SdkClient, SdkClientFactory
+from harness.model.watchdog import AbortableWait, Aborted, Watchdog, WatchLimits
 
 if TYPE_CHECKING:
     from harness.model.catalogue import ModelCard
 
 LOADING_S = 120.0
-"""How long the import of the SDK may take, on the slowest of disks."""
+"""Limit for importing the SDK, on a very slow disk."""
 MODELS_S = 10.0
-"""How long the list of models may take; it is a convenience."""
+"""Limit for listing the models."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked."""
+    """One request to a model."""
 
     model: str
     max_tokens: int
@@ -38,17 +37,17 @@ class ModelRequest:
     tools: tuple[Json, ...]
     messages: tuple[Message, ...]
     estimated_tokens: int
-    """Size of the prompt in tokens; the watchdog waits longer for a long one."""
+    """Size of the prompt in tokens; the watchdog waits longer for long prompts."""
     thinking: Json | None = None
     effort: Effort | None = None
-    """None: the model's own."""
+    """None: the model's default."""
     answer_format: Json | None = None
-    """The form that the answer has to have; None: any."""
+    """JSON schema of the answer; None: free text."""
     previous_message: str = ""
-    """Id of the reply to the request before, for the server to say why the cache missed; empty: there is none."""
+    """Id of the previous reply, for cache diagnostics; may be empty."""
 
     def body(self) -> Json:
-        """The JSON that is sent. What is empty is left out."""
+        """The JSON body, without empty parameters."""
         body: Json = {
             "model": self.model,
             "max_tokens": self.max_tokens,
@@ -69,9 +68,9 @@ class ModelRequest:
 
 
 class ModelClient:
-    """Sends requests to one endpoint, each exactly once: whoever calls decides about retries (api R1).
+    """Sends requests to one endpoint, each exactly once: the caller decides about retries.
 
-    Belongs to one event loop. Any number of requests may be under way at the same time.
+    Belongs to one event loop. Any number of requests may run at the same time.
     """
 
     def __init__(
@@ -84,20 +83,20 @@ class ModelClient:
     ) -> None:
         """
         Args:
-            endpoint: where the model answers; see `endpoint.checked`.
-            watch: how much silence is too much.
-            log: gets what the SDK has to say; without one it is dropped.
+            endpoint: see `endpoint.checked`.
+            watch: limits of silence.
+            log: receives the log records of the SDK; None: they are dropped.
             clock: seconds, for the watchdog.
         """
         self._endpoint = endpoint
         self._watch = watch or WatchLimits()
         self._log = log
         self._clock = clock
-        self._builder = LineBuilder(endpoint, log)
-        self._building: Future[Line] | None = None
-        self._line: Line | None = None
+        self._builder = SdkClientFactory(endpoint, log)
+        self._building: Future[SdkClient] | None = None
+        self._line: SdkClient | None = None
         self._cache_marks = True
-        self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # not known to be taken elsewhere
+        self._diagnostics = endpoint.platform is Platform.ANTHROPIC  # support elsewhere is unknown
 
     @property
     def remote(self) -> bool:
@@ -105,18 +104,17 @@ class ModelClient:
         return not self._endpoint.is_loopback
 
     def preload(self) -> None:
-        """Begin to import the SDK in a thread of its own, or be ready now where that was done before in this process.
-        Returns at once; a second call changes nothing."""
+        """Start importing the SDK in a thread, unless it is imported already. Returns at once; idempotent."""
         if self._building is not None:
             return
         building = self._building = Future()
-        building.set_running_or_notify_cancel()  # from here on, giving up a wait for it does not cancel it
+        building.set_running_or_notify_cancel()  # abandoning a wait for it no longer cancels it
 
         def build() -> None:
             try:
                 self._builder.prepare()
                 building.set_result(self._builder.build())
-            except BaseException as error:  # noqa: BLE001 (handed over to whoever waits for the line)
+            except BaseException as error:  # noqa: BLE001 (raised where the future is awaited)
                 building.set_exception(error)
 
         if self._builder.is_quick:
@@ -137,13 +135,12 @@ class ModelClient:
         """Send one request and wait for its outcome. Raises nothing that the server or the network did.
 
         Args:
-            request: what to ask.
-            emit: gets the pieces of the reply as they arrive, and a SilenceHint when none do.
-            interrupt: when set, the connection is closed and a CANCELLED fault keeps what had arrived.
-            reconnect: when set, a silent request is given up for a TIMEOUT fault whose `error_code` is
-                "reconnect_asked", to be tried again at once.
-            enough: when set, the rest of the reply is not wanted: a REPETITION fault keeps what had arrived.
-            fresh_connection: use no connection that has served a request before (recovery B8).
+            request: what to send.
+            emit: receives the pieces of the reply as they arrive, and a SilenceHint when none do.
+            interrupt: when set, the connection is closed and a CANCELLED fault contains the blocks received so far.
+            reconnect: when set, the request is given up with a TIMEOUT fault whose `error_code` is "reconnect_asked".
+            enough: when set, the rest of the reply is not needed: a REPETITION fault has the blocks so far.
+            fresh_connection: do not reuse a connection.
 
         Cancelling the task closes the connection and raises CancelledError as usual.
         """
@@ -152,19 +149,19 @@ class ModelClient:
         # The import of the SDK has nothing to do with the server, so its time does not count.
         loading = self._patience(WatchLimits(headers_s=LOADING_S), 0, emit, interrupt, None)
         line = await loading.wait_for(self._ready(fresh=fresh_connection))
-        if isinstance(line, Ended):
+        if isinstance(line, Aborted):
             return fault_of(line)
         if isinstance(line, Fault):
             return self._without_secrets(line)
         line.users += 1
         try:
             patience = self._patience(self._watch, request.estimated_tokens, emit, interrupt, reconnect, enough)
-            body = request.body() if self._cache_marks else without_cache_marks(request.body())
+            body = request.body() if self._cache_marks else without_breakpoints(request.body())
             if not self._diagnostics:
                 del body["diagnostics"]
-            exchange = Exchange(line, body, emit, patience, self._clock)
+            exchange = ModelExchange(line, body, emit, patience, self._clock)
             outcome = await patience.wait_for(exchange.run())
-            if isinstance(outcome, Ended):
+            if isinstance(outcome, Aborted):
                 outcome = exchange.given_up(outcome)
             return self._without_secrets(self._with_address(outcome)) if isinstance(outcome, Fault) else outcome
         finally:
@@ -172,17 +169,17 @@ class ModelClient:
             await line.close_if_unused()
 
     def drop_cache_marks(self) -> bool:
-        """Send no `cache_control` from now on; True when it was sent so far."""
+        """Stop sending `cache_control`; True if it was sent before."""
         dropped, self._cache_marks = self._cache_marks, False
         return dropped
 
     def drop_diagnostics(self) -> bool:
-        """Do not ask why the cache missed from now on; True when that was asked so far."""
+        """Stop asking for cache diagnostics; True if they were requested before."""
         dropped, self._diagnostics = self._diagnostics, False
         return dropped
 
     async def models(self) -> "tuple[ModelCard, ...]":
-        """The models that the endpoint offers, with its limits; nothing when it does not say or has no such list."""
+        """The models that the endpoint lists, with their limits; empty without such a list."""
         from harness.model.catalogue import Catalogue, described_card
 
         if not self._endpoint.lists_models:
@@ -198,7 +195,7 @@ class ModelClient:
                     "/v1/models", cast_to=httpx2.Response, options={"params": {"limit": 1000}}
                 )
                 listed = response.json()["data"]
-        except Exception as error:  # noqa: BLE001 (the border: the list is a convenience, whatever is wrong with it)
+        except Exception as error:  # noqa: BLE001 (boundary: the list is optional)
             if self._log is not None:
                 self._log.info("no list of models: %s", classify(error, streamed=False).message)
             return ()
@@ -207,14 +204,14 @@ class ModelClient:
         return tuple(described_card(catalogue.card(entry["id"]), entry) for entry in named)
 
     async def aclose(self) -> None:
-        """Close all connections. Requests under way end first."""
+        """Close all connections. Running requests end first."""
         line, self._line, self._building = self._line, None, None
         if line is not None:
             line.retired = True
             await line.close_if_unused()
 
-    async def _ready(self, *, fresh: bool) -> Line | Fault:
-        """The line to use, with a new pool of connections when `fresh`."""
+    async def _ready(self, *, fresh: bool) -> SdkClient | Fault:
+        """The SDK client to use, with a new connection pool if `fresh`."""
         try:
             if self._line is None:
                 self.preload()
@@ -224,7 +221,7 @@ class ModelClient:
                 old, self._line = self._line, self._builder.build()
                 old.retired = True
                 await old.close_if_unused()
-        except Exception as error:  # noqa: BLE001 (the border: a proxy variable or certificate store may be broken)
+        except Exception as error:  # noqa: BLE001 (boundary: proxy variables or certificates may be invalid)
             self._building = None
             return classify(error, streamed=False)
         return self._line
@@ -237,12 +234,12 @@ class ModelClient:
         interrupt: asyncio.Event,
         reconnect: asyncio.Event | None,
         enough: asyncio.Event | None = None,
-    ) -> Patience:
+    ) -> AbortableWait:
         watchdog = Watchdog(limits, estimated_tokens, self._clock())
-        return Patience(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock, enough=enough)
+        return AbortableWait(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock, enough=enough)
 
     def _with_address(self, fault: Fault) -> Fault:
-        """Where a server is to blame that does not speak the Messages API, its address belongs to the message."""
+        """Add the address to the message of a fault of a server that does not provide the Messages API."""
         address = self._endpoint.base_url
         match fault:
             case Fault(kind=FaultKind.WRONG_ADDRESS):
@@ -258,20 +255,9 @@ class ModelClient:
         return replace(fault, message=message)
 
     def _without_secrets(self, fault: Fault) -> Fault:
-        """A server may quote the key it refused; nobody else gets to see it (api R2)."""
+        """Mask the key, which a server may quote when it rejects it."""
         message = fault.message
         for secret in self._endpoint.secrets:
             if len(secret.reveal()) >= SHORTEST_SECRET:
                 message = message.replace(secret.reveal(), MASK)
         return replace(fault, message=message) if message != fault.message else fault
-
-
-def without_cache_marks(value: Any) -> Any:
-    """A body, or a part of one, without any `cache_control`; nothing is changed in place."""
-    match value:
-        case dict():
-            return {key: without_cache_marks(inner) for key, inner in value.items() if key != "cache_control"}
-        case list() | tuple():
-            return [without_cache_marks(inner) for inner in value]
-        case _:
-            return value

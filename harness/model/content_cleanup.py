@@ -1,7 +1,4 @@
-"""Making a single content block one that the API takes.
-
-A block that is well is given back as the same object. A change makes a copy; nothing is changed in place.
-"""
+"""Repair of a single content block. A valid block is returned as the same object; blocks are never changed in place."""
 
 import json
 import math
@@ -12,7 +9,7 @@ from typing import Any, Literal
 from harness.events import Block, Json
 from harness.model.invariants import ASSISTANT_ONLY, MAX_DEPTH, THINKING, TOOL_NAME, USER_ONLY
 from harness.model.media import MEDIA_TYPES, placeholder
-from harness.model.prompt import FAILED_WITHOUT_WORDS
+from harness.model.notices import FAILED_WITHOUT_REASON
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TOO_DEEP = f"(nested more than {MAX_DEPTH} levels deep)"
@@ -20,32 +17,29 @@ _TOO_DEEP = f"(nested more than {MAX_DEPTH} levels deep)"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """What became of a block."""
+    """A repaired block."""
 
     block: Block | None
-    """None: there is nothing to keep."""
+    """None: drop it."""
     change: str = ""
-    """What was done to it, in plain words; "" when it is as it was."""
+    """Description of the change; empty: unchanged."""
 
 
 def cleaned(block: Block, role: Literal["user", "assistant"]) -> Cleaned:
-    """`block` as it may stand in a message of `role` (api R18, R21, §5.1).
-
-    Only the block itself is looked at; whether a result has its call is a matter of the whole history.
-    """
+    """`block` as it is valid in a message of `role`. `call_pairs` checks results against calls."""
     kind = block.get("type")
     if not isinstance(kind, str) or not kind:
         return Cleaned(None, "dropped a block without a type")
     if kind in MEDIA_TYPES and role == "assistant":
-        return Cleaned(placeholder(sendable(block)), f"put words in the place of a {kind} block of the assistant")
+        return Cleaned(placeholder(sendable(block)), f"replaced a {kind} block of the assistant with text")
     if kind in (ASSISTANT_ONLY if role == "user" else USER_ONLY):
-        return Cleaned(None, f"dropped a {kind} block, which cannot stand in a message of the {role}")
+        return Cleaned(None, f"dropped a {kind} block, which is not allowed in a message of the {role}")
     sent = sendable(block)
     if kind in THINKING:
         return _thinking(block, intact=sent is block)
     result = _by_kind(kind, sent, role)
     if sent is not block and not result.change:
-        return Cleaned(result.block, f"replaced what JSON cannot say in a {kind} block")
+        return Cleaned(result.block, f"replaced values that are not valid JSON in a {kind} block")
     return result
 
 
@@ -65,7 +59,7 @@ def _text(block: Block, role: str) -> Cleaned:
     if not isinstance(text, str) or not text.strip():
         return Cleaned(None, "dropped a blank text block")
     if role == "user" and block.get("citations"):
-        return Cleaned(_without(block, "citations"), "took the citations off a text of the user")
+        return Cleaned(_without(block, "citations"), "removed citations from a text of the user")
     return Cleaned(block)
 
 
@@ -75,7 +69,7 @@ def _thinking(block: Block, *, intact: bool) -> Cleaned:
     if not (intact and whole and isinstance(block.get(key), str) and block[key]):
         return Cleaned(None, "dropped thinking that is not signed")
     if "cache_control" in block:
-        return Cleaned(_without(block, "cache_control"), "took a cache breakpoint off thinking")
+        return Cleaned(_without(block, "cache_control"), "removed a cache breakpoint from thinking")
     return Cleaned(block)
 
 
@@ -98,17 +92,17 @@ def _result(block: Block) -> Cleaned:
     fitting = _result_content(content, failed=bool(block.get("is_error")))
     if fitting is content:
         return Cleaned(block)
-    return Cleaned({**block, "content": fitting}, "mended the content of a tool result")
+    return Cleaned({**block, "content": fitting}, "repaired the content of a tool result")
 
 
 def _result_content(content: Any, *, failed: bool) -> str | list[Block]:
-    """The content of a tool result; the same object when it is well."""
+    """The content of a tool result; the same object if it is valid."""
     if isinstance(content, str):
-        return FAILED_WITHOUT_WORDS if failed and not content.strip() else content
+        return FAILED_WITHOUT_REASON if failed and not content.strip() else content
     items = content if isinstance(content, list) else [] if content is None else [content]
     kept = [fitting for item in items if (fitting := _result_item(item, failed=failed)) is not None]
     if failed and not kept:
-        return FAILED_WITHOUT_WORDS
+        return FAILED_WITHOUT_REASON
     same = isinstance(content, list) and len(kept) == len(content) and all(map(_is, kept, content))
     return content if same else kept
 
@@ -138,10 +132,10 @@ def _is(one: object, other: object) -> bool:
 
 
 def sendable(value: Json) -> Json:
-    """`value` without what JSON, UTF-8 or a parser cannot take; the same object when there is nothing of it.
+    """`value` as valid JSON; the same object if it is valid already.
 
-    Halves of surrogate pairs become "�" (whole pairs become their character), NaN and infinities their names,
-    other types of Python their text, and what lies more than `MAX_DEPTH` levels deep a short note.
+    Lone surrogates become "�" (pairs become their character), NaN and infinities their names, other Python types their
+    text, and anything nested more than `MAX_DEPTH` levels a short note.
     """
     clean: Json = _sendable(value, MAX_DEPTH)
     return clean
@@ -176,7 +170,7 @@ def _key(key: Any) -> str:
 
 
 def whole_characters(text: str) -> str:
-    """`text` with its surrogate pairs joined to characters, and "�" in the place of every half of one."""
+    """`text` with surrogate pairs joined to characters, and lone surrogates replaced by "�"."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.events import Event, Fault, FaultKind, Json, Outcome, ThinkingEnded
 from harness.model.accumulator import Accumulator, BrokenStream, events_of
-from harness.model.classify import classify, classify_stream_error, not_a_stream
-from harness.model.deadline import Cause, Ended, Patience
-from harness.model.sdk import Line, wire_tracer
-from harness.model.wire_errors import request_id_of
+from harness.model.error_responses import request_id_of
+from harness.model.fault_classifier import classify, classify_stream_error, not_a_stream
+from harness.model.sdk import SdkClient, wire_tracer
+from harness.model.watchdog import AbortableWait, AbortCause, Aborted
 
 if TYPE_CHECKING:
     import httpx2
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 PATH = "/v1/messages"
 DRAIN_S = 0.5
-"""How long a finished stream may take to end, so that its connection can be used again (api R14)."""
+"""Time for a complete stream to end, so that its connection can be reused."""
 BODY_HEAD = 64 * 1024
-"""Bytes read of a success that is no stream, to say what it is."""
+"""Bytes read of a success that is not a stream, to describe it."""
 LONGEST_MESSAGE = 32 * 1024 * 1024
-"""Bytes read of a success that may be one whole message instead of a stream."""
+"""Limit in bytes for a whole message instead of a stream."""
 LONGEST_EVENT = 8 * 1024 * 1024
-"""Bytes of one event of a stream; a whole reply is shorter."""
+"""Limit in bytes for one event of a stream; a whole reply is shorter."""
 AWS_EVENT_STREAM = "application/vnd.amazon.eventstream"
-"""Content type of Bedrock's streams: frames of bytes with checksums, each with one event in it."""
+"""Content type of Bedrock streams: binary frames with checksums, one event each."""
 BYTE_ORDER_MARK = "\ufeff".encode()
 STREAM_STARTS = (b"event:", b"data:", b"id:", b"retry:", b":")
-"""How the first line of an event stream begins, whatever its content type says."""
+"""Start of the first line of an event stream, with any content type."""
 
 _KNOWN_EVENTS = frozenset(
     {
@@ -45,11 +45,16 @@ _KNOWN_EVENTS = frozenset(
 )
 
 
-class Exchange:
-    """One POST and its answer. `run` may be cancelled at any await; what arrived until then stays readable."""
+class ModelExchange:
+    """One POST and its response. `run` may be cancelled at any await; what arrived before is kept."""
 
     def __init__(
-        self, line: Line, body: Json, emit: Callable[[Event], None], patience: Patience, clock: Callable[[], float]
+        self,
+        line: SdkClient,
+        body: Json,
+        emit: Callable[[Event], None],
+        patience: AbortableWait,
+        clock: Callable[[], float],
     ) -> None:
         """`clock` gives seconds."""
         self._clock = clock
@@ -65,11 +70,11 @@ class Exchange:
         self._sent = False
 
     async def run(self) -> Outcome:
-        """Send the request and read the answer to its end. Raises nothing that the server or the network did."""
+        """Send the request and read the response. Raises nothing that the server or the network did."""
         token = wire_tracer.set(self._trace)
         try:
             response = await self._opened()
-        except Exception as error:  # noqa: BLE001 (the border: all that the SDK raises becomes one fault here)
+        except Exception as error:  # noqa: BLE001 (boundary: anything the SDK raises becomes a fault)
             return self._failed(classify(error, streamed=False, reused_socket=self._sent and not self._connected))
         finally:
             wire_tracer.reset(token)
@@ -81,25 +86,25 @@ class Exchange:
         finally:
             await response.aclose()
 
-    def given_up(self, ended: Ended) -> Outcome:
-        """What the exchange amounts to after its `run` was cancelled."""
+    def given_up(self, ended: Aborted) -> Outcome:
+        """The outcome after `run` was cancelled."""
         if self._accumulator.complete:
             return self._accumulator.reply(self._request_id)
-        return self._failed(fault_of(ended), open_text=ended.cause in (Cause.INTERRUPT, Cause.ENOUGH))
+        return self._failed(fault_of(ended), open_text=ended.cause in (AbortCause.INTERRUPT, AbortCause.ENOUGH))
 
     async def _opened(self) -> "httpx2.Response":
         import httpx2
         from anthropic import AsyncStream
 
         # post() instead of messages.create(): the same request, without its deprecation warnings on stderr.
-        # With cast_to=Response the SDK hands over the open response and makes no stream of it.
+        # With cast_to=Response the SDK returns the open response.
         response: object = await self._line.sdk.post(
             PATH, cast_to=httpx2.Response, body=self._body, stream=True, stream_cls=AsyncStream[object]
         )
         return cast("httpx2.Response", response)
 
     async def _answer(self, response: "httpx2.Response", chunks: AsyncIterator[bytes]) -> Outcome:
-        """Read the body by what its first bytes are: gateways send streams and messages under any content type."""
+        """Read the body as its first bytes indicate: gateways send streams and messages with any content type."""
         content_type = response.headers.get("content-type", "")
         declared = content_type.lower().startswith("text/event-stream")
         self._streamed = declared
@@ -116,7 +121,7 @@ class Exchange:
                     return await self._read(_events(body), body)
             self._streamed = False
             whole = await _at_most(LONGEST_MESSAGE if head.startswith(b"{") else BODY_HEAD, head, chunks)
-        except Exception as error:  # noqa: BLE001 (the border, as above)
+        except Exception as error:  # noqa: BLE001 (boundary, as above)
             return self._failed(classify(error, streamed=self._streamed))
         if (message := _message(whole)) is not None:
             return self._taken_whole(message)
@@ -124,18 +129,18 @@ class Exchange:
         return self._failed(not_a_stream(content_type, response.status_code, whole[:BODY_HEAD], server))
 
     def _taken_whole(self, message: Json) -> Outcome:
-        """The reply that came as one message, shown like one that was streamed."""
+        """The reply from a whole message, with the events of a streamed one."""
         for name, data in events_of(message):
             if (shown := self._accumulator.feed(name, data)) is not None:
                 self._emit(shown)
         return self._accumulator.reply(self._request_id)
 
     async def _read(self, events: "AsyncIterator[ServerSentEvent]", chunks: AsyncIterator[bytes]) -> Outcome:
-        """Take the events of a stream to its end. `chunks`: the bytes that they are read from."""
+        """Process the events of a stream. `chunks`: the bytes that they are read from."""
         while True:
             try:
                 event = await anext(events, None)
-            except Exception as error:  # noqa: BLE001 (the border, as above)
+            except Exception as error:  # noqa: BLE001 (boundary, as above)
                 return self._failed(classify(error, streamed=True))
             if event is None:
                 return self._failed(self._ended_early())
@@ -161,7 +166,7 @@ class Exchange:
         return self._accumulator.reply(self._request_id)
 
     def _thought_s(self) -> float | None:
-        """Seconds that the thinking block took which has just ended; None: none has."""
+        """Duration of the thinking block that has just ended; None: none has."""
         thinks, since = self._accumulator.phase == "thinking", self._thinks_since
         if thinks and since is None:
             self._thinks_since = self._clock()
@@ -181,7 +186,7 @@ class Exchange:
         return Fault(FaultKind.NETWORK, "the stream ended before the reply was complete")
 
     def _failed(self, fault: Fault, *, open_text: bool = False) -> Fault:
-        """The fault with everything that is known about the exchange."""
+        """The fault with the blocks, usage and ids of this exchange."""
         kept, calls = self._accumulator.kept(open_text=open_text)
         return replace(
             fault,
@@ -206,21 +211,21 @@ def _call_ids(body: Json) -> set[str]:
     return {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
 
 
-def fault_of(ended: Ended) -> Fault:
-    """The fault that a wait which was ended stands for."""
+def fault_of(ended: Aborted) -> Fault:
+    """The fault for an aborted wait."""
     match ended.cause:
-        case Cause.INTERRUPT:
+        case AbortCause.INTERRUPT:
             return Fault(FaultKind.CANCELLED, ended.reason)
-        case Cause.RECONNECT:
+        case AbortCause.RECONNECT:
             return Fault(FaultKind.TIMEOUT, ended.reason, error_code="reconnect_asked")
-        case Cause.ENOUGH:
+        case AbortCause.ENOUGH:
             return Fault(FaultKind.REPETITION, ended.reason)
-        case Cause.SILENCE:
+        case AbortCause.SILENCE:
             return Fault(FaultKind.TIMEOUT, ended.reason)
 
 
 async def _drained(chunks: AsyncIterator[bytes]) -> None:
-    """Read to the end of the body. The reply is complete, so whatever goes wrong now does not matter (api R14)."""
+    """Read to the end of the body. The reply is complete, so errors do not matter."""
     import httpx2
 
     try:
@@ -232,8 +237,7 @@ async def _drained(chunks: AsyncIterator[bytes]) -> None:
 
 
 async def _first_bytes(chunks: AsyncIterator[bytes]) -> bytes:
-    """The body up to where it can be told what it is: without a byte order mark, from the first byte that is no space
-    to the end of a line, or as much as arrived together."""
+    """The start of the body, without byte order mark and leading whitespace, long enough to recognise its format."""
     head = b""
     async for chunk in chunks:
         head += chunk
@@ -246,17 +250,16 @@ async def _first_bytes(chunks: AsyncIterator[bytes]) -> bytes:
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> "AsyncGenerator[ServerSentEvent, None]":
-    """The events of a stream. Raises BrokenStream for one that is longer than any can be.
+    """The events of a stream. Raises BrokenStream for an event above `LONGEST_EVENT`.
 
-    The decoder of the SDK takes the lines. Its own way to find them adds each to a growing text, which takes time by
-    the square of an event's length.
+    Lines are split here and decoded by the SDK, whose own splitting takes quadratic time in the length of an event.
     """
     from anthropic._streaming import SSEDecoder
 
     decoder, rest, size = SSEDecoder(), b"", 0
     async for chunk in chunks:
         lines = (rest + chunk).splitlines(keepends=True)
-        # A \r at the end may be one half of an end of line.
+        # A trailing \r may be half a line break.
         rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
         for line in lines:
             size += len(line)
@@ -271,8 +274,8 @@ async def _events(chunks: AsyncIterator[bytes]) -> "AsyncGenerator[ServerSentEve
 
 
 async def _events_of_aws(events: "AsyncIterator[ServerSentEvent]") -> "AsyncGenerator[ServerSentEvent, None]":
-    """The events in a stream of AWS. Raises BrokenStream for data that is not JSON: the SDK's decoder gives that the
-    name of an event of an older API, under which it would be passed over."""
+    """The events of an AWS stream. Raises BrokenStream for data that is not JSON, which the SDK's decoder labels as an
+    event of an older API."""
     async for event in events:
         if event.event == "completion":
             raise BrokenStream("an event is not JSON")
@@ -296,7 +299,7 @@ async def _at_most(size: int, head: bytes, chunks: AsyncIterator[bytes]) -> byte
 
 
 def _message(body: bytes) -> Json | None:
-    """The whole message that a body is; None when it is something else."""
+    """The message in a body, or None."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -305,7 +308,7 @@ def _message(body: bytes) -> Json | None:
 
 
 def _named(event: "ServerSentEvent") -> tuple[str, object]:
-    """The name of an event, from its data where no line says it, and the data: parsed, if it is that of an event."""
+    """The name of an event, if necessary from its data, and the data, parsed for known events."""
     if event.event in _KNOWN_EVENTS:
         return event.event, json.loads(event.data)
     if event.event == "error":

@@ -1,20 +1,16 @@
-"""The history as the API must see it: checked, repaired, shortened.
+"""Check, repair and shorten a history (docs/design/model-calls.md#history).
 
-`violations` is the strict check. `repaired` ends with none, whatever it is given: a history cut off in the
-middle of a tool call, a journal with lines missing, two results for one call. It keeps what can be kept, in
-order, and says in one line each what it did. A history that is well is given back as the same objects, so
-that its bytes and the cache stay the same.
-
-The other functions are what the recovery does to a history; they never change a block in place.
+`violations` is the strict check, and `repaired` returns a history without any, whatever it is given. The other
+functions serve recovery. Nothing changes a block in place, and unchanged messages stay the same objects.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from itertools import accumulate, takewhile
 
 from harness.events import Block, Message
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
-from harness.model.message_drafts import Draft, built, drafts_of, drop_thinking_from, joined, key
+from harness.model.message_drafts import MessageDraft, built, drafts_of, drop_thinking_from, joined, key
 from harness.model.repair import Repaired, repaired
 from harness.model.server_tools import in_words
 
@@ -22,7 +18,7 @@ __all__ = [
     "Repaired",
     "plain_after",
     "repaired",
-    "rounds",
+    "steps",
     "violations",
     "without_media",
     "without_server_tools",
@@ -31,23 +27,22 @@ __all__ = [
 
 
 def without_thinking(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The history without any thinking, for another model or after a signature was refused (recovery C5).
+    """The history without thinking, for another model or after a signature was rejected.
 
-    Messages that are left empty go, and neighbours of the same role are joined then; all others are the same
-    objects as before.
+    Messages that become empty are dropped, and their neighbours of the same role joined.
     """
     if not any(block.get("type") in THINKING for message in messages for block in message.content):
         return tuple(messages)
     drafts = drafts_of(messages)
     drop_thinking_from(drafts, 0)
-    return built(joined(drafts, _unsaid), messages)
+    return built(joined(drafts, _unreported), messages)
 
 
 def plain_after(before: Sequence[Message], after: Sequence[Message], plain_until: int) -> int:
-    """Where the messages that are sent without thinking end, once the history `after` has replaced `before`.
+    """Messages before this index are sent without thinking, after the history `after` has replaced `before`.
 
-    Thinking stays valid as long as no block before it has changed (api §5.4), so a history that was only cut, or
-    changed behind its last thinking block, keeps what it has. `plain_until` is the index for `before`.
+    Thinking stays valid as long as no block before it has changed, so a history that was only cut, or changed after its
+    last thinking block, keeps its thinking. `plain_until` is the index for `before`.
     """
     old, new = _blocks(before), _blocks(after)
     changed = next(
@@ -65,35 +60,21 @@ def _blocks(messages: Sequence[Message]) -> list[tuple[str, Block]]:
 
 
 def without_media(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The history with words in the place of every image and document (recovery F3, api R26).
-
-    Thinking behind the first of them is dropped as well, because it is bound to what stood there.
-    """
-    drafts = drafts_of(messages)
-    start, first = 0, None
-    for draft in drafts:
-        blocks = [with_words_for(block, lambda inner: inner.get("type") in MEDIA_TYPES) for block in draft.blocks]
-        changed = [new is not old for new, old in zip(blocks, draft.blocks, strict=True)]
-        if first is None and True in changed:
-            first = start + changed.index(True)
-        start += len(blocks)
-        draft.blocks = blocks
-    if first is None:
-        return tuple(messages)
-    drop_thinking_from(drafts, first)
-    return built(joined(drafts, _unsaid), messages)
+    """The history with every image and document replaced by a short text."""
+    return _replaced(messages, lambda block: with_words_for(block, lambda inner: inner.get("type") in MEDIA_TYPES))
 
 
 def without_server_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The history with words in the place of what the server's own tools did, and without citations of it: for a model
-    that has no such tools, and for a history that is made shorter.
+    """The history with calls and results of server tools replaced by text, and without citations."""
+    return _replaced(messages, in_words)
 
-    Thinking behind the first of them is dropped as well, because it is bound to what stood there.
-    """
+
+def _replaced(messages: Sequence[Message], replacement: Callable[[Block], Block]) -> tuple[Message, ...]:
+    """Thinking after the first replaced block is dropped, because it is no longer valid."""
     drafts = drafts_of(messages)
     start, first = 0, None
     for draft in drafts:
-        blocks = [in_words(block) for block in draft.blocks]
+        blocks = [replacement(block) for block in draft.blocks]
         changed = [new is not old for new, old in zip(blocks, draft.blocks, strict=True)]
         if first is None and True in changed:
             first = start + changed.index(True)
@@ -102,15 +83,14 @@ def without_server_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
     if first is None:
         return tuple(messages)
     drop_thinking_from(drafts, first)
-    return built(joined(drafts, _unsaid), messages)
+    return built(joined(drafts, _unreported), messages)
 
 
-def rounds(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
-    """The history in API rounds: one reply each, with what led to it and the results of its calls.
+def steps(messages: Sequence[Message]) -> tuple[tuple[Message, ...], ...]:
+    """The history in steps: one reply each, with the message before it and the results of its calls.
 
-    Any number of rounds may be left out at the front and every call that remains has its result (recovery
-    E3). A round begins with a prompt or, inside a turn, with the assistant's next message. No message is
-    lost: the rounds, joined, are the history.
+    Any number of steps may be left out at the front, and every remaining call still has its result. A step starts with
+    a prompt or, inside a turn, with the assistant's next message. Joined, the steps are the history.
     """
     found: list[list[Message]] = []
     open_calls: set[str] = set()
@@ -136,5 +116,5 @@ def _ids(message: Message, kinds: Set[str]) -> set[str]:
     return {key(block.get("id")) for block in message.content if block.get("type") in kinds}
 
 
-def _unsaid(draft: Draft, what: str) -> None:
-    """These changes are asked for; the caller reports them."""
+def _unreported(draft: MessageDraft, what: str) -> None:
+    """Requested changes are reported by the caller."""

@@ -1,7 +1,6 @@
-"""What a history must satisfy so that the API takes it (recovery F1, api R21).
+"""Conditions that the API imposes on a history (docs/design/model-calls.md#history).
 
-This is the check and nothing but the check. It shares no code with the repair in `history`, so that each
-can be wrong without the other hiding it.
+Shares no code with the repair, so that one cannot hide a mistake of the other.
 """
 
 import json
@@ -14,9 +13,9 @@ from harness.events import Block, Message
 from harness.model.media import image_size, images, nested
 
 MAX_DEPTH = 100
-"""Levels of lists and objects in one block. Below what the SDK, pydantic and the JSON encoder can follow."""
+"""Levels of nesting in one block, below the limits of the SDK, pydantic and the JSON encoder."""
 MAX_IMAGES = 20
-"""More images than this only if each is at most `MANY_IMAGES_EDGE` wide and high (api §5.1)."""
+"""Above this number, each image must be at most `MANY_IMAGES_EDGE` pixels wide and high."""
 MANY_IMAGES_EDGE = 2_000
 MAX_EDGE = 8_000
 MAX_IMAGE_CHARACTERS = 10 * 1024 * 1024
@@ -33,23 +32,21 @@ ASSISTANT_ONLY = frozenset({"tool_use"}) | THINKING | SERVER_USES
 
 
 def is_server_result(block: Block) -> bool:
-    """Whether a block is the result of a tool that the server ran."""
+    """Whether a block is the result of a server tool."""
     kind = str(block.get("type"))
     return kind.endswith("_tool_result")
 
 
 def paused(message: Message) -> bool:
-    """Whether the server paused its own tools behind this message, so that it may stand last: the server goes on with
-    it when it is sent back as it is (`pause_turn`)."""
+    """Whether the server paused its tools in this message (`pause_turn`); it may be the last one."""
     last = message.content[-1] if message.content and message.role == "assistant" else {}
     return last.get("type") in SERVER_USES or is_server_result(last)
 
 
 def violations(messages: Sequence[Message]) -> tuple[str, ...]:
-    """Everything in `messages` that the API would reject, one line each, messages counted from 1.
+    """Everything in `messages` that the API would reject, one line each; messages are counted from 1.
 
-    () means that the history may be sent. The size of the body is not judged here: a request that is too
-    large is compacted, not repaired.
+    The size of the body is not checked: a request that is too large is compacted, not repaired.
     """
     if not messages:
         return ("there is no message",)
@@ -61,9 +58,9 @@ def violations(messages: Sequence[Message]) -> tuple[str, ...]:
 
 def _ends(messages: Sequence[Message]) -> Iterator[str]:
     if messages[0].role != "user":
-        yield "the first message is not the user's"
+        yield "the first message is not from the user"
     if messages[-1].role != "user" and not paused(messages[-1]):
-        yield "the last message is not the user's"
+        yield "the last message is not from the user"
     for number, (one, other) in enumerate(pairwise(messages), 2):
         if one.role == other.role:
             yield f"message {number}: a second {other.role} message in a row"
@@ -84,7 +81,7 @@ def _block(block: Block, role: str) -> Iterator[str]:
         yield "a block has no type"
         return
     if kind in (ASSISTANT_ONLY if role == "user" else USER_ONLY):
-        yield f"a {kind} block cannot stand in a message of the {role}"
+        yield f"a {kind} block is not allowed in a message of the {role}"
     if wrong := _unsendable(block):
         yield f"a {kind} block {wrong}"
         return
@@ -102,7 +99,7 @@ def _block(block: Block, role: str) -> Iterator[str]:
                 yield "a redacted_thinking block is empty"
         case "tool_use":
             if not TOOL_NAME.fullmatch(str(block.get("name", ""))):
-                yield "a tool call has no valid name"
+                yield "a tool call has an invalid name"
             if not isinstance(block.get("input"), dict):
                 yield "the input of a tool call is not an object"
         case "tool_result":
@@ -115,16 +112,16 @@ def _result(block: Block) -> Iterator[str]:
     content = block.get("content", "")
     if isinstance(content, list):
         if any(not isinstance(inner, dict) or not _filled(inner.get("type")) for inner in content):
-            yield "a tool result holds something that is not a block"
+            yield "a tool result contains something that is not a block"
             return
         if any(inner["type"] == "text" and _blank(inner) for inner in content):
-            yield "a tool result holds a blank text block"
+            yield "a tool result contains a blank text block"
         if block.get("is_error") and any(inner["type"] != "text" for inner in content):
-            yield "an error result holds more than text"
+            yield "an error result contains more than text"
     elif not isinstance(content, str):
         yield "the content of a tool result is neither text nor blocks"
     if block.get("is_error") and not (content.strip() if isinstance(content, str) else content):
-        yield "an error result says nothing"
+        yield "an error result is empty"
 
 
 def _blank(block: Block) -> bool:
@@ -144,14 +141,14 @@ def _unsendable(block: Block) -> str | None:
     try:
         json.dumps(block, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:
-        return "holds half a surrogate pair"
+        return "contains a lone surrogate"
     except (ValueError, TypeError):
-        return "holds what JSON cannot say"
+        return "contains values that are not valid JSON"
     return None
 
 
 def _is_ascii(value: object) -> bool:
-    """Whether a value is ASCII text, or an object of such texts: the source of an image has megabytes of it."""
+    """Whether a value is ASCII text or an object of such texts, like the source of an image with its megabytes."""
     if isinstance(value, dict):
         return all(isinstance(text, str) and text.isascii() for item in value.items() for text in item)
     return isinstance(value, str) and value.isascii()
@@ -173,7 +170,7 @@ def _id(block: Block, key: str) -> str:
 
 
 def _calls(messages: Sequence[Message]) -> Iterator[str]:
-    """Each call has one result in the next message, at its front, and an id of its own."""
+    """Each call has a unique id and one result, at the start of the next message."""
     seen: set[str] = set()
     asked: list[str] = []
     for number, message in enumerate(messages, 1):
@@ -183,13 +180,13 @@ def _calls(messages: Sequence[Message]) -> Iterator[str]:
             if answered.pop(id, 0) != 1:
                 yield f"message {number}: the call {id} does not have exactly one result"
         for id in answered:
-            yield f"message {number}: the result {id} answers no call of the message before"
+            yield f"message {number}: the result {id} has no call in the previous message"
         if results != sorted(results, reverse=True):
-            yield f"message {number}: a tool result stands behind other content"
+            yield f"message {number}: a tool result follows other content"
         asked = [_id(block, "id") for block in message.content if block.get("type") == "tool_use"]
         for id in asked:
             if not IDENTIFIER.fullmatch(id):
-                yield f"message {number}: the id {id} of a tool call is not valid"
+                yield f"message {number}: the id {id} of a tool call is invalid"
             if id in seen:
                 yield f"message {number}: the id {id} was used before"
             seen.add(id)
@@ -198,15 +195,14 @@ def _calls(messages: Sequence[Message]) -> Iterator[str]:
 
 
 def _server_calls(messages: Sequence[Message]) -> Iterator[str]:
-    """A server tool's result follows its call in the same message, or in the next one of the assistant while
-    nothing but tool results stands between (api §4, tool_use). At the end it may be missing: the server goes on with
-    it."""
+    """The result of a server tool follows its call in the same message, or in the assistant's next one if only tool
+    results are between. At the end of the history it may be missing."""
     waiting: list[str] = []
     seen: set[str] = set()
     for number, message in enumerate(messages, 1):
         if message.role == "user":
             if waiting and any(block.get("type") != "tool_result" for block in message.content):
-                yield f"message {number}: more than tool results while a server tool is at work"
+                yield f"message {number}: more than tool results while a server tool is running"
             continue
         before, waiting = waiting, []
         for block in message.content:
@@ -214,20 +210,20 @@ def _server_calls(messages: Sequence[Message]) -> Iterator[str]:
             if kind in SERVER_USES:
                 id = _id(block, "id")
                 if not _filled(block.get("id")) or id in seen:
-                    yield f"message {number}: a server tool call has no id of its own"
+                    yield f"message {number}: a server tool call has no unique id"
                 seen.add(id)
                 waiting.append(id)
             elif is_server_result(block):
                 id = _id(block, "tool_use_id")
                 calls = next((calls for calls in (waiting, before) if id in calls), None)
                 if calls is None:
-                    yield f"message {number}: the server tool result {id} answers no call"
+                    yield f"message {number}: the server tool result {id} has no call"
                 else:
                     calls.remove(id)
         if before:
-            yield f"message {number}: a server tool call of the message before stays without result"
+            yield f"message {number}: a server tool call of the previous message has no result"
     if waiting and messages[-1].role != "user" and not paused(messages[-1]):
-        yield "a server tool call at the end stays without result"
+        yield "a server tool call at the end has no result"
 
 
 def _limits(messages: Sequence[Message]) -> Iterator[str]:
@@ -243,7 +239,7 @@ def _limits(messages: Sequence[Message]) -> Iterator[str]:
         source = image.get("source")
         data = source.get("data") if isinstance(source, dict) else None
         if isinstance(data, str) and len(data) > MAX_IMAGE_CHARACTERS:
-            yield f"an image holds {len(data)} characters of base64"
+            yield f"an image has {len(data)} characters of base64"
     if len(pictures) > MAX_IMAGES:
         for image in pictures:
             size = image_size(image)

@@ -1,19 +1,19 @@
-"""Images and documents in content blocks: where they are, how large, and the words that replace them."""
+"""Images and documents in content blocks: position, size, and placeholders for them."""
 
 import base64
 import binascii
 from collections.abc import Callable, Iterator
 
 from harness.events import Block
-from harness.media.formats import Size, size_of
+from harness.media.formats import ImageSize, size_of
 
 MEDIA_TYPES = frozenset({"image", "document"})
 _HEAD = 65_536
-"""Characters of base64 that are looked at; the size stands near the beginning of every format."""
+"""Characters of base64 to decode; every format has the size near the start."""
 
 
-def image_size(block: Block) -> Size | None:
-    """The size of an image block, or None where its data does not tell (a URL, a file id, an unknown format)."""
+def image_size(block: Block) -> ImageSize | None:
+    """The size of an image block; None: unknown (a URL, a file id, an unknown format)."""
     source = block.get("source")
     data = source.get("data") if isinstance(source, dict) else None
     if not isinstance(data, str):
@@ -39,7 +39,7 @@ def images(block: Block) -> Iterator[Block]:
 
 
 def placeholder(block: Block) -> Block:
-    """The text that stands where an image or document was."""
+    """A text block in place of an image or document."""
     source = block.get("source")
     kind = source.get("media_type") if isinstance(source, dict) else None
     title = block.get("title")
@@ -48,7 +48,7 @@ def placeholder(block: Block) -> Block:
 
 
 def with_words_for(block: Block, unwanted: Callable[[Block], bool]) -> Block:
-    """`block` with placeholders for itself or for those blocks inside it that are unwanted."""
+    """`block` with itself, or unwanted blocks inside it, replaced by placeholders."""
     if unwanted(block):
         return placeholder(block)
     if not any(map(unwanted, nested(block))):

@@ -1,4 +1,4 @@
-"""Messages in the making: the workbench on which a history is changed without touching the given one."""
+"""Mutable drafts of messages, to change a history without changing the given one."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from harness.model.invariants import THINKING
 
 
 @dataclass(slots=True)
-class Draft:
-    """A message in the making. Its list of blocks is replaced when it changes; the blocks never change."""
+class MessageDraft:
+    """A mutable message. Its list of blocks is replaced; the blocks themselves never change."""
 
     number: int
-    """Which of the given messages it was, from 1; the first of them, if several were joined."""
+    """Position among the given messages, from 1; of several joined ones, the first."""
     role: Literal["user", "assistant"]
     blocks: list[Block]
 
@@ -22,43 +22,43 @@ class Draft:
         return [block for block in self.blocks if block.get("type") == kind]
 
     def drop(self, block: Block) -> None:
-        """Take `block` out; it is found by identity."""
+        """Remove `block`, found by identity."""
         self.blocks = [kept for kept in self.blocks if kept is not block]
 
 
-Say = Callable[[Draft, str], None]
-"""Takes the line that tells what was done to a draft."""
+Report = Callable[[MessageDraft, str], None]
+"""Receives a draft and a description of the change."""
 
 
-def drafts_of(messages: Sequence[Message]) -> list[Draft]:
+def drafts_of(messages: Sequence[Message]) -> list[MessageDraft]:
     """A draft for each message."""
-    return [Draft(number, message.role, list(message.content)) for number, message in enumerate(messages, 1)]
+    return [MessageDraft(number, message.role, list(message.content)) for number, message in enumerate(messages, 1)]
 
 
-def built(drafts: Iterable[Draft], originals: Sequence[Message]) -> tuple[Message, ...]:
-    """The drafts as messages; the original object where nothing of it changed."""
+def built(drafts: Iterable[MessageDraft], originals: Sequence[Message]) -> tuple[Message, ...]:
+    """The drafts as messages; unchanged ones are the original objects."""
     known = {(message.role, *map(id, message.content)): message for message in originals}
     return tuple(
         known.get((draft.role, *map(id, draft.blocks))) or Message(draft.role, tuple(draft.blocks)) for draft in drafts
     )
 
 
-def joined(drafts: Iterable[Draft], say: Say) -> list[Draft]:
-    """The drafts without empty ones, neighbours of the same role made one."""
-    result: list[Draft] = []
+def joined(drafts: Iterable[MessageDraft], report: Report) -> list[MessageDraft]:
+    """The drafts without empty ones, and with neighbours of the same role joined."""
+    result: list[MessageDraft] = []
     for draft in drafts:
         if not draft.blocks:
-            say(draft, "dropped, because nothing is left in it")
+            report(draft, "dropped, because it became empty")
         elif result and result[-1].role == draft.role:
-            result[-1] = Draft(result[-1].number, draft.role, result[-1].blocks + draft.blocks)
-            say(draft, "joined with the message before it")
+            result[-1] = MessageDraft(result[-1].number, draft.role, result[-1].blocks + draft.blocks)
+            report(draft, "joined with the previous message")
         else:
             result.append(draft)
     return result
 
 
-def drop_thinking_from(drafts: Iterable[Draft], first: int) -> int:
-    """Drop the thinking blocks from the `first` block of the history on; gives how many there were."""
+def drop_thinking_from(drafts: Iterable[MessageDraft], first: int) -> int:
+    """Drop the thinking blocks from the `first` block of the history on; returns their number."""
     start = dropped = 0
     for draft in drafts:
         kept = [
@@ -71,5 +71,5 @@ def drop_thinking_from(drafts: Iterable[Draft], first: int) -> int:
 
 
 def key(id: object) -> str:
-    """An id to look up by, whatever stands where an id should be."""
+    """A lookup key for an id, which may have any type."""
     return id if isinstance(id, str) else f"<{id!r}>"

@@ -1,7 +1,6 @@
-"""Bedrock, Vertex and Foundry: what each needs before the first byte goes out, from the settings and its own variables.
+"""Endpoints of Bedrock, Vertex and Foundry, from the settings and the environment variables of the SDK.
 
-The variables are those that the SDK reads (`anthropic/lib/bedrock`, `lib/vertex`, `lib/foundry.py`). They are taken
-from the environment of the process only, never from a file of the workspace: the SDK would not see them there either.
+The variables are read from the environment of the process only, as the SDK does, never from a file of the workspace.
 """
 
 import importlib
@@ -14,7 +13,7 @@ from typing import Any
 from harness.model.endpoint import Endpoint, EndpointError, KeyHeader, Platform, address, secret
 
 SECRETS = ("AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_FOUNDRY_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
-"""Variables of the environment that hold a secret of a platform."""
+"""Environment variables with secrets of a platform."""
 NAMES = {Platform.BEDROCK: "Amazon Bedrock", Platform.VERTEX: "Google Vertex AI", Platform.FOUNDRY: "Microsoft Foundry"}
 _PLACE = re.compile(r"[a-z0-9][a-z0-9-]*")
 _VERTEX_HOSTS = {
@@ -32,10 +31,10 @@ def platform_endpoint(
     project: str | None = None,
     resource: str | None = None,
 ) -> Endpoint:
-    """The endpoint of a platform. `region`, `project` and `resource` go before the variables of the SDK.
+    """The endpoint of a platform. `region`, `project` and `resource` take precedence over the variables of the SDK.
 
-    Credentials that are not in a variable are looked for where the platform's own library does, which may ask the
-    metadata service of the machine and take seconds.
+    Credentials that are not in a variable are looked up with the platform's own library, which may query the metadata
+    service of the machine and take seconds.
 
     Raises EndpointError for a missing package, region, project, resource or credential, each with what to do.
     """
@@ -47,7 +46,7 @@ def platform_endpoint(
         case Platform.FOUNDRY:
             return _foundry(environ, resource)
         case Platform.ANTHROPIC:
-            raise ValueError("Anthropic's own API is no platform; use `checked`")
+            raise ValueError("Anthropic's own API is not a platform; use `checked`")
 
 
 def _bedrock(environ: Mapping[str, str], region: str | None) -> Endpoint:
@@ -64,7 +63,7 @@ def _bedrock(environ: Mapping[str, str], region: str | None) -> Endpoint:
             "set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with the aws "
             "program",
         )
-    here = _place("region", region)
+    here = _host_part("region", region)
     url = _first(environ, "ANTHROPIC_BEDROCK_BASE_URL") or f"https://bedrock-runtime.{here}.amazonaws.com"
     return Endpoint(address(url), token, None, NAMES[Platform.BEDROCK], Platform.BEDROCK, region=here)
 
@@ -82,11 +81,11 @@ def _vertex(environ: Mapping[str, str], region: str | None, project: str | None)
             "is not set, and Vertex needs one",
             "set it or ANTHROPIC_VERTEX_PROJECT_ID",
         )
-    here = _place("region", region)
+    here = _host_part("region", region)
     host = _VERTEX_HOSTS.get(here, f"{here}-aiplatform.googleapis.com")
     url = _first(environ, "ANTHROPIC_VERTEX_BASE_URL") or f"https://{host}/v1"
     made = Endpoint(address(url), None, None, NAMES[Platform.VERTEX], Platform.VERTEX, region=here)
-    return replace(made, project=_place("vertex_project", project))
+    return replace(made, project=_host_part("vertex_project", project))
 
 
 def _foundry(environ: Mapping[str, str], resource: str | None) -> Endpoint:
@@ -102,7 +101,7 @@ def _foundry(environ: Mapping[str, str], resource: str | None) -> Endpoint:
                 "is not set, and Foundry needs one",
                 "set it or ANTHROPIC_FOUNDRY_RESOURCE, such as example in https://example.services.ai.azure.com",
             )
-        url = f"https://{_place('foundry_resource', resource)}.services.ai.azure.com/anthropic"
+        url = f"https://{_host_part('foundry_resource', resource)}.services.ai.azure.com/anthropic"
     return Endpoint(address(url), key, None, NAMES[Platform.FOUNDRY], Platform.FOUNDRY, key_header=KeyHeader.X_API_KEY)
 
 
@@ -110,10 +109,10 @@ def _first(environ: Mapping[str, str], *names: str) -> str | None:
     return next((value for name in names if (value := environ.get(name, "").strip())), None)
 
 
-def _place(setting: str, value: str) -> str:
-    """A name that becomes part of an address. Raises EndpointError for one that would change the rest of it."""
+def _host_part(setting: str, value: str) -> str:
+    """A value that becomes part of a host name. Raises EndpointError for one that would change the rest of it."""
     if not _PLACE.fullmatch(value):
-        raise EndpointError(setting, f"is {value!r}", "write it with small letters, digits and hyphens")
+        raise EndpointError(setting, f"is {value!r}", "use lower-case letters, digits and hyphens")
     return value
 
 
@@ -127,12 +126,12 @@ def _require(*packages: str, platform: Platform) -> None:
             raise EndpointError(
                 "endpoint",
                 f"is {platform}, and the Python package {package} is missing",
-                f"install it beside harness with `pip install 'anthropic[{platform}]'`",
+                f"install it with `pip install 'anthropic[{platform}]'`",
             )
 
 
 def _aws(what: str, environ: Mapping[str, str]) -> Any:
-    """The region or the credentials that AWS's library finds in its files, or from the machine; None: none."""
+    """The region or the credentials that botocore finds; None: none."""
     session_module = importlib.import_module("botocore.session")
     exceptions = importlib.import_module("botocore.exceptions")
     try:

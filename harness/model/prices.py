@@ -1,7 +1,7 @@
-"""What a request costs.
+"""Prices of models and the cost of requests.
 
-The prices of known models are data, with the day they were checked and their source: `data/prices.toml`. Those of a
-settings file go first. A model in neither has no price: its cost is unknown, never zero.
+`data/prices.toml` has the prices of known models, with their source and the day they were checked. Prices in a settings
+file take precedence. Without a price the cost is unknown, never zero.
 """
 
 import math
@@ -20,12 +20,12 @@ MILLION = 1_000_000
 
 
 class PriceError(ValueError):
-    """A price that cannot be used: a clause that says why, and where it is."""
+    """An invalid price. `str(error)` is a clause."""
 
     def __init__(self, why: str, *path: str) -> None:
         super().__init__(why)
         self.path = path
-        """Keys from the table of all prices to the culprit, as far as there are any."""
+        """Keys from the table of all prices to the invalid value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +33,14 @@ class Band:
     """A surcharge on long prompts."""
 
     above: int
-    """Prompt tokens, cached or not, from which on it counts; exclusive."""
+    """Applies to prompts with more tokens than this, cached or not."""
     factor: float
-    """What every token of the request costs, as a multiple of its usual price."""
+    """Multiple of the usual price, for every token of the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What one model costs."""
+    """Prices of one model."""
 
     model: str
     input: float
@@ -48,19 +48,19 @@ class Price:
     output: float
     """US dollars per million tokens."""
     cache_read: float = 0.1
-    """Share of `input` that a token read from the cache costs."""
+    """Multiple of `input` for tokens read from the cache."""
     cache_write_5m: float = 1.25
     cache_write_1h: float = 2.0
     long_context: tuple[Band, ...] = ()
     fast: float | None = None
-    """Multiple of all token prices in fast mode; None: not known."""
+    """Multiple of all token prices in fast mode; None: unknown."""
     us_inference: float = 1.1
-    """Multiple of all token prices where inference is limited to the US."""
+    """Multiple of all token prices with US-only inference."""
     web_search: float = 0.01
-    """US dollars for one search."""
+    """US dollars per search."""
 
     def cost(self, usage: Usage) -> float | None:
-        """What one request with this usage costs, in US dollars; None where a part of it has no known price."""
+        """Cost of one request in US dollars; None where the price of a part is unknown."""
         factor = max((band.factor for band in self._bands(usage.prompt)), default=1.0)
         if usage.speed == "fast":
             if self.fast is None:
@@ -87,7 +87,7 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceList:
-    """The prices that come with the program."""
+    """The prices included in the package."""
 
     checked: date
     source: str
@@ -103,7 +103,7 @@ def price_list() -> PriceList:
 
 
 def prices_in(tables: object) -> tuple[Price, ...]:
-    """The prices that tables by the name of their model declare. Raises PriceError."""
+    """Parse tables of prices by model name. Raises PriceError."""
     if not isinstance(tables, Mapping):
         raise PriceError('prices are tables; write [prices."NAME"] and below it input and output')
     return tuple(_price(name, table) for name, table in tables.items())
@@ -117,13 +117,13 @@ def _price(model: str, table: object) -> Price:
     if not model.strip():
         raise PriceError('a model has no name; write [prices."NAME"]', model)
     if not isinstance(table, Mapping):
-        raise PriceError(f"{table!r} is no table; give input and output", model)
+        raise PriceError(f"{table!r} is not a table; give input and output", model)
     for key, value in table.items():
         if key not in _KEYS:
             near = get_close_matches(key, _KEYS, n=1, cutoff=0.6)
-            hint = f"perhaps {near[0]} was meant" if near else f"there are {', '.join(_KEYS)}"
+            hint = f"perhaps {near[0]} was meant" if near else f"known are {', '.join(_KEYS)}"
             if isinstance(value, Mapping):
-                hint = "put a name with a dot in it into quotes"
+                hint = "put quotes around a name that contains a dot"
             raise PriceError(f"{key!r} is not known; {hint}", model, key)
     for key in ("input", "output"):
         if key not in table:
@@ -141,10 +141,10 @@ def _number(value: object, *path: str) -> float:
 def _bands(value: Any, model: str) -> Iterator[Band]:
     path = (model, "long_context")
     if not isinstance(value, list | tuple):
-        raise PriceError("long_context is no list; give for example [{ above = 200_000, factor = 2 }]", *path)
+        raise PriceError("long_context is not a list; give for example [{ above = 200_000, factor = 2 }]", *path)
     for band in value:
         if not isinstance(band, Mapping) or band.keys() != {"above", "factor"}:
-            raise PriceError("a band of long_context has above, in tokens, and factor, and nothing else", *path)
+            raise PriceError("a band of long_context has exactly the keys above (in tokens) and factor", *path)
         above = band["above"]
         if isinstance(above, bool) or not isinstance(above, int) or above < 0:
             raise PriceError(f"above is {above!r}; give a whole number of tokens", *path)
@@ -152,7 +152,7 @@ def _bands(value: Any, model: str) -> Iterator[Band]:
 
 
 def price_of(names: Iterable[str], own: tuple[Price, ...] = ()) -> Price | None:
-    """The price of the model that has these names, the most exact one first; those of the user go before ours."""
+    """The price of a model with these names, most exact first; the user's prices take precedence."""
     names = tuple(names)
     for prices in (own, price_list().prices):
         by_name = {price.model.lower(): price for price in prices}

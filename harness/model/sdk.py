@@ -1,7 +1,6 @@
-"""The SDK and the connections under it: imported late, built once, quiet.
+"""The SDK and its connections.
 
-Nothing else imports `anthropic` or `httpx2`. The import costs most of a second (api §7), so it runs
-in a thread while the program starts.
+Importing `anthropic` takes most of a second, so it happens in a thread while the program starts.
 """
 
 import gc
@@ -29,7 +28,7 @@ CONNECT_S = 10.0
 WRITE_S = 60.0
 POOL_S = 10.0
 KEEPALIVE_S = 90.0
-"""How long an idle connection is kept: longer than most tools run (api §2.2)."""
+"""Idle connections are kept this long, which is longer than most tools run."""
 
 _LOGGERS = ("anthropic", "httpx2", "httpcore2")
 _NO_KEY_NEEDED = "no-key-needed"
@@ -37,34 +36,34 @@ _PLAIN = {"accept-encoding": "identity"}
 
 
 class CertificatesUnusable(Exception):  # noqa: N818 (what happened, not a mistake of ours)
-    """The certificates that the environment names cannot be read."""
+    """The certificates named in the environment cannot be read."""
 
 
 Tracer = Callable[[str, dict[str, Any]], Awaitable[None]]
-"""Told what happens on the wire: a name such as "connection.connect_tcp.started", and details."""
+"""Receives what happens on the wire: a name such as "connection.connect_tcp.started", and details."""
 
 wire_tracer: ContextVar[Tracer | None] = ContextVar("wire_tracer", default=None)
-"""Who watches the requests of the current task. Read by the hook of every HTTP client made here."""
+"""Tracer for the requests of the current task, used by every HTTP client created here."""
 
 
 @dataclass(slots=True)
-class Line:
-    """The SDK's client and the pool of connections under it."""
+class SdkClient:
+    """A client of the SDK with its connection pool."""
 
     sdk: "Sdk"
     users: int = 0
-    """Requests under way."""
+    """Running requests."""
     retired: bool = False
-    """No new request goes out on it; the last one under way closes it."""
+    """Accepts no new requests; the last running one closes it."""
 
     async def close_if_unused(self) -> None:
-        """Close the connections of a retired line that nobody uses any more."""
+        """Close the connections once it is retired and has no running requests."""
         if self.retired and not self.users:
             await self.sdk.close()
 
 
-class LineBuilder:
-    """Makes lines to one endpoint. `prepare` comes first and takes about a second; `build` is quick."""
+class SdkClientFactory:
+    """Creates clients for one endpoint. Call `prepare` first, which takes about a second; `build` is quick."""
 
     def __init__(self, endpoint: Endpoint, log: logging.Logger | None) -> None:
         self._endpoint = endpoint
@@ -73,31 +72,30 @@ class LineBuilder:
 
     @property
     def is_quick(self) -> bool:
-        """Everything was imported before and no certificates are to be read, so that no thread is worth its start."""
+        """Everything is imported and no certificates have to be read, so a thread is not worth starting."""
         plain = self._endpoint.platform is Platform.ANTHROPIC and not self._endpoint.encrypted
         return plain and _warmed.cache_info().currsize > 0
 
     def prepare(self) -> None:
-        """Import everything that a request needs. The first time in a process it is for a thread without an event
-        loop."""
+        """Import everything that a request needs. Must first run in a thread without an event loop."""
         load(self._log)
         _warmed()
         _load_platform(self._endpoint.platform)
 
-    def build(self) -> Line:
-        """A line with no connections yet."""
+    def build(self) -> SdkClient:
+        """A client without connections yet."""
         client = self._client()
         # ANTHROPIC_CUSTOM_HEADERS is meant for a gateway elsewhere; the SDK has no switch for it.
         kept = {} if self._endpoint.is_loopback else dict(client._custom_headers)
         client._custom_headers = kept | self._headers()  # type: ignore[assignment]  # an Omit takes a header out
         client.platform_headers()
-        return Line(client)
+        return SdkClient(client)
 
     def _client(self) -> "Sdk":
         import anthropic
 
         endpoint = self._endpoint
-        # Given explicitly even where none is needed, so that none is taken from the environment (api R3).
+        # Passed explicitly even where none is needed, so that the SDK takes none from the environment.
         key = endpoint.credential.reveal() if endpoint.credential is not None else _NO_KEY_NEEDED
         shared: dict[str, Any] = {
             "base_url": endpoint.base_url,
@@ -118,7 +116,7 @@ class LineBuilder:
                 return anthropic.AsyncAnthropicFoundry(api_key=key, **shared)
 
     def _headers(self) -> "dict[str, str | Omit]":
-        """The headers that the settings name, and the key where another header carries it than with the SDK."""
+        """The headers of the settings, and the key where its header differs from the SDK's."""
         from anthropic import Omit
 
         endpoint = self._endpoint
@@ -154,10 +152,9 @@ class LineBuilder:
 
 
 def load(log: logging.Logger | None = None) -> None:
-    """Import the SDK with the garbage collector paused, and send what its loggers say to `log` or nowhere.
+    """Import the SDK, and forward its log records to `log`, or drop them.
 
-    Nothing of the SDK's reaches stderr, with ANTHROPIC_LOG set or not (api R4). Loggers belong to the
-    process: the `log` given last gets everything.
+    Nothing of the SDK reaches stderr, even with ANTHROPIC_LOG set. Loggers are global: the last `log` gets everything.
     """
     with _collector_paused(), _root_logger_left_alone():
         import anthropic  # noqa: F401
@@ -169,14 +166,14 @@ def load(log: logging.Logger | None = None) -> None:
 
 @cache
 def _warmed() -> None:
-    """Load, once, what the first request would otherwise load on the program's own loop."""
+    """Import, once, modules that the first request would otherwise import on the event loop."""
     import anyio
 
     anyio.run(anyio.sleep, 0)
 
 
 def _load_platform(platform: Platform) -> None:
-    """Load what the client of a platform would otherwise load while its first request is under way."""
+    """Import modules that the client of a platform would otherwise import during its first request."""
     with _collector_paused():
         match platform:
             case Platform.BEDROCK:
@@ -192,7 +189,7 @@ def _load_platform(platform: Platform) -> None:
 
 
 class _Forward(logging.Handler):
-    """Hands the records of one logger to another."""
+    """Forwards the records of one logger to another."""
 
     def __init__(self, target: logging.Logger) -> None:
         super().__init__()
@@ -205,7 +202,7 @@ class _Forward(logging.Handler):
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Importing makes a great many objects that stay: looking through them again and again is wasted."""
+    """An import creates many objects that stay, so collecting garbage meanwhile is wasted time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -217,7 +214,7 @@ def _collector_paused() -> Iterator[None]:
 
 @contextmanager
 def _root_logger_left_alone() -> Iterator[None]:
-    """`logging.basicConfig`, which the SDK calls when ANTHROPIC_LOG is set, does nothing if there is a handler."""
+    """Prevents `logging.basicConfig`, which the SDK calls if ANTHROPIC_LOG is set, by adding a handler."""
     root, handler = logging.getLogger(), logging.NullHandler()
     root.addHandler(handler)
     try:
@@ -229,19 +226,19 @@ def _root_logger_left_alone() -> Iterator[None]:
 def _timeouts() -> "httpx2.Timeout":
     import httpx2
 
-    # Reading has no limit of its own: the watchdog knows what is silence and what is thinking.
+    # No read timeout: the watchdog distinguishes silence from thinking.
     return httpx2.Timeout(connect=CONNECT_S, read=None, write=WRITE_S, pool=POOL_S)
 
 
 def _certificates() -> ssl.SSLContext:
-    """What servers are checked by. Raises CertificatesUnusable, which names the variable and the file at fault."""
+    """The trusted certificates. Raises CertificatesUnusable, which names the variable and the file."""
     import httpx2
 
     try:
         return httpx2.create_ssl_context()
     except OSError as error:  # also that of a file without certificates
         if file := os.environ.get("SSL_CERT_FILE"):
-            reason = error.strerror if type(error) is not ssl.SSLError else "it holds no certificates"
+            reason = error.strerror if type(error) is not ssl.SSLError else "it contains no certificates"
             raise CertificatesUnusable(
                 f"the certificates of SSL_CERT_FILE={file} cannot be read ({reason}); correct the variable or unset it"
             ) from error
@@ -249,7 +246,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _trusting_nobody() -> ssl.SSLContext:
-    """For plain http: loads no certificates, which takes 20 ms, and so refuses a redirect to https."""
+    """For plain http: saves 20 ms by loading no certificates, and so rejects a redirect to https."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

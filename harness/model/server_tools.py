@@ -1,7 +1,7 @@
 """Web search and fetch: tools that the server runs for the model (docs/web.md).
 
-A request names them by their type; calls, results and citations then come as blocks of the reply. Those are sent back
-unchanged, `encrypted_content` included, because the server reads its own results from them.
+Calls, results and citations are blocks of the reply. They are sent back unchanged, including `encrypted_content`, from
+which the server reads its own results.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +13,17 @@ from harness.model.invariants import SERVER_USES, is_server_result
 SEARCH = "web_search"
 FETCH = "web_fetch"
 _NEWEST = {SEARCH: "web_search_20260318", FETCH: "web_fetch_20260318"}
-"""Types that every model of Anthropic takes. From `_20260209` on results may be filtered by code that the model writes;
-`allowed_callers` leaves that out, so that no code is run and no container has to be kept."""
+"""Types that every model of Anthropic accepts. Since `_20260209`, the model may write code that filters results;
+`allowed_callers` disables that, so that no code runs and no container is kept."""
 _OLDEST = {SEARCH: "web_search_20250305", FETCH: "web_fetch_20250910"}
-"""Types for unknown models: those that gateways and cloud platforms adopted first."""
+"""Types for unknown models, supported by most gateways and cloud platforms."""
 LONGEST = 200
 """Characters of a query or an address in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class WebAccess:
-    """What of the web the model may use."""
+    """Web access of the model."""
 
     search: bool = False
     fetch: bool = False
@@ -31,7 +31,7 @@ class WebAccess:
     """The only domains; empty: all."""
     blocked_domains: tuple[str, ...] = ()
     max_uses: int | None = None
-    """Uses of each tool in one request; None: as many as the server allows."""
+    """Limit of uses of each tool per request; None: the server's."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ class WebAccess:
         return tuple(name for name, on in ((SEARCH, self.search), (FETCH, self.fetch)) if on)
 
     def tools(self, *, newest: bool = True) -> tuple[Json, ...]:
-        """The tools as a request names them. `newest`: the model takes the newest types."""
+        """The tools for a request. `newest`: the model accepts the newest types."""
         return tuple(self._tool(name, newest) for name in self.names)
 
     def _tool(self, name: str, newest: bool) -> Json:
@@ -61,7 +61,7 @@ NO_WEB = WebAccess()
 
 
 def asked_for(call: Block) -> str:
-    """What a call of a server tool asks for: the query or the address; empty where it says neither."""
+    """The query or the address in a call of a server tool; may be empty."""
     given = call.get("input")
     values = given if isinstance(given, dict) else {}
     found = next((values[name] for name in ("query", "url") if isinstance(values.get(name), str)), "")
@@ -69,7 +69,7 @@ def asked_for(call: Block) -> str:
 
 
 def error_of(result: Block) -> str:
-    """The code of the error that a server tool answered with, such as "max_uses_exceeded"; empty: it worked."""
+    """Error code in the result of a server tool, such as "max_uses_exceeded"; empty: no error."""
     content = result.get("content")
     if not isinstance(content, dict):
         return ""
@@ -98,7 +98,7 @@ def outcome_of(result: Block) -> str:
 
 
 def cited(content: Iterable[Block], seen: Iterable[Block]) -> tuple[Source, ...]:
-    """The pages that texts cite, each once, in order. `seen` are the blocks that may hold their results."""
+    """The pages that texts cite, without duplicates, in order. `seen`: blocks that may contain their results."""
     pages = tuple(page for block in seen if is_server_result(block) for page in pages_of(block))
     found: dict[str, Source] = {}
     for block in content:
@@ -111,7 +111,7 @@ def cited(content: Iterable[Block], seen: Iterable[Block]) -> tuple[Source, ...]
 
 
 def _cited(citation: Json, pages: Sequence[Source]) -> Source | None:
-    """The page of one citation. That of a fetched document names only its title."""
+    """The page of one citation, which for a fetched document has only a title."""
     if sources := _sources([citation]):
         return sources[0]
     title = citation.get("document_title")
@@ -127,9 +127,9 @@ def _sources(items: Sequence[object]) -> tuple[Source, ...]:
 
 
 def in_words(block: Block) -> Block:
-    """A block of a server tool as text that any model can read, and a text without its citations; others as they are.
+    """A block of a server tool as text for any model, and a text without its citations; other blocks unchanged.
 
-    The text of a call holds the query or address, that of a result the pages and the text of a fetched page.
+    A call becomes its query or address, a result its pages and the text of a fetched page.
     """
     kind = block.get("type")
     if kind in SERVER_USES:

@@ -1,7 +1,7 @@
-"""How large a request is: counted offline, then calibrated by what the API says (api R30, R31).
+"""Size of a request: counted offline, calibrated by reports of the API (docs/design/model-calls.md#token-counts).
 
-`TokenCounter` counts with the o200k vocabulary, which is not the model's own. `Estimator` turns such counts
-into the model's tokens: the last size the API reported, plus what came since times a ratio that it learns.
+`TokenCounter` counts with the o200k vocabulary, which is not the model's own. `Estimator` converts such counts into the
+model's tokens: the last size that the API reported, plus the tokens added since times a learned ratio.
 """
 
 import base64
@@ -18,35 +18,35 @@ from harness.model.media import image_size, nested
 MESSAGE_OVERHEAD = 4
 BLOCK_OVERHEAD = 8
 TOOLS_OVERHEAD = 500
-"""The system prompt that the API adds as soon as there are tools: 286 to 675 tokens (api §6)."""
+"""The system prompt that the API adds for tools, 286 to 675 tokens."""
 IMAGE_PATCH = 28
-"""Pixels: an image costs a token for each square of this edge."""
+"""An image costs one token per square with an edge of this many pixels."""
 IMAGE_CAP = 4_784
-"""Tokens of one image at most; also taken where its size is unknown."""
+"""Maximum tokens of one image; also used where its size is unknown."""
 PDF_PAGE = 3_000
-"""Tokens of one page, which is sent as text and as an image: 1,500 to 3,000 for the text alone
+"""Tokens of one page, which counts as text and as an image; the text alone is 1,500 to 3,000 tokens
 (https://platform.claude.com/docs/en/build-with-claude/pdf-support)."""
 PDF_BYTES_PER_TOKEN = 25
-"""Where the number of pages cannot be told."""
+"""Where the number of pages is unknown."""
 PDF_FLOOR = 2_000
 ENCRYPTED_CHARACTERS_PER_TOKEN = 5
-"""For thinking that is only there in encrypted form."""
+"""For thinking that is only available encrypted."""
 
 
 @dataclass(slots=True)
 class _Memo:
-    """One way of counting and the counts it has made. Replaced as a whole, so that the two always fit."""
+    """A counting function and its counts, replaced together."""
 
     count: vocabulary.Count
     blocks: dict[int, tuple[Json, int]] = field(default_factory=dict)
-    """By identity; the block is kept so that its identity cannot pass to another."""
+    """By identity; the entry keeps the block, so that its id is not reused."""
 
 
 class TokenCounter:
     """Counts o200k tokens and the overhead of the wire. Usable at once; exact after `load()`.
 
-    Each block is counted once: blocks never change, so a count stays with the object. The memory of this is
-    bounded by the newest request. To be used from one thread, but for `load`.
+    Each block is counted once, because blocks never change. Memory is bounded by the newest request. Not thread-safe,
+    except for `load`.
     """
 
     def __init__(self) -> None:
@@ -54,12 +54,12 @@ class TokenCounter:
 
     @property
     def loaded(self) -> bool:
-        """Whether the vocabulary is in use, not the rule of thumb."""
+        """Whether the vocabulary is in use instead of the rule of thumb."""
         return self._memo.count is not vocabulary.estimated_from_bytes
 
     def load(self) -> bool:
-        """Load the vocabulary; blocks for about 0.2 s, so call it in a thread. Gives `loaded`; never raises
-        because of a missing or broken vocabulary."""
+        """Load the vocabulary, which takes about 0.2 s; call it in a thread. Returns `loaded`, also where the file is
+        missing or damaged."""
         if not self.loaded and (count := vocabulary.load()) is not None:
             self._memo = _Memo(count)
         return self.loaded
@@ -73,7 +73,7 @@ class TokenCounter:
         return self._message(self._memo, message)
 
     def count_request(self, system: Iterable[Block], tools: Iterable[Json], messages: Sequence[Message]) -> int:
-        """Tokens of a whole request; only what is new since the last one is really counted."""
+        """Tokens of a whole request; blocks of earlier requests are not counted again."""
         memo, tools = self._memo, tuple(tools)
         total = sum(_remembered(memo, block) for block in system)
         if tools:
@@ -120,7 +120,7 @@ def _block(count: vocabulary.Count, block: Json) -> int:
 
 
 def media_tokens(block: Block) -> int | None:
-    """Tokens of an image or a PDF, which do not depend on a vocabulary; None for any other block."""
+    """Tokens of an image or a PDF, which are independent of the vocabulary; None for other blocks."""
     match block:
         case {"type": "image"}:
             return _image(block)
@@ -139,7 +139,7 @@ def _image(block: Block) -> int:
 def _pdf(data: str) -> int:
     try:
         pages = pdf_pages(base64.b64decode(data))
-    except ValueError:  # not base64: the API will say so
+    except ValueError:  # not base64: the API will reject it
         pages = None
     return max(PDF_FLOOR, len(data) * 3 // 4 // PDF_BYTES_PER_TOKEN) if pages is None else pages * PDF_PAGE
 
@@ -148,31 +148,31 @@ def _json(value: object) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except (RecursionError, ValueError, TypeError):
-        # Cannot be sent as it is, so only its order of magnitude matters.
+        # It cannot be sent like this, so only the order of magnitude matters.
         return str(value)
 
 
 @dataclass(frozen=True, slots=True)
 class _Anchor:
-    """A request whose true size is known."""
+    """A request of known size."""
 
     counted: int
     tokens: int
 
 
 class Estimator:
-    """Turns counts into tokens of a model (api R31).
+    """Converts counts into tokens of a model.
 
-    The estimate is the size that the API reported last, plus what was added since times a ratio. The ratio
-    starts with what is published about the model and follows each report, within `RATIO_MIN` and `RATIO_MAX`.
+    The estimate is the size that the API reported last, plus the tokens added since times a ratio. The ratio starts as
+    published for the model and follows each report, between `RATIO_MIN` and `RATIO_MAX`.
     """
 
     RATIO_MIN = 0.8
     RATIO_MAX = 2.5
     WEIGHT = 0.5
-    """Share of the newest report in the ratio."""
+    """Weight of the newest report in the ratio."""
     LEAST_COUNT = 200
-    """Requests below this say more about overheads than about the ratio."""
+    """Smaller requests do not change the ratio, because overheads dominate."""
 
     def __init__(self, counter: TokenCounter) -> None:
         self.counter = counter
@@ -180,7 +180,7 @@ class Estimator:
         self._anchors: dict[str, _Anchor] = {}
 
     def ratio(self, model: str) -> float:
-        """Tokens of `model` for one counted token, as far as we know."""
+        """Tokens of `model` per counted token."""
         return self._ratios.get(model, known_card(model).token_ratio)
 
     def estimate(self, model: str, request_count: int) -> int:
@@ -193,8 +193,8 @@ class Estimator:
     def observe(self, model: str, request_count: int, usage: Usage, *, reply_count: int | None = None) -> None:
         """Learn from what the API reported for a request of `request_count` counted tokens.
 
-        With `reply_count`, the count of the reply as it joins the history, the reported output is part of
-        the known size too. A report without prompt tokens teaches nothing.
+        With `reply_count`, the count of the reply as added to the history, the known size includes the reported output.
+        A report without prompt tokens is ignored.
         """
         if usage.prompt <= 0 or request_count <= 0:
             return
@@ -208,20 +208,20 @@ class Estimator:
             self._anchors[model] = _Anchor(request_count + reply_count, usage.prompt + usage.output)
 
     def known(self, model: str) -> tuple[int, int] | None:
-        """The last size that the API reported, as counted tokens and tokens of `model`; None: there is none."""
+        """The last size that the API reported, as counted tokens and tokens of `model`, or None."""
         anchor = self._anchors.get(model)
         return None if anchor is None else (anchor.counted, anchor.tokens)
 
     def restore(self, model: str, ratio: float, known: tuple[int, int] | None) -> None:
-        """Go on with what was learned about a model before; `known` is as for the method of that name."""
+        """Restore what was learned earlier; `known` as returned by the method of that name."""
         self._ratios[model] = min(max(ratio, self.RATIO_MIN), self.RATIO_MAX)
         if known is not None:
             self._anchors[model] = _Anchor(*known)
 
     def recounted(self, before: int, after: int) -> "Estimator":
-        """The same knowledge for a counter that counts otherwise: a request that had `before` tokens has `after` now.
+        """This estimator for a counter that counts differently: a request of `before` tokens now has `after`.
 
-        Without this the estimate would jump when the vocabulary arrives, and a history be shortened too early or late.
+        Without it, the estimate would jump when the vocabulary is loaded.
         """
         other = Estimator(self.counter)
         if before > 0 and after > 0:
@@ -232,5 +232,5 @@ class Estimator:
         return other
 
     def reset(self) -> None:
-        """Forget the known sizes, after a compaction or another change of the history. The ratios stay."""
+        """Forget known sizes after a change of the history, such as a compaction. Ratios stay."""
         self._anchors.clear()

@@ -1,7 +1,7 @@
-"""The vendored vocabulary that tokens are counted with; no network, ever (api R30).
+"""The o200k vocabulary, included in the package (see `data/README.md`); no network.
 
-Where it comes from stands in `data/README.md`. The pattern is the one of o200k_base with its tail made
-possessive: the original lets the regex engine fail on a million spaces in a row.
+The pattern is that of o200k_base with a possessive tail: the original makes the regex engine fail on a million spaces
+in a row.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE = Path(__file__).with_name("data") / "o200k_base.xz"
 SHA256 = "74c6f5af06dd76707df670b80098f8be24afcd25ffae041f3df869abdcf63f65"
 SLICE = 64 * 1024
-"""Characters that are encoded at once. Cutting a text into such slices adds about one token in a thousand."""
+"""Characters encoded at once. Slicing adds about one token in a thousand."""
 
 _PATTERN = "|".join(
     [
@@ -33,23 +33,23 @@ _PATTERN = "|".join(
 )
 
 Count = Callable[[str], int]
-"""Gives the number of tokens in a text."""
+"""Returns the number of tokens in a text."""
 
 
 def estimated_from_bytes(text: str) -> int:
-    """A third of the bytes, rounded up: what is used without a vocabulary. Errs on the high side."""
+    """A third of the bytes, rounded up: used without a vocabulary. Overestimates."""
     return -(-len(text.encode("utf-8", "replace")) // 3)
 
 
 def intact(file: Path = FILE) -> bool:
-    """Whether `load` would give a function: `file` is there, and the one it should be."""
+    """Whether `file` exists and has the expected content."""
     return _packed(file) is not None
 
 
 def load(file: Path = FILE) -> Count | None:
-    """Build the encoding from `file`, which takes about 0.2 s the first time: call it in a thread.
+    """The counting function of `file`, or None where the file is missing or damaged.
 
-    Gives the function that counts with it, or None where the file is missing or not the one it should be.
+    Takes about 0.2 s the first time: call it in a thread.
     """
     packed = _packed(file)
     return None if packed is None else partial(_count, _encoding(packed))
@@ -65,7 +65,7 @@ def _packed(file: Path) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def _encoding(packed: bytes) -> "Encoding":
-    """Built once in a process, whatever number of sessions it holds: 80 MB that never change."""
+    """Built once per process, because it takes 80 MB."""
     from tiktoken import Encoding
 
     return Encoding("o200k_base", pat_str=_PATTERN, mergeable_ranks=_ranks(lzma.decompress(packed)), special_tokens={})
@@ -89,7 +89,7 @@ def _count_slice(encoding: "Encoding", text: str) -> int:
     try:
         return len(encoding.encode_ordinary(text))
     except BaseException as error:
-        # A panic of the Rust part is a BaseException of its own; it must not end the program.
+        # A Rust panic is a BaseException; it must not end the program.
         if type(error).__name__ != "PanicException":
             raise
         return estimated_from_bytes(text)

@@ -1,15 +1,15 @@
-"""The arguments of a command, told apart as most programs do."""
+"""The arguments of a command, parsed as most programs do."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word
 
 
 @dataclass(frozen=True)
-class Arguments:
+class ParsedArguments:
     """The words behind a program, or behind its subcommand."""
 
     words: tuple[Word, ...]
@@ -35,21 +35,9 @@ class Arguments:
         """One of these options is given, alone, in a cluster of short ones, or as the beginning of a long one."""
         return any(_is(word.text, short, long) for word in self.options)
 
-    def has_all(self, *short_and_long: tuple[str, str]) -> bool:
-        """Each of these is given, under its short name or its long one."""
-        return all(self.has(short, long) for short, long in short_and_long)
-
     def values(self, text: str) -> tuple[str, ...]:
-        """What stands behind `text` at the beginning of a word, such as of= of dd."""
+        """The rest of a word that begins with `text`, such as of= of dd."""
         return tuple(word.text[len(text) :] for word in self.words if word.text.startswith(text))
-
-    @property
-    def surprising(self) -> bool:
-        """A word may turn out to be an option: one that is not known, or a pattern that may fit a name like -x."""
-        return any(
-            word.kind is WordKind.UNKNOWN or (word.kind is WordKind.GLOB and word.text[:1] in "*?[")
-            for word in self.words
-        )
 
     @cached_property
     def paths(self) -> tuple[Word, ...]:

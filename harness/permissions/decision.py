@@ -1,4 +1,4 @@
-"""The question, the answers and the decisions."""
+"""Permission requests, answers and decisions, and what hooks may change about a decision."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,25 +6,26 @@ from pathlib import Path
 from typing import Literal
 
 from harness.events import Json
+from harness.hooks import Verdict
 from harness.permissions.disk import UNKNOWN, Disk
 from harness.tools.tool import Effect
 
 
 class Mode(StrEnum):
-    """What happens to a call that writes or runs, where no rule and no earlier answer decides."""
+    """How a call that writes or runs is decided when no rule and no earlier answer applies."""
 
     ASK = "ask"
-    """A person is asked."""
+    """The user is asked."""
     EDITS = "edits"
-    """What writes files is allowed; about what runs programs a person is asked."""
+    """Writing files is allowed; before running programs the user is asked."""
     YOLO = "yolo"
     """It is allowed."""
     DENY = "deny"
     """It is refused: the session only reads."""
 
 
-By = Literal["person", "rule", "mode", "default", "hook"]
-"""Who decided, or wants a person to."""
+DecidedBy = Literal["user", "rule", "mode", "default", "hook"]
+"""Who decided or requires a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +38,32 @@ class PermissionRequest:
     summary: str
     """The call in one line."""
     detail: str
-    """What a person should see before answering: the command, the diff."""
+    """Shown before answering: the command, the diff."""
     input: Json
     outside: Path | None = None
-    """The file outside the workspace that the call would read. Only a file that the user has named is asked about."""
+    """The file outside the workspace that the call would read. A question is asked only for a file that the user
+    named."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()
-    """Rules that a person may keep, which together would have allowed the call; none where there are no such rules."""
+    """Rules that the user may save and that together would have allowed the call."""
     dangers: tuple[str, ...] = ()
-    """Each dangerous part of the call and why. With any, only this one call can be allowed, and "no" comes first."""
+    """Each dangerous part of the call and why. If any, only this one call can be allowed, and "no" is the first
+    choice."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What was answered to a question."""
+class PermissionAnswer:
+    """The answer to a permission question."""
 
     choice: Literal["once", "always", "no"]
     why: str = ""
     """The reason, which also goes back to the model."""
-    by: Literal["person", "rule", "mode", "default"] = "person"
+    by: Literal["user", "rule", "mode", "default"] = "user"
     rules: tuple[str, ...] = ()
-    """With "always": what is allowed from now on, as rules; none: this very call."""
+    """With "always": the rules that apply from now on; none: exactly this call."""
     keep: bool = False
-    """With rules: they are kept for later sessions, too."""
+    """With rules: they are saved for later sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,13 @@ class Allow:
     """The call may run."""
 
     why: str
-    by: By = "default"
+    by: DecidedBy = "default"
     dangerous: str = ""
-    """What a person would have been asked about, and was not; empty where there is nothing."""
+    """The dangers that no question was asked about; empty: none."""
     not_kept: str = ""
-    """A sentence about a rule that was to be kept and is not; empty where nothing went wrong."""
+    """Why a rule could not be saved; empty: no problem."""
     only_looks: bool = False
-    """It runs without a question because it changes nothing, and is held to that where the system can."""
+    """Allowed without a question because it is read-only, which the system enforces where it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +85,12 @@ class Deny:
     """The call must not run."""
 
     why: str
-    by: By = "default"
+    by: DecidedBy = "default"
 
     @property
     def message(self) -> str:
         """The tool result for the model."""
-        if self.by == "person":
+        if self.by == "user":
             return (
                 f"The user did not allow this: {self.why or 'no reason was given'}. Do not try to reach it another way."
             )
@@ -96,15 +99,32 @@ class Deny:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A person has to decide."""
+    """The user has to decide."""
 
     why: str
     offers: tuple[str, ...] = ()
     """Rules that would have allowed it."""
     firm: bool = True
-    """False: only the mode wants to know, and a hook may answer in the person's place."""
+    """False: only the mode requires the question, and a hook may answer it."""
     dangers: tuple[str, ...] = ()
-    """Each dangerous part of the call and why; none where nothing is known to be dangerous."""
+    """Each dangerous part of the call and why."""
 
 
 Decision = Allow | Deny | Ask
+
+
+def with_verdict(decision: Decision, verdict: Verdict | None, why: str) -> Decision:
+    """The decision after the hooks have spoken. Their allow never beats a no, nor a rule that asks."""
+    match decision, verdict:
+        case Deny(), _:
+            return decision
+        case _, Verdict.DENY:
+            return Deny(why, by="hook")
+        case Ask(firm=True), _:
+            return decision
+        case _, Verdict.ASK:
+            return Ask(why)
+        case Ask(), Verdict.ALLOW:
+            return Allow(why, by="hook")
+        case _:
+            return decision

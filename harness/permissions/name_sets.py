@@ -1,4 +1,4 @@
-"""Sets of names, written as a person reads them."""
+"""Sets of names, written as one text."""
 
 
 def names(text: str) -> frozenset[str]:

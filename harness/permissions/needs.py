@@ -1,4 +1,4 @@
-"""What has to be allowed before a call may run: its commands and its paths, each by itself."""
+"""The requirements of a call: its commands and its paths, each one separately."""
 
 import posixpath
 import re
@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import count
 
-from harness.permissions.arguments import Arguments
-from harness.permissions.dangerous import dangers, dangers_of
+from harness.permissions.arguments import ParsedArguments
+from harness.permissions.dangers import dangers, dangers_of
 from harness.permissions.decision import PermissionRequest
-from harness.permissions.disk import Questions, Tree
-from harness.permissions.file_listing import Listing, listing, searched_names, unsearched_names
-from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, Use, parse
+from harness.permissions.disk import DiskQuestions, FileTree
+from harness.permissions.file_listing import FileListing, listing, searched_names, unsearched_names
+from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, WordUse, parse
 from harness.permissions.programs.git import global_options
 from harness.permissions.programs.git_views import CONFIG_FILE
 from harness.permissions.programs.grammar import HERE, LOOKING
 from harness.permissions.protected_places import HARMLESS_SOURCES, HARMLESS_TARGETS, Surroundings
-from harness.permissions.shell.runs import Run, base_name, runs_of
-from harness.permissions.shell.words import Assignment, Redirect, Simple, Unreadable, Word, WordKind
+from harness.permissions.shell.resolution import ResolvedCommand, base_name, resolved_commands
+from harness.permissions.shell.syntax import Assignment, Redirect, SimpleCommand, Unreadable, Word, WordKind
 from harness.permissions.variables import harmless_assignment, showable
 from harness.tools.tool import Effect
 
@@ -28,8 +28,8 @@ MOST_FOLDERS = 6
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
 
 
-class NeedKind(Enum):
-    """What is needed."""
+class RequirementKind(Enum):
+    """The kind of a requirement."""
 
     COMMAND = "command"
     LIST = "list"
@@ -40,7 +40,7 @@ class NeedKind(Enum):
     WRITE = "write"
     EXECUTE = "execute"
     TOUCH = "touch"
-    """A path among the words of a command of which it is not known what it does with it."""
+    """A path argument of a command whose use of it is unknown."""
     PROGRAM = "program"
     """A file of the workspace would run under the name of a program of the system."""
     REPOSITORY = "repository"
@@ -56,24 +56,24 @@ _VARIABLE = re.compile(r"\$\{?(\w+)")
 _SUBSTITUTION = re.compile(r"\$\(|`")
 _COUNT = re.compile(r"\|\s*wc( -[lwcm])?\s*[)`]$")
 """The end of a substitution that is a number."""
-READS = frozenset({NeedKind.READ, NeedKind.TREE, NeedKind.LIST, NeedKind.EXECUTE})
+READS = frozenset({RequirementKind.READ, RequirementKind.TREE, RequirementKind.LIST, RequirementKind.EXECUTE})
 _KINDS = {
-    Role.LIST: NeedKind.LIST,
-    Role.READ: NeedKind.READ,
-    Role.TREE: NeedKind.TREE,
-    Role.FOLLOWED: NeedKind.TREE,
-    Role.TRACKED: NeedKind.TREE,
-    Role.CHANGED: NeedKind.TREE,
-    Role.WRITE: NeedKind.WRITE,
-    Role.EXECUTE: NeedKind.EXECUTE,
+    WordRole.LIST: RequirementKind.LIST,
+    WordRole.READ: RequirementKind.READ,
+    WordRole.TREE: RequirementKind.TREE,
+    WordRole.FOLLOWED: RequirementKind.TREE,
+    WordRole.TRACKED: RequirementKind.TREE,
+    WordRole.CHANGED: RequirementKind.TREE,
+    WordRole.WRITE: RequirementKind.WRITE,
+    WordRole.EXECUTE: RequirementKind.EXECUTE,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """One thing that has to be allowed."""
+class Requirement:
+    """One part of a call that has to be allowed."""
 
-    kind: NeedKind
+    kind: RequirementKind
     shown: str
     """The part of the call that it is about, as written."""
     tool: str = SHELL
@@ -81,21 +81,21 @@ class Need:
     """The command, or that which has the path among its words."""
     assignments: tuple[Assignment, ...] = ()
     paths: tuple[str, ...] = ()
-    """Absolute, and more than one where it is not certain in which folder the command runs. None: not known."""
+    """Absolute; several if the folder of the command is uncertain. None: not known."""
     pattern: bool = False
     """The paths are file patterns."""
-    trees: tuple[Tree, ...] = ()
-    """What is looked through below the paths."""
+    trees: tuple[FileTree, ...] = ()
+    """The files searched below the paths."""
     listed: bool = False
-    """The names of the files are passed on, so that an odd one would be taken for something else."""
+    """The names of the files are passed on, so an odd one could be misread."""
     turning: bool = False
-    """A name that begins with a dash would be taken for an option."""
+    """A name that begins with a dash would be read as an option."""
     looks: bool = False
     """The command does nothing but look."""
     shows: tuple[str, ...] = ()
     """Variables that it uses, and that may hold a secret."""
     dangers: tuple[str, ...] = ()
-    """Why a person is asked in every case."""
+    """Why confirmation is needed in every case."""
     implied: bool = False
     """Whoever allows the command has allowed this, unless there is something the matter with it."""
     held: bool = True
@@ -107,41 +107,41 @@ class Need:
         return self.tool == SHELL
 
 
-def needs_of(request: PermissionRequest, around: Surroundings) -> tuple[Need, ...]:
+def requirements_of(request: PermissionRequest, around: Surroundings) -> tuple[Requirement, ...]:
     """What a call needs. Looks at nothing but the call itself."""
     command = request.input.get("command")
     if request.tool == SHELL and request.effect is Effect.RUN and isinstance(command, str):
         try:
-            return tuple(_Line(around).needs(runs_of(command, around.dialect)))
+            return tuple(_Line(around).needs(resolved_commands(command, around.dialect)))
         except Unreadable as unreadable:
-            return (Need(NeedKind.UNREADABLE, str(unreadable)),)
+            return (Requirement(RequirementKind.UNREADABLE, str(unreadable)),)
     path = request.input.get("path", "." if request.effect is Effect.READ else None)
     if request.effect in (Effect.READ, Effect.WRITE) and isinstance(path, str):
-        kind = NeedKind.READ if request.effect is Effect.READ else NeedKind.WRITE
+        kind = RequirementKind.READ if request.effect is Effect.READ else RequirementKind.WRITE
         joined = around.joined(path, around.workspace)
-        return (Need(kind, path, request.tool, paths=(joined,), held=request.outside is None),)
-    return (Need(NeedKind.TOOL, request.summary, request.tool),)
+        return (Requirement(kind, path, request.tool, paths=(joined,), held=request.outside is None),)
+    return (Requirement(RequirementKind.TOOL, request.summary, request.tool),)
 
 
-def questions_of(needs: tuple[Need, ...]) -> Questions:
+def questions_of(needs: tuple[Requirement, ...]) -> DiskQuestions:
     """Everything that has to be looked up before the needs can be judged."""
     by_kind = {
         kind: frozenset(path for need in needs if need.kind is kind for path in need.paths)
-        for kind in (NeedKind.PROGRAM, NeedKind.REPOSITORY, NeedKind.ADDRESSES)
+        for kind in (RequirementKind.PROGRAM, RequirementKind.REPOSITORY, RequirementKind.ADDRESSES)
     }
     plain = [need for need in needs if need.kind not in by_kind]
-    return Questions(
+    return DiskQuestions(
         frozenset(path for need in plain if not need.pattern for path in need.paths),
         frozenset(path for need in plain if need.pattern for path in need.paths),
         frozenset(tree for need in plain for tree in need.trees),
-        by_kind[NeedKind.PROGRAM],
-        by_kind[NeedKind.REPOSITORY],
-        by_kind[NeedKind.ADDRESSES],
+        by_kind[RequirementKind.PROGRAM],
+        by_kind[RequirementKind.REPOSITORY],
+        by_kind[RequirementKind.ADDRESSES],
     )
 
 
 class _Line:
-    """The needs of one command line, and in which folders its commands may run."""
+    """The requirements of one command line, and the folders where its commands may run."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
@@ -149,9 +149,9 @@ class _Line:
         self._lost = False
         self._assigned: set[str] = set()
         self._patterned: set[str] = set()
-        """Variables whose values may hold file patterns, which the shell looks up where they stand without quotes."""
+        """Variables whose values may hold file patterns, which the shell expands where they are unquoted."""
 
-    def needs(self, runs: tuple[Run, ...]) -> Iterator[Need]:
+    def needs(self, runs: tuple[ResolvedCommand, ...]) -> Iterator[Requirement]:
         for run in runs:
             yield from self._command(run)
             for redirect in run.simple.redirects:
@@ -164,17 +164,17 @@ class _Line:
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
-    def _command(self, run: Run) -> Iterator[Need]:
+    def _command(self, run: ResolvedCommand) -> Iterator[Requirement]:
         simple = run.simple
         shows = tuple(name for name in simple.variables if not (showable(name) or name in self._assigned))
         if not simple.words:
             harmless = all(map(harmless_assignment, simple.assignments))
             if shows or not harmless or any(map(self._becomes_names, simple.looped)):
-                kind, dangerous = NeedKind.COMMAND, dangers(simple)
-                yield Need(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
+                kind, dangerous = RequirementKind.COMMAND, dangers(simple)
+                yield Requirement(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
             for word in simple.looped:
                 if word.kind is WordKind.GLOB:
-                    yield from self._path(NeedKind.LIST, word, simple)
+                    yield from self._path(RequirementKind.LIST, word, simple)
             return
         name = base_name(simple.words[0].text)
         if name in ("cd", "pushd", "popd"):
@@ -182,8 +182,8 @@ class _Line:
             return
         found = _Understood.of(run, name)
         looks = found is not None and self._only_looks(run, found.parsed) and not shows
-        yield Need(
-            NeedKind.COMMAND,
+        yield Requirement(
+            RequirementKind.COMMAND,
             simple.text,
             words=simple.words,
             assignments=simple.assignments,
@@ -196,7 +196,7 @@ class _Line:
         if looks:
             yield from self._around_it(simple, name, found.parsed if found else None)
 
-    def _only_looks(self, run: Run, parsed: Parsed) -> bool:
+    def _only_looks(self, run: ResolvedCommand, parsed: ParsedCommand) -> bool:
         program = run.simple.program or ""
         folder = posixpath.dirname(program)
         return (
@@ -210,76 +210,82 @@ class _Line:
         )
 
     def _becomes_names(self, word: Word) -> bool:
-        """The shell may put the names of files in its place, and nobody knows in which folder they are."""
+        """The shell may replace it with file names from an unknown folder."""
         if word.kind is not WordKind.UNKNOWN or not word.split or listing(word.listed_by) is not None:
             return False
         if _SUBSTITUTION.search(word.text) and _PATTERN.search(word.text) and not _COUNT.search(word.text):
             return True
         return not self._patterned.isdisjoint(_VARIABLE.findall(word.text))
 
-    def _of_words(self, simple: Simple, name: str, found: "_Understood | None", *, looks: bool) -> Iterator[Need]:
+    def _of_words(
+        self, simple: SimpleCommand, name: str, found: "_Understood | None", *, looks: bool
+    ) -> Iterator[Requirement]:
         program = PROGRAMS.get(name)
         if "/" in simple.words[0].text and not looks:
-            yield from self._path(NeedKind.EXECUTE, simple.words[0], simple)
+            yield from self._path(RequirementKind.EXECUTE, simple.words[0], simple)
         if found is None:
             yield from self._not_understood(simple, name, program)
             return
         for use in found.parsed.uses:
             if use.word in found.listings:
                 yield from self._listed(use.role, use.word, found.listings[use.word], simple)
-            elif use.role is Role.TEXT:
+            elif use.role is WordRole.TEXT:
                 if use.word.kind is WordKind.GLOB:
-                    yield from self._path(NeedKind.LIST, use.word, simple)
-            elif use.role is not Role.COMMAND and not (looks and use is CONFIG_FILE):
+                    yield from self._path(RequirementKind.LIST, use.word, simple)
+            elif use.role is not WordRole.COMMAND and not (looks and use is CONFIG_FILE):
                 turning = use.word in found.parsed.turning
                 yield from self._path(_KINDS[use.role], use.word, simple, use, found.parsed, turning=turning)
 
-    def _not_understood(self, simple: Simple, name: str, program: Program | None) -> Iterator[Need]:
+    def _not_understood(self, simple: SimpleCommand, name: str, program: Program | None) -> Iterator[Requirement]:
         """Any of the words may be a path, and what becomes of it is not known."""
         for word in _places(simple, name):
             if word.kind is not WordKind.UNKNOWN:
-                yield from self._path(NeedKind.TOUCH, word, simple)
+                yield from self._path(RequirementKind.TOUCH, word, simple)
         if program is not None and any(word.kind is WordKind.UNKNOWN for word in simple.words):
-            for role, kind in ((Role.READ, NeedKind.READ), (Role.WRITE, NeedKind.WRITE)):
+            for role, kind in ((WordRole.READ, RequirementKind.READ), (WordRole.WRITE, RequirementKind.WRITE)):
                 if role in (*program.operands, program.last):
-                    yield Need(kind, simple.text, words=simple.words, implied=True)
+                    yield Requirement(kind, simple.text, words=simple.words, implied=True)
 
-    def _around_it(self, simple: Simple, name: str, parsed: Parsed | None) -> Iterator[Need]:
+    def _around_it(self, simple: SimpleCommand, name: str, parsed: ParsedCommand | None) -> Iterator[Requirement]:
         """What else has to hold for a command that only looks."""
         if self._around.programs_inside and "/" not in simple.words[0].text:
             files = tuple(f"{folder}/{name}" for folder in self._around.programs_inside)
-            yield Need(NeedKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True)
+            yield Requirement(
+                RequirementKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True
+            )
         if name == "git":
             folders = self._joined(HERE if parsed is None or parsed.folder is None else parsed.folder)
-            yield Need(NeedKind.REPOSITORY, simple.text, words=simple.words, paths=folders, implied=True)
+            yield Requirement(RequirementKind.REPOSITORY, simple.text, words=simple.words, paths=folders, implied=True)
             if parsed is not None and CONFIG_FILE in parsed.uses:
-                yield Need(NeedKind.ADDRESSES, simple.text, words=simple.words, paths=folders, implied=True)
+                yield Requirement(
+                    RequirementKind.ADDRESSES, simple.text, words=simple.words, paths=folders, implied=True
+                )
 
     # ── paths ───────────────────────────────────────────────────────────────────────────────────
 
     def _path(
         self,
-        kind: NeedKind,
+        kind: RequirementKind,
         word: Word,
-        simple: Simple,
-        use: Use | None = None,
-        parsed: Parsed | None = None,
+        simple: SimpleCommand,
+        use: WordUse | None = None,
+        parsed: ParsedCommand | None = None,
         *,
         turning: bool = False,
-    ) -> Iterator[Need]:
+    ) -> Iterator[Requirement]:
         text = word.text
         if word.kind is WordKind.PIPE or text in ("", "-") or "\n" in text:
             return
-        if word.known and text in (HARMLESS_TARGETS if kind is NeedKind.WRITE else HARMLESS_SOURCES):
+        if word.known and text in (HARMLESS_TARGETS if kind is RequirementKind.WRITE else HARMLESS_SOURCES):
             return
         lost = self._lost and not word.home and not text.startswith("/")
         if word.kind is WordKind.UNKNOWN or lost or "\0" in text:  # a mark with something before or behind it
-            yield Need(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
+            yield Requirement(kind, simple.text if "\0" in text else text, words=simple.words, implied=True)
             return
         paths = self._joined(word)
         if use is not None and use.top:
             paths = tuple(dict.fromkeys((*paths, self._around.joined(text, self._around.workspace))))
-        yield Need(
+        yield Requirement(
             *(kind, text),
             words=simple.words,
             paths=paths,
@@ -290,47 +296,47 @@ class _Line:
             implied=True,
         )
 
-    def _listed(self, role: Role, word: Word, listed: Listing, simple: Simple) -> Iterator[Need]:
+    def _listed(self, role: WordRole, word: Word, listed: FileListing, simple: SimpleCommand) -> Iterator[Requirement]:
         shown = " ".join(root.text for root in listed.roots)
-        content = role in LOOKING and role not in (Role.TEXT, Role.LIST)
-        kind = NeedKind.TREE if content else _KINDS.get(role, NeedKind.LIST)
+        content = role in LOOKING and role not in (WordRole.TEXT, WordRole.LIST)
+        kind = RequirementKind.TREE if content else _KINDS.get(role, RequirementKind.LIST)
         if role not in LOOKING:
-            yield Need(kind, shown, words=simple.words, implied=True)
+            yield Requirement(kind, shown, words=simple.words, implied=True)
             return
         for root in listed.roots:
             paths = self._joined(root)
             trees = tuple(
-                Tree(path, names=listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top)
+                FileTree(path, names=listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top)
                 for path in paths
             )
-            yield Need(
+            yield Requirement(
                 *(kind, shown), words=simple.words, paths=paths, trees=trees, listed=not listed.whole, implied=True
             )
 
-    def _redirect(self, redirect: Redirect) -> Need:
+    def _redirect(self, redirect: Redirect) -> Requirement:
         target = redirect.target
-        kind = NeedKind.WRITE if redirect.writes else NeedKind.READ
+        kind = RequirementKind.WRITE if redirect.writes else RequirementKind.READ
         shown = f"{redirect.operator} {target.text}"
         if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text, redirect.writes)):
-            return Need(kind, shown, looks=True)
+            return Requirement(kind, shown, looks=True)
         if target.kind is not WordKind.LITERAL or self._lost:
-            return Need(kind, shown, dangers=("which file that is, is known only when the shell has run",))
-        return Need(kind, shown, paths=self._joined(target), implied=not redirect.writes)
+            return Requirement(kind, shown, dangers=("which file that is, is known only when the shell has run",))
+        return Requirement(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 
     # ── folders ─────────────────────────────────────────────────────────────────────────────────
 
-    def _change_folder(self, simple: Simple, name: str) -> Iterator[Need]:
+    def _change_folder(self, simple: SimpleCommand, name: str) -> Iterator[Requirement]:
         rest = [word for word in simple.words[1:] if word.text not in ("-P", "-L", "--", "-e")]
         home = Word("~", home=True)
         target = rest[0] if rest else home
         plain = name == "cd" and len(rest) <= 1 and target.kind is WordKind.LITERAL and target.text not in ("-", "")
         if not plain or simple.repeated or simple.assignments or len(self._folders) > MOST_FOLDERS:
             self._lost = True
-            yield Need(NeedKind.COMMAND, simple.text, words=simple.words, assignments=simple.assignments)
+            yield Requirement(RequirementKind.COMMAND, simple.text, words=simple.words, assignments=simple.assignments)
             return
         found = self._joined(target)
-        yield Need(NeedKind.COMMAND, simple.text, words=simple.words, looks=True)
-        yield Need(NeedKind.LIST, target.text, words=simple.words, paths=found, implied=True)
+        yield Requirement(RequirementKind.COMMAND, simple.text, words=simple.words, looks=True)
+        yield Requirement(RequirementKind.LIST, target.text, words=simple.words, paths=found, implied=True)
         before = [] if simple.in_chain else self._folders
         plain_names = (posixpath.normpath(path) for path in found)  # cd goes by names, not by where links lead
         self._folders = list(dict.fromkeys((*before, *found, *plain_names)))
@@ -345,17 +351,17 @@ class _Line:
 class _Understood:
     """A command whose words are in the grammar of its program."""
 
-    parsed: Parsed
-    listings: dict[Word, Listing]
-    """What the marks among its words stand for."""
+    parsed: ParsedCommand
+    listings: dict[Word, FileListing]
+    """The meaning of the markers among its words."""
 
     @classmethod
-    def of(cls, run: Run, name: str) -> "_Understood | None":
+    def of(cls, run: ResolvedCommand, name: str) -> "_Understood | None":
         program = PROGRAMS.get(name)
         if program is None or run.simple.words[0].home:
             return None
         numbers = count()
-        listings: dict[Word, Listing] = {}
+        listings: dict[Word, FileListing] = {}
         words = []
         for word in run.simple.words[1:]:
             found = listing(word.listed_by) if word.kind is WordKind.UNKNOWN else None
@@ -369,28 +375,28 @@ class _Understood:
         return None if parsed is None else cls(parsed, listings)
 
 
-def _trees(paths: tuple[str, ...], use: Use, parsed: Parsed) -> Iterator[Tree]:
+def _trees(paths: tuple[str, ...], use: WordUse, parsed: ParsedCommand) -> Iterator[FileTree]:
     """The files that are read below folders."""
     role = use.role
-    if _KINDS[role] is NeedKind.TREE:
+    if _KINDS[role] is RequirementKind.TREE:
         for path in paths:
-            yield Tree(
+            yield FileTree(
                 *(path, use.word.kind is WordKind.GLOB),
                 *(searched_names(parsed), unsearched_names(parsed)),
-                links=role is Role.FOLLOWED,
-                entered=role is Role.FOLLOWED,
-                tracked=role in (Role.TRACKED, Role.CHANGED),
-                changes=role is Role.CHANGED,
+                links=role is WordRole.FOLLOWED,
+                entered=role is WordRole.FOLLOWED,
+                tracked=role in (WordRole.TRACKED, WordRole.CHANGED),
+                changes=role is WordRole.CHANGED,
                 hidden=not parsed.skips_hidden,
             )
 
 
-def _places(simple: Simple, name: str) -> tuple[Word, ...]:
+def _places(simple: SimpleCommand, name: str) -> tuple[Word, ...]:
     """What of a command's words may be paths."""
-    arguments = Arguments(simple.words[1:])
+    arguments = ParsedArguments(simple.words[1:])
     words = arguments.paths
     if name == "git":
-        words = Arguments(global_options(arguments.words).rest).paths
+        words = ParsedArguments(global_options(arguments.words).rest).paths
     values = tuple(
         Word(value, word.kind)
         for word in words

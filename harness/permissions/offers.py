@@ -1,4 +1,4 @@
-"""What a person could keep as a rule when they are asked: never more than what was looked at.
+"""The rules offered with a question: never more than the question showed.
 
 A command is offered exactly as it is written. Only where all that may follow it is known to do nothing else does the
 rule end in a *, and those commands are in a closed table, each with its reason. Most are not there, test runners and
@@ -12,33 +12,33 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.needs import SHELL, Need, NeedKind
+from harness.permissions.needs import SHELL, Requirement, RequirementKind
 from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.rules import READ, WRITE
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 _PLAIN = frozenset("-_./:=,+@%^")
 _SUFFIXES = frozenset({".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".sh", ".bash", ".zsh"})
 _BROUGHT = frozenset({"node_modules", "venv", "env", "site-packages", "vendor"})
 
 
-def offer(need: Need, around: Surroundings) -> str | None:
-    """A rule that would have allowed this; None where only this one call can be allowed."""
+def offer(need: Requirement, around: Surroundings) -> str | None:
+    """A rule that would have allowed this; None if only this one call can be allowed."""
     match need.kind:
-        case NeedKind.COMMAND:
+        case RequirementKind.COMMAND:
             return _command(need)
-        case NeedKind.WRITE if need.paths:
+        case RequirementKind.WRITE if need.paths:
             return f"{WRITE}({_files(need.paths[0], around)})"
-        case NeedKind.READ if need.paths and not need.pattern:
+        case RequirementKind.READ if need.paths and not need.pattern:
             return f"{READ}({around.shown(posixpath.normpath(need.paths[0]))})"
-        case NeedKind.TOOL if need.tool != SHELL:
+        case RequirementKind.TOOL if need.tool != SHELL:
             return need.tool
         case _:
             return None
 
 
-def _command(need: Need) -> str | None:
+def _command(need: Requirement) -> str | None:
     if not need.words or need.assignments or need.dangers:
         return None
     written = [_quoted(word) for word in need.words]

@@ -1,23 +1,23 @@
 """The decision before a tool call. Pure: no files, no clock, no questions asked here.
 
-In this order: rules written in code, rules that deny, reading, a session that only reads, what a person has answered,
-the mode that allows everything, rules that ask, what is dangerous, rules that allow and commands that only look, and
-at last the mode. So deny beats ask, ask beats allow, and what is dangerous is asked about in every mode that asks.
+In this order: rules in code, deny rules, reading, read-only sessions, earlier answers of the user, the mode that allows
+everything, ask rules, dangers, allow rules and read-only commands, and finally the mode. So deny beats ask, ask beats
+allow, and dangerous calls need confirmation in every mode that asks.
 """
 
 import json
 from collections.abc import Callable
 
 from harness.hooks import Verdict
-from harness.permissions.decision import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest
-from harness.permissions.disk import Questions
-from harness.permissions.rulebook import Judgement, RuleBook
-from harness.permissions.rules import RuleError, Scope
+from harness.permissions.decision import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest
+from harness.permissions.disk import DiskQuestions
+from harness.permissions.rulebook import RuleBook, RuleVerdict
+from harness.permissions.rules import RuleError, RuleScope
 from harness.tools.tool import Effect
 
 Rule = Callable[[PermissionRequest], Decision | None]
-"""A rule in code decides a request or passes it on with None. Such rules must be pure; they are asked in order and the
-first decision counts, before everything else."""
+"""A rule in code decides a request or passes it on with None. Such rules must be pure; they run in order before
+everything else, and the first decision counts."""
 
 SHELL = "bash"
 
@@ -25,26 +25,26 @@ SHELL = "bash"
 class Permissions:
     """Decides requests by rules, by effect, by remembered answers and by mode.
 
-    A session that only reads is the exception: there no earlier answer counts.
+    In a read-only session earlier answers do not count.
     """
 
     def __init__(self, mode: Mode, rules: tuple[Rule, ...] = (), book: RuleBook | None = None) -> None:
-        """`book`: the rules that a person writes, and what is known of commands and places; None: only the modes."""
+        """`book`: written rules and the knowledge about commands and places; None: modes only."""
         self.mode = mode
         self.rules = rules
         self.book = book
         self._always: set[tuple[str, str]] = set()
 
-    def questions(self, request: PermissionRequest) -> Questions:
-        """What `decide` wants to know of the disk."""
-        return Questions() if self.book is None else self.book.questions(request)
+    def questions(self, request: PermissionRequest) -> DiskQuestions:
+        """The facts that `decide` needs from the disk."""
+        return DiskQuestions() if self.book is None else self.book.questions(request)
 
     def matters(self, path: str) -> bool:
-        """A file that is found in a folder matters to `decide`, by its real absolute path."""
+        """Whether a file found in a folder is relevant to `decide`; takes its real absolute path."""
         return self.book is not None and self.book.matters(path)
 
     def withholds(self, path: str, *, content: bool) -> bool:
-        """A search of a tool leaves this file out: a rule is about it, or its `content` may be keys."""
+        """Whether a tool's search skips this file: a rule names it, or its `content` may be keys."""
         if self.book is None:
             return False
         keys = content and self.mode is not Mode.YOLO and self.book.around.key_inside(path)
@@ -64,16 +64,16 @@ class Permissions:
             case Effect.READ:
                 return self._looking(request, judgement, "reading inside the workspace is always allowed")
             case Effect.DELEGATE:
-                return self._looking(request, judgement, "each call of the agent is decided by itself")
+                return self._looking(request, judgement, "each call of the subagent is decided separately")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
-                why = f"this session only reads, and {request.tool} {_verb(request.effect)}"
+                why = f"this session is read-only, and {request.tool} {_verb(request.effect)}"
                 return Deny(f"{why}; only the user can change its permission mode", by="mode")
             case _ if judgement is None:
                 return self._by_answer(request) or self._by_mode(request)
             case _:
                 return self._judged(request, judgement)
 
-    def _looking(self, request: PermissionRequest, judgement: Judgement | None, why: str) -> Decision:
+    def _looking(self, request: PermissionRequest, judgement: RuleVerdict | None, why: str) -> Decision:
         if judgement is None:
             return Allow(why)
         if self.mode is Mode.YOLO:
@@ -85,7 +85,7 @@ class Permissions:
             return self._by_answer(request) or Ask(why, judgement.offers, firm=False)
         return Allow(why)
 
-    def _judged(self, request: PermissionRequest, judgement: Judgement) -> Decision:
+    def _judged(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
         if _is_one_call(request) and (answered := self._by_answer(request)) is not None:
             return answered
         if self.mode is Mode.YOLO:
@@ -101,14 +101,14 @@ class Permissions:
             return Ask(decision.why + (about if request.tool == SHELL else ""), judgement.offers, firm=False)
         return decision
 
-    def _everything(self, request: PermissionRequest, judgement: Judgement) -> Decision:
-        """What the mode yolo says; only a denial counts there, also one that may be meant."""
+    def _everything(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
+        """The decision in mode yolo, where only deny rules count, including possible matches."""
         if judgement.perhaps_denied and (asked := _firm(request, judgement, judgement.perhaps_denied)):
             return asked
         return Allow("everything is allowed in this mode", by="mode", dangerous="; ".join(judgement.dangers))
 
     def _by_answer(self, request: PermissionRequest) -> Allow | None:
-        return Allow("allowed for this session", by="person") if _scope(request) in self._always else None
+        return Allow("allowed for this session", by="user") if _scope(request) in self._always else None
 
     def _by_mode(self, request: PermissionRequest) -> Decision:
         match self.mode:
@@ -119,8 +119,8 @@ class Permissions:
             case _:
                 return Ask(f"{request.tool} {_verb(request.effect)}", firm=False)
 
-    def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:
-        """What an answer means for this request; "always" also counts for later ones of the same scope.
+    def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
+        """Apply an answer to this request; "always" also counts for later requests of the same scope.
 
         Without rules in the answer the scope is the tool for one that writes files, exactly this command line for
         bash, and exactly this input for any other tool that runs things. With rules it is what they allow, for this
@@ -132,7 +132,7 @@ class Permissions:
             case "once":
                 return Allow(answer.why, by=answer.by)
             case "always" if answer.rules and self.book is not None:
-                scope = Scope.ALWAYS if answer.keep else Scope.SESSION
+                scope = RuleScope.ALWAYS if answer.keep else RuleScope.SESSION
                 try:
                     for rule in [self.book.parse(Verdict.ALLOW, text, scope) for text in answer.rules]:
                         self.book.add(rule)
@@ -144,15 +144,15 @@ class Permissions:
                 return Allow(answer.why, by=answer.by)
 
 
-def _firm(request: PermissionRequest, judgement: Judgement, reason: str) -> Ask | None:
-    """The question about what a rule wants asked, for this reason, or about what is dangerous; None: about neither."""
+def _firm(request: PermissionRequest, judgement: RuleVerdict, reason: str) -> Ask | None:
+    """The question that a rule or a danger requires; None: neither."""
     danger = f"{request.tool} does something dangerous, {'; '.join(judgement.dangers)}" if judgement.dangers else ""
     why = "; ".join(filter(None, (reason, danger)))
     return Ask(why, dangers=judgement.dangers) if why else None
 
 
 def _is_one_call(request: PermissionRequest) -> bool:
-    """An answer for this session was about exactly this call, so that it counts even where it is dangerous."""
+    """An answer for this session covered exactly this call, so it counts even if the call is dangerous."""
     return request.effect is not Effect.WRITE
 
 
@@ -172,5 +172,5 @@ _VERBS = {
     Effect.READ: "reads",
     Effect.WRITE: "writes files",
     Effect.RUN: "runs a program",
-    Effect.DELEGATE: "sets an agent to work",
+    Effect.DELEGATE: "starts a subagent",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harness.permissions.disk import Disk
-from harness.permissions.shell.words import BASH, Dialect
+from harness.permissions.shell.syntax import BASH, Dialect
 
 KEYS = (
     "~/.ssh/**",
@@ -98,7 +98,7 @@ START_UP = (
     "~/.config/systemd/**",
     "~/Library/LaunchAgents/**",
 )
-"""What a shell, git or the desktop runs by itself."""
+"""Files that a shell, git or the desktop runs automatically."""
 OF_THE_PROJECT = (
     "**/.git",
     "**/.git/**",
@@ -110,9 +110,9 @@ OF_THE_PROJECT = (
     "**/.vscode/**",
     "**/.idea/**",
 )
-"""What git, this program or an editor runs or obeys by itself when it is in a folder."""
+"""Files in a folder that git, this program or an editor runs or obeys automatically."""
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
-"""Devices in which nothing is lost that is written to them."""
+"""Devices that writing cannot damage."""
 HARMLESS_SOURCES = frozenset({"/dev/null", "/dev/stdin"})
 """Devices that may be read, and whose input ends."""
 
@@ -164,14 +164,14 @@ def _expression(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The folders that decisions about paths go by."""
+    """The folders that decisions about paths depend on."""
 
     workspace: str
     """Absolute, links resolved."""
     home: str
     """Absolute, links resolved."""
     programs_inside: tuple[str, ...] = ()
-    """Folders of PATH where the workspace decides what runs under the name of a program: those inside it, and shims."""
+    """Folders of PATH whose programs the workspace controls: those inside it, and shims."""
     dialect: Dialect = BASH
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -186,7 +186,7 @@ class Surroundings:
         object.__setattr__(self, "_protected", _together(rest))
 
     def pattern(self, text: str) -> PathPattern:
-        """A pattern as a person writes it: from the workspace, from ~, or absolute."""
+        """A pattern as written in a rule: relative to the workspace or ~, or absolute."""
         if text.startswith("**/"):
             return PathPattern(text)
         return PathPattern(posixpath.normpath(self.joined(text, self.workspace)))
@@ -218,7 +218,7 @@ class Surroundings:
         return any(self._holds_keys(path) or self._protected.fullmatch(path.casefold()) for path in paths)
 
     def shown(self, path: str) -> str:
-        """The path as a person reads it: from the workspace, or from ~."""
+        """The path for display: relative to the workspace or ~."""
         for folder, sign in ((self.workspace, ""), (self.home, "~/")):
             if path.startswith(f"{folder.rstrip('/')}/"):
                 return sign + path[len(folder.rstrip("/")) + 1 :]

@@ -1,10 +1,10 @@
-"""Rules: what a person allows, denies, or wants to be asked about.
+"""Permission rules: allow, ask, deny.
 
     bash(npm run *)     read(~/.ssh/**)     write(src/**)     task
 
-In brackets after `bash` stands a command: each word as it is, a * inside a word for any text, a * at the end for any
-further words. After `read` and `write` stands a path: * within a name, ** across folders; it begins at the workspace,
-at ~ or at /. Without brackets a rule is about every command, every path, or the tool of that name.
+`bash` takes a command in brackets: each word as it is, a * inside a word for any text, a * at the end for any further
+words. `read` and `write` take a path: * within a name, ** across folders; it begins at the workspace, at ~ or at /.
+Without brackets a rule is about every command, every path, or the tool of that name.
 """
 
 import re
@@ -14,14 +14,14 @@ from enum import Enum, StrEnum
 from functools import cached_property
 
 from harness.hooks import Verdict
-from harness.permissions.dangerous import OPAQUE, as_git
-from harness.permissions.disk import Contents, Disk
-from harness.permissions.needs import READS, SHELL, Need, NeedKind
+from harness.permissions.dangers import OPAQUE, as_git
+from harness.permissions.disk import Disk, TreeContents
+from harness.permissions.needs import READS, SHELL, Requirement, RequirementKind
 from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import PathPattern, Surroundings, leads_to
 from harness.permissions.shell.parser import read_line
-from harness.permissions.shell.runs import base_name
-from harness.permissions.shell.words import Assignment, Unreadable, Word, WordKind
+from harness.permissions.shell.resolution import base_name
+from harness.permissions.shell.syntax import Assignment, Unreadable, Word, WordKind
 from harness.permissions.variables import harmless_assignment
 
 READ, WRITE = "read", "write"
@@ -30,24 +30,24 @@ _WRITTEN = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]*)\s*(?:\((.*)\))?", re.DOTALL)
 
 
 class RuleError(ValueError):
-    """A rule is not understood. Its text is the end of a sentence that begins with the rule."""
+    """A rule cannot be parsed. The text completes a sentence that begins with the rule."""
 
 
-class Scope(StrEnum):
-    """Where a rule comes from, and how long it holds."""
+class RuleScope(StrEnum):
+    """Origin and lifetime of a rule."""
 
     SETTINGS = "settings"
     SESSION = "session"
     ALWAYS = "always"
-    """It is kept in the file of the person."""
+    """Saved in the user's permission file."""
 
 
-class Match(Enum):
-    """Whether a rule is about something."""
+class RuleMatch(Enum):
+    """Whether a rule applies."""
 
     NO = 0
     MAYBE = 1
-    """It depends on what the shell makes of the line."""
+    """It depends on the shell's expansion of the line."""
     YES = 2
 
 
@@ -63,54 +63,63 @@ class PermissionRule:
     command: tuple[Word, ...] | None = None
     assignments: tuple[Assignment, ...] = ()
     path: PathPattern | None = None
-    scope: Scope = Scope.SETTINGS
+    scope: RuleScope = RuleScope.SETTINGS
     real_folder: str = ""
-    """Where the folder of the path pattern really is, if a link leads to it; empty: where it says."""
+    """The resolved folder of the path pattern if it is behind a link; else empty."""
 
     @property
     def exact(self) -> bool:
-        """It has no wildcard, so that it covers even what is dangerous."""
+        """It has no wildcard, so it covers even dangerous calls."""
         if self.path is not None:
             return self.path.exact
         return self.command is not None and all(word.kind is WordKind.LITERAL for word in self.command)
 
     def told(self) -> str:
-        """The rule and where it stands, for a reason."""
+        """The rule and its origin, for a reason text."""
         return f"the rule {self.verdict} {self.text} ({_ORIGINS[self.scope]})"
 
-    def covers(self, need: Need, disk: Disk) -> bool:
-        """Allowing: it covers all of this need, whatever the shell makes of it."""
+    def covers(self, need: Requirement, disk: Disk) -> bool:
+        """For allow rules: it covers the whole requirement under every expansion by the shell."""
         match need.kind:
-            case NeedKind.COMMAND:
+            case RequirementKind.COMMAND:
                 return self._covers_command(need.words, need.assignments)
-            case NeedKind.WRITE if self.subject == SHELL:
+            case RequirementKind.WRITE if self.subject == SHELL:
                 return self.exact and bool(need.words) and self._covers_command(need.words, ())
-            case _ if self.subject == SHELL and need.kind is not NeedKind.UNREADABLE:
+            case _ if self.subject == SHELL and need.kind is not RequirementKind.UNREADABLE:
                 return bool(need.words) and self._covers_command(need.words, ())
-            case NeedKind.UNREADABLE | NeedKind.PROGRAM | NeedKind.REPOSITORY | NeedKind.ADDRESSES:
+            case (
+                RequirementKind.UNREADABLE
+                | RequirementKind.PROGRAM
+                | RequirementKind.REPOSITORY
+                | RequirementKind.ADDRESSES
+            ):
                 return False
-            case NeedKind.TOOL:
+            case RequirementKind.TOOL:
                 return self._is_about_tool(need)
             case _:
                 return self._is_about_tool(need) or self._covers_paths(need, disk)
 
-    def meets(self, need: Need, disk: Disk) -> Match:
-        """Denying or asking: it is about some of this need, as far as can be told."""
+    def meets(self, need: Requirement, disk: Disk) -> RuleMatch:
+        """For deny and ask rules: whether it applies to some part of the requirement."""
         if self._is_about_tool(need):
-            return Match.YES
+            return RuleMatch.YES
         if self.subject == SHELL:
             return self._meets_command(need)
-        if self.path is None or need.kind in (NeedKind.COMMAND, NeedKind.TOOL):
-            return Match.NO
-        if need.kind is NeedKind.UNREADABLE:
-            return Match.MAYBE
-        wanted = READS if self.subject == READ else {NeedKind.WRITE}
-        if need.kind not in wanted and need.kind is not NeedKind.TOUCH:
-            return Match.NO
+        if self.path is None or need.kind in (RequirementKind.COMMAND, RequirementKind.TOOL):
+            return RuleMatch.NO
+        if need.kind is RequirementKind.UNREADABLE:
+            return RuleMatch.MAYBE
+        wanted = READS if self.subject == READ else {RequirementKind.WRITE}
+        if need.kind not in wanted and need.kind is not RequirementKind.TOUCH:
+            return RuleMatch.NO
         found = self._meets_paths(need, disk)
-        return Match.MAYBE if found is Match.YES and (self.subject, need.kind) == (WRITE, NeedKind.TOUCH) else found
+        return (
+            RuleMatch.MAYBE
+            if found is RuleMatch.YES and (self.subject, need.kind) == (WRITE, RequirementKind.TOUCH)
+            else found
+        )
 
-    def _is_about_tool(self, need: Need) -> bool:
+    def _is_about_tool(self, need: Requirement) -> bool:
         return self.subject == need.tool and self.subject != SHELL
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
@@ -124,24 +133,24 @@ class PermissionRule:
             return False
         return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False)
 
-    def _meets_command(self, need: Need) -> Match:
-        if need.kind is NeedKind.UNREADABLE:
-            return Match.MAYBE
-        if need.kind is not NeedKind.COMMAND or not need.words:
-            return Match.NO
+    def _meets_command(self, need: Requirement) -> RuleMatch:
+        if need.kind is RequirementKind.UNREADABLE:
+            return RuleMatch.MAYBE
+        if need.kind is not RequirementKind.COMMAND or not need.words:
+            return RuleMatch.NO
         if self.command is None:
-            return Match.YES
+            return RuleMatch.YES
         views = _views(need.words)
         if any(_fits(pattern, words, unknown=False) for pattern in self._meant for words in views):
-            return Match.YES
+            return RuleMatch.YES
         hidden = () if need.looks or base_name(need.words[0].text) in PROGRAMS else _behind(need.words)
         perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
             _fits(pattern, words, unknown=True) for pattern in self._meant for words in (*views, *hidden)
         )
-        return Match.MAYBE if perhaps or self._perhaps_alias(need.words) else Match.NO
+        return RuleMatch.MAYBE if perhaps or self._perhaps_alias(need.words) else RuleMatch.NO
 
     def _perhaps_alias(self, words: tuple[Word, ...]) -> bool:
-        """A name that git does not know itself may be an alias for what the rule is about."""
+        """A name that is not a git subcommand may be an alias for the command of the rule."""
         git = as_git(words)
         if git is None or not git.rest or self._meant[0][0].text != "git":
             return False
@@ -165,35 +174,35 @@ class PermissionRule:
 
     # ── paths ───────────────────────────────────────────────────────────────────────────────────
 
-    def _covers_paths(self, need: Need, disk: Disk) -> bool:
-        wanted = {READ: READS, WRITE: {NeedKind.WRITE}}.get(self.subject, set())
+    def _covers_paths(self, need: Requirement, disk: Disk) -> bool:
+        wanted = {READ: READS, WRITE: {RequirementKind.WRITE}}.get(self.subject, set())
         if self.path is None or need.kind not in wanted or not need.paths:
             return False
-        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees if not tree.changes]
+        found = [disk.trees.get(tree, TreeContents(complete=False)) for tree in need.trees if not tree.changes]
         if not all(contents.complete for contents in found):
             return False
         real = [lead for path in need.paths for lead in disk.places.get(path) or leads_to(path, disk)[:1]]
         return all(map(self.path.covers, (*real, *(file for contents in found for file in contents.files))))
 
     def touches_read(self, path: str) -> bool:
-        """It is about reading this file, given by its real path."""
+        """It applies to reading this file, given by its real path."""
         return self.subject == READ and self._touches(path)
 
     def _touches(self, path: str) -> bool:
         assert self.path is not None
         return self.path.touches(path) or (self._elsewhere is not None and self._elsewhere.touches(path))
 
-    def _meets_paths(self, need: Need, disk: Disk) -> Match:
+    def _meets_paths(self, need: Requirement, disk: Disk) -> RuleMatch:
         assert self.path is not None
         if not need.paths:
-            return Match.NO if need.looks else Match.MAYBE
-        found = [disk.trees.get(tree, Contents(complete=False)) for tree in need.trees]
+            return RuleMatch.NO if need.looks else RuleMatch.MAYBE
+        found = [disk.trees.get(tree, TreeContents(complete=False)) for tree in need.trees]
         leads = [lead for path in need.paths for lead in leads_to(path, disk)]
         if any(map(self._touches, (*leads, *(file for contents in found for file in contents.files)))):
-            return Match.YES
-        above = need.kind is NeedKind.WRITE and any(map(self._is_below, leads))
+            return RuleMatch.YES
+        above = need.kind is RequirementKind.WRITE and any(map(self._is_below, leads))
         unknown = need.pattern and any(path not in disk.matches for path in need.paths)
-        return Match.MAYBE if above or unknown or not all(contents.complete for contents in found) else Match.NO
+        return RuleMatch.MAYBE if above or unknown or not all(contents.complete for contents in found) else RuleMatch.NO
 
     def _is_below(self, lead: str) -> bool:
         """The folder of the pattern is inside this one, so that moving it changes what the rule is about."""
@@ -209,11 +218,17 @@ class PermissionRule:
         return PathPattern(self.real_folder + self.path.text[len(self.path.folder) :])
 
 
-_ORIGINS = {Scope.SETTINGS: "of the settings", Scope.SESSION: "of this session", Scope.ALWAYS: "that you keep"}
+_ORIGINS = {
+    RuleScope.SETTINGS: "of the settings",
+    RuleScope.SESSION: "of this session",
+    RuleScope.ALWAYS: "that you keep",
+}
 
 
-def parse_rule(verdict: Verdict, text: str, around: Surroundings, scope: Scope = Scope.SETTINGS) -> PermissionRule:
-    """A rule as it is written. Raises RuleError."""
+def parse_rule(
+    verdict: Verdict, text: str, around: Surroundings, scope: RuleScope = RuleScope.SETTINGS
+) -> PermissionRule:
+    """Parse a rule. Raises RuleError."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         raise RuleError("is no rule; write for example bash(npm run *), write(src/**), or the name of a tool")
@@ -254,12 +269,12 @@ def _command_pattern(pattern: str) -> tuple[tuple[Word, ...] | None, tuple[Assig
 
 
 def _surprising(word: Word) -> bool:
-    """It may turn out to be something that nobody has allowed."""
+    """Its value may be something that is not allowed."""
     return word.kind is WordKind.UNKNOWN or (word.kind is WordKind.GLOB and word.text[:1] in "*?[")
 
 
 def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
-    """The same command in other words: by the bare name of its program, git without options before its subcommand."""
+    """Equivalent forms of a command: bare program name, git without options before its subcommand."""
     first = words[0]
     named = (Word(base_name(first.text), first.kind), *words[1:])
     git = as_git(words)
@@ -267,7 +282,7 @@ def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
 
 
 def _behind(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
-    """What a program that is not known may run, if it is one that runs the words behind its own."""
+    """The commands that an unknown program may run if it runs its own arguments."""
     return tuple(view for start in range(1, len(words)) for view in _views(words[start:]))
 
 
@@ -291,7 +306,7 @@ def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool) -> b
 
 
 def _closed(pattern: Sequence[Word], reach: set[int]) -> set[int]:
-    """A * at the end may stand for nothing."""
+    """A trailing * may match nothing."""
     last = len(pattern) - 1
     return reach | {last + 1} if last in reach and _is_rest(pattern[last]) else reach
 

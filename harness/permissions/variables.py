@@ -3,7 +3,7 @@
 import re
 
 from harness.permissions.name_sets import names
-from harness.permissions.shell.words import Assignment
+from harness.permissions.shell.syntax import Assignment
 
 SETTABLE = names(
     "LANG LANGUAGE TZ TERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CI DEBIAN_FRONTEND "
@@ -36,7 +36,7 @@ def harmless_assignment(assignment: Assignment) -> bool:
 def showable(name: str) -> bool:
     """What the variable holds may be shown: a known one, a parameter ($1, $?), or a name in small letters.
 
-    The environment of a user holds tokens under any name, so what is not known is not shown.
+    Environments hold tokens under any name, so unknown variables are not shown.
     """
     if name in _SHOWABLE or name.startswith("LC_") or not name[:1].isalpha():
         return True

@@ -1,15 +1,14 @@
-"""The model that needs no key: a loopback Messages API that improvises, plays scripts and injects faults.
+"""A loopback Messages API that needs no key: rule-based answers, scripts, faults and strict request checks.
 
-Where to begin: `server.PracticeServer` is the API, `proxy.FaultProxy` puts faults before a real one, and
-`script.Script` says what is played, in the form that SCRIPTS.md describes. A request goes this way:
+Start with `server.PracticeServer` (the API), `proxy.FaultProxy` (faults in front of a real API) and `script.Script`
+(what is played; SCRIPTS.md describes the TOML form). A request passes through:
 
-    wire.Connection ─▶ checks.check ─▶ playback.Playback.next ─▶ answer.Answer ─▶ player.Player ─▶ wire.Connection
-      bytes to a         would the       an entry of the           status, body     events and a
-      request            API take it?    script, or the brain      or stream        fault to acts
+    wire.ClientConnection   bytes to a request, the response to bytes
+    request_checks.check    would the API accept it?
+    playback.Playback       the entry of the script, or the model behind (`rule_model`)
+    reply_form              forced tools, JSON, stop sequences, thinking, the output limit
+    answer.ResponseWriter   status and body, or events
+    fault_player            events and a fault, as bytes and actions on the connection
 
-What the model behind says is given the form that the request asks for (`reply_form`: forced tools, JSON, stop
-sequences, thinking, the limit), and `prompt_cache` says which tokens of a prompt were read before.
-
-`checks`, `playback`, `player`, `reply_form` and `sse` are pure; sockets are touched in `wire`, `performance` and
-`listener` only.
+Only `wire`, `listener` and `answer` touch sockets.
 """

@@ -1,23 +1,114 @@
 """The answer to one request: written to its connection, and summed up in a few words."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
 from harness.events import Json
 from harness.practice import faults, sse
 from harness.practice.error_bodies import ApiError, error_body, status_of, usual_message, usual_type
+from harness.practice.fault_player import (
+    Act,
+    FaultPlayer,
+    Framing,
+    ReplyEnd,
+    Send,
+    Silence,
+    acts_before_headers,
+    framing,
+)
 from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.performance import perform_before_headers, perform_body, perform_stream
 from harness.practice.prepared_reply import Prepared
 from harness.practice.replies import ScriptedReply
 from harness.practice.sse import Frame, compact, frames
-from harness.practice.wire import Connection
+from harness.practice.wire import ClientConnection
+
+Headers = Iterable[tuple[str, str]]
 
 
-class Answer:
+async def perform(connection: ClientConnection, acts: Iterator[Act]) -> None:
+    """Do what a player says. Raises Disconnected after an act that closes the connection."""
+    for act in acts:
+        match act:
+            case Send(data):
+                await connection.send(data)
+            case Silence(seconds):
+                await wait(connection, seconds)
+            case ReplyEnd.FINISH:
+                await connection.finish()
+            case ReplyEnd.CUT:
+                await connection.cut()
+            case ReplyEnd.CLOSE:
+                await connection.close()
+            case ReplyEnd.RESET:
+                await connection.reset()
+
+
+async def perform_before_headers(connection: ClientConnection, fault: StreamFault | None) -> None:
+    """The part of a fault that comes before any byte of the response."""
+    await perform(connection, acts_before_headers(fault))
+
+
+async def perform_stream(
+    connection: ClientConnection,
+    headers: Headers,
+    events: AsyncIterator[Frame],
+    fault: StreamFault | None,
+    request_id: str,
+) -> None:
+    """A streamed reply, with its fault."""
+    await connection.begin(200, headers, framing(fault))
+    player = FaultPlayer(fault, request_id)
+    async for event in events:
+        await perform(connection, player.feed(event))
+        if player.ended:
+            return
+    await perform(connection, player.finish())
+
+
+async def perform_body(connection: ClientConnection, headers: Headers, body: bytes, fault: StreamFault | None) -> None:
+    """A reply that is not streamed. Faults of events have no meaning here; those of the connection strike halfway."""
+    half = body[: len(body) // 2]
+    match fault:
+        case faults.Reset() | faults.CutChunk() | faults.ShortLength() | faults.Stall():
+            await connection.begin(200, headers, Framing.LENGTH, len(body))
+            await connection.send(half)
+            await _break_off(connection, fault)
+            await connection.send(body[len(half) :])
+            await connection.close()
+        case faults.CleanEnd() | faults.BadJson():
+            await connection.respond(200, headers, half)
+        case faults.CloseDelimited():
+            await connection.begin(200, headers, Framing.NONE)
+            await connection.send(half)
+            await connection.close()
+        case faults.BadUtf8():
+            await connection.respond(200, headers, half + b"\xff\xfe" + body[len(half) :])
+        case _:
+            await connection.respond(200, headers, body)
+
+
+async def wait(connection: ClientConnection, seconds: float | None) -> None:
+    """Send nothing for so many seconds; None: until the client goes away."""
+    if seconds is None:
+        await connection.closed.wait()
+    else:
+        await asyncio.sleep(seconds)
+
+
+async def _break_off(connection: ClientConnection, fault: StreamFault) -> None:
+    match fault:
+        case faults.Reset():
+            await connection.reset()
+        case faults.Stall(seconds=seconds):
+            await wait(connection, seconds)
+        case _:
+            await connection.close()
+
+
+class ResponseWriter:
     """Writes the answer to one request, and knows in a few words what it was."""
 
-    def __init__(self, connection: Connection, request_id: str) -> None:
+    def __init__(self, connection: ClientConnection, request_id: str) -> None:
         self._connection = connection
         self._request_id = request_id
         self.what = "no answer"

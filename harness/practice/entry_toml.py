@@ -1,4 +1,4 @@
-"""One entry of a script in TOML (SCRIPTS.md) to a `Step`."""
+"""One entry of a script in TOML (SCRIPTS.md) to a `ScriptEntry`."""
 
 import dataclasses
 import re
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 from harness.practice import faults
-from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
-from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.step import Play, Step
+from harness.practice.script_entries import PlayReply, ScriptEntry, When
 from harness.practice.toml_table import Table
 
 _CONTENT = ("text", "thinking", "tools", "content")
@@ -32,7 +31,7 @@ _PLACES = (
 _HEADER_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def step_of(table: Table) -> Step:
+def step_of(table: Table) -> ScriptEntry:
     """The entry that a table describes. Raises ScriptError."""
     table.expect(*_CONTENT, *_PACE, *_STATUS, "status", "delay", "fault", "pass", "times", "when")
     times = table.any("times")
@@ -42,7 +41,7 @@ def step_of(table: Table) -> Step:
         and (not isinstance(times, int) or isinstance(times, bool) or times < 1)
     ):
         raise table.error(f'times must be a whole number from 1, or "forever", not {times!r}')
-    return Step(
+    return ScriptEntry(
         action=_status(table) if table.given("status") else _play(table),
         times=None if times == "forever" else times or 1,
         when=when_of(table),
@@ -72,7 +71,7 @@ def when_of(table: Table) -> When | None:
 
 def _status(table: Table) -> StatusFault:
     if wrong := table.given(*_CONTENT, *_PACE, "fault", "pass"):
-        raise table.error(f"{wrong[0]} cannot stand beside status; make two entries of it")
+        raise table.error(f"{wrong[0]} does not go with status; make it two entries")
     status = table.whole("status", 100) or 0
     if not 200 <= status <= 599:
         raise table.error(f"status must be between 200 and 599, not {status}")
@@ -103,20 +102,20 @@ def _headers(table: Table) -> Mapping[str, str]:
     return dict(headers)
 
 
-def _play(table: Table) -> Play:
+def _play(table: Table) -> PlayReply:
     if wrong := table.given(*_STATUS):
         raise table.error(f"{wrong[0]} needs a status beside it, such as status = 529")
     fault = _fault(table)
     passed = table.flag("pass")
     if table.given(*_CONTENT):
         if passed:
-            raise table.error("pass cannot stand beside content; remove one of them")
-        return Play(_reply(table), fault)
+            raise table.error("pass does not go with content; remove one of them")
+        return PlayReply(_reply(table), fault)
     if given := table.given(*_PACE, "delay"):
         raise table.error(f'{given[0]} needs content beside it, such as text = "…"')
     if fault is None and not passed:
         raise table.error("says nothing; give text, tools, thinking, content, status, fault or pass = true")
-    return Play(None, fault)
+    return PlayReply(None, fault)
 
 
 def _reply(table: Table) -> ScriptedReply:
@@ -136,22 +135,22 @@ def _parts(table: Table) -> tuple[Part, ...]:
     content = table.tables("content")
     if content is not None:
         if wrong := table.given("text", "thinking", "tools"):
-            raise table.error(f"{wrong[0]} cannot stand beside content; move it into content")
+            raise table.error(f"{wrong[0]} does not go with content; move it into content")
         return tuple(part for table in content for part in _content(table))
     parts: list[Part] = []
     if thinking := table.text("thinking"):
-        parts.append(Thinking(thinking))
+        parts.append(ThinkingPart(thinking))
     if text := table.text("text"):
-        parts.append(Text(text))
+        parts.append(TextPart(text))
     return (*parts, *(call for tool in table.tables("tools") or () for call in _calls(tool)))
 
 
 def _content(table: Table) -> tuple[Part, ...]:
     match table.given("text", "thinking", "name", "block"):
         case ("text",):
-            part: Part = Text(table.text("text") or "")
+            part: Part = TextPart(table.text("text") or "")
         case ("thinking",):
-            part = Thinking(table.text("thinking") or "", table.flag("signed") is not False)
+            part = ThinkingPart(table.text("thinking") or "", table.flag("signed") is not False)
         case ("name",):
             return _calls(table)
         case ("block",):
@@ -165,13 +164,13 @@ def _content(table: Table) -> tuple[Part, ...]:
 
 
 def _calls(table: Table) -> tuple[ToolUse, ...]:
-    """A tool call, or as many as `times` says, each with its number where {n} stands in its texts."""
+    """A tool call, or as many as `times` says, with {n} in its texts replaced by the number."""
     times = table.whole("times", 1)
     tool = _tool(table)
     if times is None:
         return (tool,)
     if tool.id is not None:
-        raise table.error("id cannot stand beside times; every call needs an id of its own")
+        raise table.error("id does not go with times; every call needs an id of its own")
     return tuple(_numbered(tool, number) for number in range(1, times + 1))
 
 
@@ -197,7 +196,7 @@ def _tool(table: Table) -> ToolUse:
     if not name:
         raise table.error("name is missing; name the tool to call")
     if len(table.given("input", "raw_input")) == 2:
-        raise table.error("input cannot stand beside raw_input; remove one of them")
+        raise table.error("input does not go with raw_input; remove one of them")
     tool = ToolUse(name, dict(table.mapping("input") or {}), table.text("id"), table.text("raw_input"))
     table.done()
     return tool

@@ -1,4 +1,4 @@
-"""Error bodies as the API writes them (api §1.2)."""
+"""Error bodies as the API writes them."""
 
 from dataclasses import dataclass
 

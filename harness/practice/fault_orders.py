@@ -1,15 +1,14 @@
-"""`/fault`: what a person orders to go wrong with the next requests. Words in, orders out; nothing is played here.
+"""`/fault`: faults that the user orders for the next requests.
 
     529 3              the next three requests are answered with status 529
     429 2 after 5      two with status 429, which says to come again after 5 seconds
     cut tool           the next reply with a tool call ends in the middle of it
 
-An order is a fault as scripts have them, and stands before the script: no entry is used, so that a client which tries
-again gets what it would have got.
+An order comes before the script and uses none of its entries, so a client that retries loses nothing.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import Enum, auto
@@ -17,10 +16,13 @@ from itertools import takewhile
 from types import MappingProxyType
 
 from harness.base.errors import HarnessError
+from harness.events import Json
 from harness.practice import faults
-from harness.practice.fault_words import MODEL_KINDS, OFF
+from harness.practice.fault_kinds import MODEL_KINDS, OFF, listed
 from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.replies import ScriptedReply, Text
+from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
+from harness.practice.requests import Purpose, purpose
+from harness.practice.script_entries import PlayReply
 
 MOST = 1_000
 """Requests of one order."""
@@ -30,12 +32,12 @@ _HYPHEN = re.compile(r"(?<=[a-z])-(?=[a-z])")
 
 
 class OrderError(HarnessError):
-    """An order that is not understood. `str(error)` says what can be typed instead."""
+    """An invalid order. `str(error)` names what to type instead."""
 
     exit_code = 2
 
 
-class Strikes(Enum):
+class AppliesTo(Enum):
     """Which requests an order is for. One that it is not for leaves it waiting."""
 
     ANY = auto()
@@ -57,15 +59,15 @@ Action = StatusFault | StreamFault | ScriptedReply | Cut
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """Something to go wrong."""
+class FaultOrder:
+    """An ordered fault."""
 
     kind: str
     """One of MODEL_KINDS."""
     action: Action
     times: int = 1
     """How many requests it is for."""
-    strikes: Strikes = Strikes.ANY
+    strikes: AppliesTo = AppliesTo.ANY
     after_s: float | None = None
     """The retry-after of its answers, where it was given."""
 
@@ -76,18 +78,18 @@ class Order:
         return f"{self.kind}{times}" + ("" if self.after_s is None else f" after {self.after_s:g}")
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The order as a sentence."""
-        which = {Strikes.TEXT: "with text", Strikes.CALL: "with a tool call"}.get(self.strikes, "")
+        which = {AppliesTo.TEXT: "with text", AppliesTo.CALL: "with a tool call"}.get(self.strikes, "")
         one, many = (f"reply {which}", f"replies {which}") if which else ("request", "requests")
         next_ones = f"the next {one}" if self.times == 1 else f"the next {self.times:,} {many}"
         what = MODEL_KINDS[self.kind].partition(";")[0]
-        when = "" if self.after_s is None else f"; it asks to come again in {self.after_s:g} s"
+        when = "" if self.after_s is None else f"; it asks to wait {self.after_s:g} s"
         return f"On purpose, for {next_ones}: {what}{when}."
 
 
-def order_of(text: str) -> Order | None:
-    """The order that was typed; None for "off". Raises OrderError, one sentence, for what is not understood."""
+def order_of(text: str) -> FaultOrder | None:
+    """The order that was typed; None for "off". Raises OrderError."""
     words = _HYPHEN.sub(" ", text.lower()).split()
     named = words[:1] + list(takewhile(lambda word: word.isalpha() and word != "after", words[1:]))
     kind, rest = "-".join(named), words[len(named) :]
@@ -101,31 +103,31 @@ def order_of(text: str) -> Order | None:
         case [number] | [number, "after", _]:
             times = counted(number)
         case _:
-            raise OrderError(f"{' '.join(rest)!r} is not understood; type for example /fault 429 2 after 5.")
+            raise OrderError(f"{' '.join(rest)!r} is not valid; type for example /fault 429 2 after 5.")
     return _order(kind, times, _seconds(rest[-1]) if "after" in rest else None)
 
 
 def counted(text: str) -> int:
-    """How often something is to go wrong. Raises OrderError for what is no such number."""
+    """A number of times. Raises OrderError."""
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= MOST:
-        raise OrderError(f"{text!r} is no number of times; type one from 1 to {MOST:,}.")
+        raise OrderError(f"{text!r} is not a number of times; type one from 1 to {MOST:,}.")
     return int(text)
 
 
 def nearest(word: str, known: Mapping[str, object]) -> str:
-    """The end of a sentence about a word that is not known."""
+    """The hint for an unknown word."""
     near = get_close_matches(word, known, n=1, cutoff=0.4)
     return f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}."
 
 
-def _order(kind: str, times: int, after_s: float | None) -> Order:
+def _order(kind: str, times: int, after_s: float | None) -> FaultOrder:
     action = _ACTIONS[kind]
     if after_s is None:
-        return Order(kind, action, times, _STRIKES.get(kind, Strikes.ANY))
+        return FaultOrder(kind, action, times, _STRIKES.get(kind, AppliesTo.ANY))
     if not isinstance(action, StatusFault):
-        raise OrderError(f"{kind} says nothing of when to come again; `after` is for the numbers, such as 429.")
+        raise OrderError(f"{kind} has no wait; `after` is for status codes, such as 429.")
     action = replace(action, headers={"retry-after": f"{after_s:g}"})
-    return Order(kind, action, times, _STRIKES.get(kind, Strikes.ANY), after_s)
+    return FaultOrder(kind, action, times, _STRIKES.get(kind, AppliesTo.ANY), after_s)
 
 
 def _seconds(text: str) -> float:
@@ -134,7 +136,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds <= LONGEST_S:  # which NaN is not either
-        raise OrderError(f"{text!r} is no number of seconds; type for example /fault 429 2 after 5.")
+        raise OrderError(f"{text!r} is not a number of seconds; type for example /fault 429 2 after 5.")
     return seconds
 
 
@@ -169,13 +171,140 @@ _ACTIONS: Mapping[str, Action] = MappingProxyType(
         "html": faults.HtmlBody(),
         "nothing": faults.CleanEnd(0),
         "empty": ScriptedReply(),
-        "refusal": ScriptedReply((Text("I would rather not"),), stop_reason="refusal"),
-        "repeat": ScriptedReply((Text("There is no such file. " + _ROUND * 60),)),
+        "refusal": ScriptedReply((TextPart("I would rather not"),), stop_reason="refusal"),
+        "repeat": ScriptedReply((TextPart("There is no such file. " + _ROUND * 60),)),
     }
 )
-_STRIKES: Mapping[str, Strikes] = MappingProxyType(
-    dict.fromkeys(("413", "too-long", "image", "empty", "refusal", "repeat"), Strikes.TURN)
-    | {"cut": Strikes.TEXT}
-    | dict.fromkeys(("cut-tool", "garbage-tool"), Strikes.CALL)
+_STRIKES: Mapping[str, AppliesTo] = MappingProxyType(
+    dict.fromkeys(("413", "too-long", "image", "empty", "refusal", "repeat"), AppliesTo.TURN)
+    | {"cut": AppliesTo.TEXT}
+    | dict.fromkeys(("cut-tool", "garbage-tool"), AppliesTo.CALL)
 )
 """What other requests than any a kind is for."""
+
+
+NextReply = Callable[[], ScriptedReply | None]
+"""The reply that a request would get; None: it would get none."""
+
+
+class FaultQueue:
+    """The first order that is for a request answers it, or spoils its answer."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_QueuedFault] = []
+
+    @property
+    def waiting(self) -> tuple[FaultOrder, ...]:
+        """The orders in the queue, with the requests they are still for."""
+        return tuple(queued.left for queued in self._waiting)
+
+    def add(self, order: FaultOrder) -> None:
+        """Append an order."""
+        self._waiting.append(_QueuedFault(order))
+
+    def cancel(self) -> int:
+        """Remove all orders; returns how many requests they were still for."""
+        left = sum(order.times for order in self.waiting)
+        self._waiting.clear()
+        return left
+
+    def next(self, body: Json, coming: NextReply) -> PlayReply | StatusFault | None:
+        """The answer that an order gives to a request; None: no order applies."""
+        for queued in self._waiting:
+            if (answer := queued.answer(body, coming)) is not None:
+                queued.used += 1
+                if queued.used == queued.order.times:
+                    self._waiting.remove(queued)
+                return answer
+        return None
+
+
+class _QueuedFault:
+    """An order, and how often it was carried out."""
+
+    def __init__(self, order: FaultOrder) -> None:
+        self.order = order
+        self.used = 0
+
+    @property
+    def left(self) -> FaultOrder:
+        return replace(self.order, times=self.order.times - self.used)
+
+    def answer(self, body: Json, coming: NextReply) -> PlayReply | StatusFault | None:
+        order = self.order
+        if order.strikes is not AppliesTo.ANY and purpose(body) is not Purpose.TURN:
+            return None
+        match order.action:
+            case StatusFault() as fault:
+                return fault
+            case ScriptedReply() as reply:
+                return PlayReply(reply)
+            case action:
+                reply_coming = coming()
+                if reply_coming is None or not _strikes(order.strikes, reply_coming):
+                    return None
+                if isinstance(action, Cut):
+                    return PlayReply(cut(reply_coming, (self.used + 1) / (order.times + 1)))
+                return PlayReply(reply_coming, action)
+
+
+def cut(reply: ScriptedReply, share: float) -> ScriptedReply:
+    """The reply, cut at max_tokens after this share of its text and without its tool calls."""
+    room = max(1, round(share * sum(len(part.text) for part in reply.parts if isinstance(part, TextPart))))
+    parts: list[Part] = []
+    for part in reply.parts:
+        if isinstance(part, ToolUse) or room <= 0:
+            break
+        if isinstance(part, TextPart):
+            parts.append(TextPart(part.text[:room]))
+            room -= len(part.text)
+        else:
+            parts.append(part)
+    return replace(reply, parts=tuple(parts), stop_reason="max_tokens")
+
+
+def _strikes(strikes: AppliesTo, reply: ScriptedReply) -> bool:
+    match strikes:
+        case AppliesTo.TEXT:
+            return any(isinstance(part, TextPart) and part.text for part in reply.parts)
+        case AppliesTo.CALL:
+            calls = (part for part in reply.parts if isinstance(part, ToolUse))
+            return any(call.input or call.raw_input for call in calls)
+        case _:
+            return True
+
+
+# ── the command /fault ─────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCommandResult:
+    """The result of `/fault` or `/toolfault`."""
+
+    said: str
+    """For the user: one sentence, or the list."""
+    ordered: str = ""
+    """The order as typed ("529 3"), "off", or empty where nothing changed."""
+
+
+def break_model(text: str, orders: FaultQueue) -> FaultCommandResult:
+    """Carry out `/fault`. Raises OrderError."""
+    if not text.strip():
+        usage = "/fault KIND [n] [after SECONDS], such as /fault 529 3; /fault off ends it."
+        return FaultCommandResult(overview(listed(MODEL_KINDS), (order.text for order in orders.waiting), usage))
+    order = order_of(text)
+    if order is None:
+        return cancelled(orders.cancel(), "request")
+    orders.add(order)
+    return FaultCommandResult(order.sentence, order.text)
+
+
+def overview(kinds: Sequence[str], waiting: Iterable[str], usage: str) -> str:
+    waits = ", ".join(waiting)
+    return "\n".join((*kinds, f"waiting: {waits or 'nothing'}", usage))
+
+
+def cancelled(left: int, what: str) -> FaultCommandResult:
+    if not left:
+        return FaultCommandResult("No fault was ordered.")
+    return FaultCommandResult(f"Called off; {left:,} {what}{'s' * (left != 1)} would have gone wrong.", OFF)

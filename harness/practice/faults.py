@@ -1,4 +1,4 @@
-"""The faults as values: what can go wrong on the wire, one small class each (api §2.1, R34).
+"""Wire faults: one small class each.
 
 A `StatusFault` is an answer of its own. All others strike a reply whose headers are out, or about to
 go out. What each one puts on the wire is decided in `player`; nothing here touches a socket.
@@ -98,7 +98,7 @@ class Stall:
     kind: ClassVar[str] = "stall"
     at: At = MIDDLE
     seconds: float | None = None
-    """None: until the client goes away. Otherwise the reply goes on after this time."""
+    """None: until the client goes away. Otherwise the reply continues after this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class PingsOnly:
 
 @dataclass(frozen=True, slots=True)
 class BadJson:
-    """An event whose data is not JSON is put in; the reply goes on."""
+    """An event whose data is not JSON is put in; the reply continues."""
 
     kind: ClassVar[str] = "bad_json"
     at: At = MIDDLE
@@ -123,7 +123,7 @@ class BadJson:
 
 @dataclass(frozen=True, slots=True)
 class BadUtf8:
-    """An event whose data is not UTF-8 is put in; the reply goes on."""
+    """An event whose data is not UTF-8 is put in; the reply continues."""
 
     kind: ClassVar[str] = "bad_utf8"
     at: At = MIDDLE
@@ -161,7 +161,7 @@ class CutTool:
     kind: ClassVar[str] = "cut_tool"
     characters: int = 10
     ending: Literal["max_tokens", "end", "reset", "silent"] = "max_tokens"
-    """How the stream goes on: whole with stop_reason max_tokens; a clean end without message_stop; a reset;
+    """How the stream continues: whole with stop_reason max_tokens; a clean end without message_stop; a reset;
     or "silent", as if the call were complete."""
     tool: int = 1
     """Which tool call of the reply, from 1."""
@@ -249,7 +249,7 @@ class CrLf:
 
 @dataclass(frozen=True, slots=True)
 class Comments:
-    """A comment stands before each event. Allowed; a client must not mind."""
+    """A comment precedes each event. Allowed; a client must not mind."""
 
     kind: ClassVar[str] = "comments"
 

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from harness.events import Json
 from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Fault, StatusFault
-from harness.practice.reply_size import is_cut
+from harness.practice.reply_form import is_cut
 from harness.practice.requests import Purpose, purpose
 from harness.practice.rules import Profile
 from harness.practice.script import After, Script
-from harness.practice.step import Play, Step
+from harness.practice.script_entries import PlayReply, ScriptEntry
 
 
 class Playback:
@@ -30,13 +30,13 @@ class Playback:
         self._script = script
         self._profile = profile or script.rules.profile
         self._aside = [_Counted(step) for step in script.steps if step.when is not None]
-        self._list: Sequence[Step] = [step for step in script.steps if step.when is None]
+        self._list: Sequence[ScriptEntry] = [step for step in script.steps if step.when is None]
         self._position = 0
         self._current = self._counted()
         self._chance = script.chance
         self._dice = script.chance.dice() if script.chance else None
 
-    def next(self, body: Json) -> Play | StatusFault | ApiError:
+    def next(self, body: Json) -> PlayReply | StatusFault | ApiError:
         """What answers this request. An ApiError means that the script is used up and says so."""
         match self._thrown(body):
             case None:
@@ -45,7 +45,11 @@ class Playback:
                 return fault
             case fault:
                 reply = self.coming(body)
-                return Play(reply.reply, fault) if isinstance(reply, Play) and reply.fault is None else self._take(body)
+                return (
+                    PlayReply(reply.reply, fault)
+                    if isinstance(reply, PlayReply) and reply.fault is None
+                    else self._take(body)
+                )
 
     def _thrown(self, body: Json) -> Fault | None:
         """The fault that chance throws in; a request that it is not for does not move the dice."""
@@ -54,19 +58,19 @@ class Playback:
         when = self._chance.when
         return self._dice.throw() if when is None or when.fits(body) else None
 
-    def _take(self, body: Json) -> Play | StatusFault | ApiError:
+    def _take(self, body: Json) -> PlayReply | StatusFault | ApiError:
         entry = self._entry(body)
         if entry is None:
             return self._nothing_left()
         action = entry.step.action
-        if isinstance(action, Play) and action.reply is not None and is_cut(action.reply, self._profile, body):
+        if isinstance(action, PlayReply) and action.reply is not None and is_cut(action.reply, self._profile, body):
             return action  # asked for again with a larger cap, or for the rest of it, this entry answers again
         entry.use()
         if entry is self._current and entry.used_up:
             self._advance()
         return entry.step.action
 
-    def coming(self, body: Json) -> Play | StatusFault | ApiError:
+    def coming(self, body: Json) -> PlayReply | StatusFault | ApiError:
         """What would answer this request, chance left aside; nothing is used up by asking."""
         entry = self._entry(body)
         return entry.step.action if entry is not None else self._nothing_left()
@@ -76,7 +80,7 @@ class Playback:
             if not entry.used_up and entry.step.when is not None and entry.step.when.fits(body):
                 return entry
         if purpose(body) is Purpose.SUMMARY:
-            return _Counted(Step(Play()))
+            return _Counted(ScriptEntry(PlayReply()))
         return self._current
 
     def _advance(self) -> None:
@@ -88,9 +92,9 @@ class Playback:
     def _counted(self) -> "_Counted | None":
         return _Counted(self._list[self._position]) if self._position < len(self._list) else None
 
-    def _nothing_left(self) -> Play | ApiError:
+    def _nothing_left(self) -> PlayReply | ApiError:
         if self._script.after is After.IMPROVISE:
-            return Play()
+            return PlayReply()
         count = len(self._list)
         played = "its one entry is" if count == 1 else f"all {count} entries are"
         return ApiError(400, f'{self._script.name}: {played} played; add one, or set after = "repeat".')
@@ -99,7 +103,7 @@ class Playback:
 class _Counted:
     """An entry and how often it has answered."""
 
-    def __init__(self, step: Step) -> None:
+    def __init__(self, step: ScriptEntry) -> None:
         self.step = step
         self._used = 0
 

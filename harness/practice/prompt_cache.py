@@ -49,7 +49,7 @@ class _Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PromptBlock:
     """A block of a prompt."""
 
     section: str
@@ -174,20 +174,20 @@ class PromptCache:
         return -1
 
 
-def _places(body: Json) -> Iterator[_Place]:
+def _places(body: Json) -> Iterator[_PromptBlock]:
     for tool in body.get("tools") or ():
         if isinstance(tool, dict):
-            yield _Place("tools", tool, (tool.get("cache_control"),))
+            yield _PromptBlock("tools", tool, (tool.get("cache_control"),))
     for block in blocks(body.get("system")):
-        yield _Place("system", block, (block.get("cache_control"),))
+        yield _PromptBlock("system", block, (block.get("cache_control"),))
     for message in body.get("messages") or ():
         for block in blocks(message.get("content")) if isinstance(message, dict) else ():
             inner = blocks(block.get("content")) if block.get("type") == "tool_result" else []
             marks = (block.get("cache_control"), *(part.get("cache_control") for part in inner))
-            yield _Place(str(message.get("role")), block, marks)
+            yield _PromptBlock(str(message.get("role")), block, marks)
 
 
-def _breakpoints(places: Sequence[_Place], body: Json) -> dict[int, str]:
+def _breakpoints(places: Sequence[_PromptBlock], body: Json) -> dict[int, str]:
     """The numbers of the blocks with a breakpoint, each with its time to live."""
     marked: dict[int, str] = {}
     for at, place in enumerate(places):
@@ -207,7 +207,7 @@ def _ttl(mark: Json) -> str:
     return ttl if isinstance(ttl, str) and ttl in TTL_S else "5m"
 
 
-def _digests(places: Sequence[_Place], body: Json, model: ServedModel) -> list[bytes]:
+def _digests(places: Sequence[_PromptBlock], body: Json, model: ServedModel) -> list[bytes]:
     """One digest for each block, of the model and of all up to it."""
     running = hashlib.sha256(model.id.encode())
     digests = []
@@ -229,7 +229,7 @@ def _bare(block: Block) -> Block:
     return bare
 
 
-def _size(body: Json, places: Sequence[_Place], last: int, counter: Counter) -> int:
+def _size(body: Json, places: Sequence[_PromptBlock], last: int, counter: Counter) -> int:
     """Tokens of the prompt up to a block."""
     chosen = places[: last + 1]
     part: Json = {

@@ -1,9 +1,9 @@
-"""A proxy that stands before a real Messages API and puts faults into its traffic.
+"""A proxy in front of a real Messages API that puts faults into its traffic.
 
     async with FaultProxy("https://api.anthropic.com", script=Script(chance=Chance(0.2))) as proxy:
         client = AsyncAnthropic(base_url=proxy.base_url, max_retries=0)
 
-What is not hit by a fault passes byte for byte, streams as they come. A status fault is answered without
+Everything else passes byte for byte, streams as they arrive. A status fault is answered without
 asking the upstream server; a stream fault strikes at the chosen event of its reply. An entry of the
 script that has content is answered by the proxy itself. Credentials pass through and are never kept.
 """
@@ -18,27 +18,25 @@ from urllib.parse import urlsplit
 
 from harness.base.errors import HarnessError
 from harness.practice import faults
-from harness.practice.answer import Answer
+from harness.practice.answer import ResponseWriter, perform_before_headers, perform_body, perform_stream
 from harness.practice.error_bodies import ApiError, usual_message
-from harness.practice.exchange import Exchange, RecordedRequest
+from harness.practice.fault_player import Framing
 from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.listener import Listener
-from harness.practice.performance import perform_before_headers, perform_body, perform_stream
+from harness.practice.listener import Listener, body_of
 from harness.practice.playback import Playback
-from harness.practice.player import Framing
 from harness.practice.prepared_reply import prepare
-from harness.practice.request_body import body_of
+from harness.practice.requests import RecordedExchange, RecordedRequest
 from harness.practice.script import Script
+from harness.practice.script_entries import PlayReply
 from harness.practice.sse import Frame, FrameReader
-from harness.practice.step import Play
 from harness.practice.token_count import ByteCounter
-from harness.practice.wire import Connection, HttpRequest
+from harness.practice.wire import ClientConnection, HttpRequest
 
 if TYPE_CHECKING:
     import httpx2
 
 _HOP_BY_HOP = frozenset(
-    {
+    [
         "connection",
         "keep-alive",
         "proxy-authenticate",
@@ -47,7 +45,7 @@ _HOP_BY_HOP = frozenset(
         "trailer",
         "transfer-encoding",
         "upgrade",
-    }
+    ]
 )
 _SECRET = frozenset({"authorization", "x-api-key", "cookie", "proxy-authorization"})
 _OF_THE_CLIENT = frozenset({"host", "content-length", "accept-encoding"})
@@ -71,7 +69,7 @@ class FaultProxy(Listener):
         host: str = "127.0.0.1",
         port: int = 0,
         remember: int = 1000,
-        on_exchange: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[RecordedExchange], None] | None = None,
         allowed_hosts: Sequence[str] = (),
     ) -> None:
         """`upstream` is a base URL, http or https. Only the list and the chance of a script count here, not its rules;
@@ -111,7 +109,7 @@ class FaultProxy(Listener):
         finally:
             await self._client.aclose()
 
-    async def answer(self, connection: Connection, request: HttpRequest) -> None:
+    async def answer(self, connection: ClientConnection, request: HttpRequest) -> None:
         """Answer one request."""
         body = body_of(request)
         headers = {name: "•••" if name in _SECRET else value for name, value in request.headers}
@@ -124,22 +122,22 @@ class FaultProxy(Listener):
             at=time.monotonic(),
         )
         self._requests.append(recorded)
-        answer = Answer(connection, f"req_{uuid.uuid4().hex[:24]}")
+        answer = ResponseWriter(connection, f"req_{uuid.uuid4().hex[:24]}")
         try:
             await self._route(answer, connection, request, recorded)
         finally:
             if self._on_exchange is not None:
                 spent = time.monotonic() - recorded.at
-                self._on_exchange(Exchange(recorded, answer.what, answer.completed, spent))
+                self._on_exchange(RecordedExchange(recorded, answer.what, answer.completed, spent))
 
-    async def answer_defect(self, connection: Connection, defect: Exception) -> None:
+    async def answer_defect(self, connection: ClientConnection, defect: Exception) -> None:
         """Status 500 that names the defect."""
         if connection.response_begun:
             await connection.reset()
-        await Answer(connection, "req_defect").refuse(ApiError(500, f"proxy: {defect!r}", "api_error"))
+        await ResponseWriter(connection, "req_defect").refuse(ApiError(500, f"proxy: {defect!r}", "api_error"))
 
     async def _route(
-        self, answer: Answer, connection: Connection, request: HttpRequest, recorded: RecordedRequest
+        self, answer: ResponseWriter, connection: ClientConnection, request: HttpRequest, recorded: RecordedRequest
     ) -> None:
         if (refused := self.refusal(request)) is not None:
             return await answer.refuse(refused)
@@ -152,14 +150,14 @@ class FaultProxy(Listener):
                 return await answer.refuse(error)
             case StatusFault() as failure:
                 return await answer.fail(failure)
-            case Play(None, fault):
+            case PlayReply(None, fault):
                 return await self._forward(answer, connection, request, fault)
-            case Play(reply, fault) if reply is not None:
+            case PlayReply(reply, fault) if reply is not None:
                 prepared = prepare(reply, recorded.body, ByteCounter())
                 return await answer.play(prepared, fault, streamed=recorded.body.get("stream") is True)
 
     async def _forward(
-        self, answer: Answer, connection: Connection, request: HttpRequest, fault: StreamFault | None
+        self, answer: ResponseWriter, connection: ClientConnection, request: HttpRequest, fault: StreamFault | None
     ) -> None:
         import httpx2
 
@@ -182,7 +180,9 @@ class FaultProxy(Listener):
                     ApiError(502, f"proxy: no answer from upstream: {type(error).__name__}", "api_error")
                 )
 
-    async def _relay(self, connection: Connection, response: "httpx2.Response", fault: StreamFault | None) -> None:
+    async def _relay(
+        self, connection: ClientConnection, response: "httpx2.Response", fault: StreamFault | None
+    ) -> None:
         headers = _answered(response)
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             body = b"".join([piece async for piece in response.aiter_raw()])

@@ -1,4 +1,4 @@
-"""What the practice model says: the one reply type that scripts and the improviser both return.
+"""Replies of the practice model, scripted or made by the rule-based model.
 
 A reply is data. It names the content and the pace; the server turns it into a JSON body or into a
 stream of events, gives ids to the tool calls and counts the tokens.
@@ -11,7 +11,7 @@ from harness.events import Block, Json
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextPart:
     """A text block."""
 
     text: str
@@ -20,7 +20,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
+class ThinkingPart:
     """A thinking block. The server signs it, so that a replayed block can be checked."""
 
     thinking: str
@@ -54,7 +54,7 @@ class RawBlock:
     block: Block
 
 
-Part = Text | Thinking | ToolUse | RawBlock
+Part = TextPart | ThinkingPart | ToolUse | RawBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +113,13 @@ class ScriptedReply:
     stop_sequence: str | None = None
     """The sequence that it stops at, with the stop reason "stop_sequence"."""
     stop_details: Json | None = None
-    """What comes with the stop reason, such as the category of a refusal."""
+    """Details of the stop reason, such as the category of a refusal."""
     tokens: int | None = None
     """Output tokens that it needs, thinking included; None: as many as its words have."""
 
     @property
     def ending(self) -> str:
-        """The stop reason that goes on the wire."""
+        """The stop reason as sent."""
         if self.stop_reason is not None:
             return self.stop_reason
         return "tool_use" if any(isinstance(part, ToolUse) for part in self.parts) else "end_turn"
@@ -127,11 +127,11 @@ class ScriptedReply:
 
 def say(text: str) -> ScriptedReply:
     """A reply of one text block."""
-    return ScriptedReply((Text(text),))
+    return ScriptedReply((TextPart(text),))
 
 
-class Brain(Protocol):
-    """Something that can answer any request: the improviser, or a test's own."""
+class ReplyModel(Protocol):
+    """Something that can answer any request: the rule-based model, or a test's own."""
 
     def answer(self, request: Json) -> ScriptedReply:
         """The reply to a valid request body. A pure function of the body; it must not block."""

@@ -7,20 +7,21 @@ played as they are written.
 import json
 import re
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import takewhile
+from types import MappingProxyType
 
 from harness.events import Json
-from harness.practice.betas import INTERLEAVED_THINKING
-from harness.practice.model_view import view_of
-from harness.practice.replies import Brain, Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.requests import last_blocks, last_text
-from harness.practice.rules import ServedModel
+from harness.practice.model_input import view_of
+from harness.practice.replies import Part, RawBlock, ReplyModel, ScriptedReply, TextPart, ThinkingPart, ToolUse
+from harness.practice.request_checks import INTERLEAVED_THINKING
+from harness.practice.requests import Purpose, blocks, last_blocks, last_text, purpose, without_reminders
+from harness.practice.rules import Profile, ServedModel
 from harness.practice.schema_value import value_of
 from harness.practice.sse import compact
 from harness.practice.token_count import Counter, part_tokens
 from harness.practice.tool_types import input_schema, server_result
-from harness.practice.user_text import without_reminders
 from harness.practice.web import Continued, run
 
 _LONGEST_THOUGHT = 300
@@ -28,7 +29,7 @@ _LONGEST_THOUGHT = 300
 
 
 def reply_to(
-    body: Json, brain: Brain, model: ServedModel, counter: Counter, betas: Iterable[str] = ()
+    body: Json, brain: ReplyModel, model: ServedModel, counter: Counter, betas: Iterable[str] = ()
 ) -> ScriptedReply:
     """What the model behind says to a request, in the form that the request asks for."""
     reply = _with_format(_with_server_tools(body, brain), body)
@@ -38,7 +39,7 @@ def reply_to(
     return limited(reply, body.get("max_tokens"), counter)
 
 
-def _with_server_tools(body: Json, brain: Brain) -> ScriptedReply:
+def _with_server_tools(body: Json, brain: ReplyModel) -> ScriptedReply:
     """What the model behind says, with the results of the server's own tools in it; it may pause."""
     continued = Continued.of(body)
     while True:
@@ -86,8 +87,8 @@ def _served(body: Json, name: str, given: Json) -> tuple[Part, ...]:
     call = {"type": "server_tool_use", "id": f"srvtoolu_{uuid.uuid4().hex[:24]}", "name": name, "input": given}
     result = run(body, call)
     failed = isinstance(result["content"], dict) and "error_code" in result["content"]
-    words = f"The practice server has no {name}." if failed else f"{name} has found what stands above."
-    return (RawBlock(call), RawBlock(result), Text(words))
+    words = f"The practice server has no {name}." if failed else f"{name} found the results above."
+    return (RawBlock(call), RawBlock(result), TextPart(words))
 
 
 def _shared_words(tool: Json, prompt: str) -> int:
@@ -108,7 +109,7 @@ def _with_format(reply: ScriptedReply, body: Json) -> ScriptedReply:
     if calls:
         return replace(reply, parts=calls)
     value = value_of(schema, _prompt(body), _said(reply))
-    return replace(reply, parts=(Text(json.dumps(value, ensure_ascii=False)),), stop_reason=None)
+    return replace(reply, parts=(TextPart(json.dumps(value, ensure_ascii=False)),), stop_reason=None)
 
 
 def output_schema(body: Json) -> Json | None:
@@ -123,12 +124,12 @@ def output_schema(body: Json) -> Json | None:
 def _stopped(reply: ScriptedReply, sequences: list[str]) -> ScriptedReply:
     """The reply up to the first stop sequence in its text."""
     for number, part in enumerate(reply.parts):
-        if not isinstance(part, Text):
+        if not isinstance(part, TextPart):
             continue
         places = [(at, sequence) for sequence in sequences if (at := part.text.find(sequence)) >= 0]
         if places:
             at, sequence = min(places)
-            rest = (Text(part.text[:at]),) if at else ()
+            rest = (TextPart(part.text[:at]),) if at else ()
             parts = (*reply.parts[:number], *rest)
             return replace(reply, parts=parts, stop_reason="stop_sequence", stop_sequence=sequence)
     return reply
@@ -150,13 +151,13 @@ def thinks_about(body: Json, model: ServedModel, betas: frozenset[str]) -> bool:
     return kind == "adaptive" or (kind is None and model.thinks)
 
 
-def _thought(reply: ScriptedReply, body: Json, model: ServedModel) -> Thinking:
-    """What comes next, in few words."""
+def _thought(reply: ScriptedReply, body: Json, model: ServedModel) -> ThinkingPart:
+    """The next step in a few words."""
     calls = [part.name for part in reply.parts if isinstance(part, ToolUse)]
     step = f"call {', '.join(dict.fromkeys(calls))}" if calls else "answer"
     asked = " ".join(_prompt(body).split())[:_LONGEST_THOUGHT]
     words = f"The last message: {asked}\nBy my rules the next step is to {step}."
-    return Thinking(words, shown=shows_thinking(body, model))
+    return ThinkingPart(words, shown=shows_thinking(body, model))
 
 
 def shows_thinking(body: Json, model: ServedModel) -> bool:
@@ -193,16 +194,16 @@ def _cut(part: Part, room: int, counter: Counter) -> Part | None:
         else:
             high = middle - 1
     piece = piece_of(low)
-    blank = isinstance(piece, Text) and not piece.text.strip()
+    blank = isinstance(piece, TextPart) and not piece.text.strip()
     return None if low == 0 or blank else piece
 
 
 def _pieces(part: Part) -> tuple[str, Callable[[int], Part]]:
-    """What is written of a part, and the part with so many characters of it."""
+    """The text of a part, and the part cut to a number of characters."""
     match part:
-        case Text(text):
-            return text, lambda size: Text(text[:size].rstrip())
-        case Thinking(thinking):
+        case TextPart(text):
+            return text, lambda size: TextPart(text[:size].rstrip())
+        case ThinkingPart(thinking):
             return thinking, lambda size: replace(part, thinking=thinking[:size], signed=False)
         case ToolUse():
             raw = compact(part.input) if part.raw_input is None else part.raw_input
@@ -212,7 +213,7 @@ def _pieces(part: Part) -> tuple[str, Callable[[int], Part]]:
 
 
 def _said(reply: ScriptedReply) -> str:
-    return "\n\n".join(part.text for part in reply.parts if isinstance(part, Text))
+    return "\n\n".join(part.text for part in reply.parts if isinstance(part, TextPart))
 
 
 def _prompt(body: Json) -> str:
@@ -221,3 +222,81 @@ def _prompt(body: Json) -> str:
 
 def _texts(value: object) -> list[str]:
     return [text for text in value if isinstance(text, str) and text] if isinstance(value, list) else []
+
+
+EFFORT_SHARES = MappingProxyType({"low": 0.25, "medium": 0.5, "high": 1.0, "xhigh": 2.0, "max": 4.0})
+"""What a reply needs with an effort, of what it needs without one."""
+THOUGHT = "Many thoughts, which are counted and not sent."
+
+
+def needed_tokens(reply: ScriptedReply, profile: Profile, body: Json) -> int | None:
+    """Output tokens that the reply to a request needs; None: as many as its words have."""
+    needed = reply.tokens
+    if needed is None:
+        needed = profile.summary_tokens if purpose(body) is Purpose.SUMMARY else profile.tokens
+    config = body.get("output_config")
+    share = EFFORT_SHARES.get(str(config.get("effort")), 1.0) if isinstance(config, dict) else 1.0
+    return None if needed is None else int(needed * share)
+
+
+def is_cut(reply: ScriptedReply, profile: Profile, body: Json) -> bool:
+    """The reply needs more tokens than the request allows."""
+    needed, cap = needed_tokens(rest_of(reply, body), profile, body), body.get("max_tokens")
+    return needed is not None and isinstance(cap, int) and needed > cap
+
+
+def sized(
+    reply: ScriptedReply, profile: Profile, body: Json, counter: Counter, *, thinks: bool, shown: bool
+) -> ScriptedReply:
+    """The reply at the size that it needs: thinking before it if the model thinks, cut where `max_tokens` ends it.
+
+    Args:
+        thinks: the model thinks about this request.
+        shown: the text of thinking is sent.
+    """
+    needed = needed_tokens(reply, profile, body)
+    if needed is None:
+        return reply
+    thought = next((part for part in reply.parts if isinstance(part, ThinkingPart)), ThinkingPart(THOUGHT))
+    thought = replace(thought, shown=thought.shown and shown)
+    spoken = replace(reply, parts=tuple(part for part in reply.parts if not isinstance(part, ThinkingPart)))
+    said = sum(part_tokens(counter, part) for part in spoken.parts)
+    needed = max(needed, said)
+    lead: tuple[Part, ...] = (thought,) if thinks else ()
+    cap = body.get("max_tokens")
+    if not isinstance(cap, int) or cap >= needed:
+        return _counted(replace(spoken, parts=(*lead, *spoken.parts)), needed)
+    room = cap - (needed - said) if thinks else said * cap // needed
+    if thinks and room <= 0:
+        only = (replace(thought, signed=False),)
+        return _counted(replace(spoken, parts=only, stop_reason="max_tokens"), cap)
+    cut = limited(spoken, room, counter)
+    return _counted(replace(cut, parts=(*lead, *cut.parts), stop_reason="max_tokens"), cap)
+
+
+def rest_of(reply: ScriptedReply, body: Json) -> ScriptedReply:
+    """The reply without the beginning that the history has already, after a cut; only for replies with `tokens`."""
+    texts = [part for part in reply.parts if isinstance(part, TextPart)]
+    said = "".join(reversed(list(_last_words(body))))
+    if reply.tokens is None or len(texts) != 1 or not said or not texts[0].text.startswith(said):
+        return reply
+    rest = TextPart(texts[0].text[len(said) :])
+    tokens = reply.tokens * len(rest.text) // len(texts[0].text)
+    return replace(reply, parts=tuple(rest if part is texts[0] else part for part in reply.parts), tokens=tokens)
+
+
+def _last_words(body: Json) -> Iterator[str]:
+    """The texts of the replies since the last tool result, newest first."""
+    messages = [message for message in body.get("messages") or () if isinstance(message, dict)]
+    for message in takewhile(_is_words, reversed(messages)):
+        if message.get("role") == "assistant":
+            yield "".join(block.get("text", "") for block in blocks(message.get("content")))
+
+
+def _is_words(message: Json) -> bool:
+    return not any(block.get("type") in ("tool_use", "tool_result") for block in blocks(message.get("content")))
+
+
+def _counted(reply: ScriptedReply, tokens: int) -> ScriptedReply:
+    given = reply.usage.output_tokens
+    return replace(reply, usage=replace(reply.usage, output_tokens=tokens if given is None else given))

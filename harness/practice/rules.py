@@ -9,14 +9,14 @@ EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model as the server knows it. Limits are tokens (api §5.2)."""
+    """A model as the server knows it. Limits are tokens."""
 
     id: str
     window: int
     max_output: int
     created_at: str = "2026-01-01T00:00:00Z"
     prefill: bool = False
-    """An assistant message may stand last."""
+    """The last message may be an assistant message."""
     strict_overflow: bool = False
     """Input plus max_tokens beyond the window is refused; newer models accept it and stop at the window's end."""
 
@@ -74,7 +74,7 @@ _ALWAYS = frozenset({"adaptive"})
 _LARGE = ServedModel("", 1_000_000, 128_000, thinking=_ADAPTIVE, efforts=EFFORTS, sampling=False, shows_thinking=False)
 """The models from Opus 4.7 on."""
 _FIFTH = replace(_LARGE, thinks=True)
-"""Those that think unless they are told otherwise."""
+"""The models that think by default."""
 _ALWAYS_THINKING = replace(_FIFTH, thinking=_ALWAYS, forced_tools=False)
 _BOTH = ServedModel(
     "",
@@ -126,7 +126,7 @@ USUALLY_LISTED = 20
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How the models of a server behave, where that differs from what is known of them by name."""
+    """Overrides for the behaviour of the models."""
 
     thinks: bool | None = None
     """They think when a request says nothing about thinking."""
@@ -156,7 +156,7 @@ class ServerRules:
     strict: bool = True
     """Check requests as the API does (`checks`)."""
     bind_thinking: bool = False
-    """A replayed thinking block is valid only while everything before it is unchanged (api §5.4)."""
+    """A replayed thinking block is valid only while everything before it is unchanged."""
     profile: Profile = Profile()
     betas: frozenset[str] = frozenset()
     """Values of the anthropic-beta header that are taken besides those that are known."""

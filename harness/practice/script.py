@@ -1,6 +1,6 @@
 """A script: what the practice model answers, entry by entry. The TOML form is described in SCRIPTS.md.
 
-A script is a value. Tests may build one from `Step`s; people write TOML, which is read here.
+A script is a value. Tests may build one from `ScriptEntry`s; people write TOML, which is read here.
 """
 
 import dataclasses
@@ -11,21 +11,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from harness.practice.chance import MIX, USUAL, Chance
 from harness.practice.entry_toml import step_of, when_of
 from harness.practice.rules import MODELS, Profile, ServedModel, ServerRules
-from harness.practice.step import Step
-from harness.practice.toml_file import Kind, table_of
-from harness.practice.toml_table import ScriptError, Table
+from harness.practice.script_entries import MIX, USUAL, Chance, ScriptEntry
+from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 
-KIND = Kind("scripts", "script file")
+KIND = ShippedFiles("scripts", "script file")
 
 
 class After(StrEnum):
     """What happens when the list is used up."""
 
     IMPROVISE = "improvise"
-    """The improviser answers, or the upstream server of a proxy."""
+    """The rule-based model answers, or the upstream server of a proxy."""
     REPEAT = "repeat"
     """The list starts again."""
     ERROR = "error"
@@ -36,7 +34,7 @@ class After(StrEnum):
 class Script:
     """Replies and faults, one for each POST to /v1/messages."""
 
-    steps: Sequence[Step] = ()
+    steps: Sequence[ScriptEntry] = ()
     after: After = After.IMPROVISE
     rules: ServerRules = field(default_factory=ServerRules)
     chance: Chance | None = None
@@ -49,30 +47,20 @@ class Script:
 
         Raises ScriptError, which names the file, the entry and the remedy.
         """
-        return load(source)
+        return _script(*KIND.read(source))
 
     @staticmethod
     def parse(text: str, name: str = "script") -> "Script":
         """Read a script from TOML text. Raises ScriptError, which calls it by `name`."""
-        return parse(text, name)
+        return _script(text, name)
 
     @staticmethod
     def shipped() -> tuple[str, ...]:
         """Names of the scripts that come with the program."""
-        return shipped()
+        return KIND.shipped()
 
 
-def shipped() -> tuple[str, ...]:
-    """Names of the scripts that come with the program."""
-    return KIND.shipped()
-
-
-def load(source: Path | str) -> Script:
-    """Read a script file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
-    return parse(*KIND.read(source))
-
-
-def parse(text: str, name: str) -> Script:
+def _script(text: str, name: str) -> Script:
     """Read a script from TOML text. Raises ScriptError, one sentence with the entry."""
     top = table_of(text, name)
     entries = top.any("reply") or []
@@ -130,7 +118,7 @@ def _profile(given: Mapping[str, Any], text: str, name: str) -> Profile:
 
 
 def _line(text: str, key: str) -> int:
-    """The line in which a key of [profile] stands; that of the header where it is written in another way."""
+    """The line of a key of [profile], or of its header."""
     header, inside = 1, False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("["):

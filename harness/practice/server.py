@@ -1,6 +1,6 @@
-"""The practice model: a Messages API on loopback that needs no key of a real one (api R33).
+"""The practice model: a Messages API on loopback that needs no real key.
 
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         client = AsyncAnthropic(base_url=server.base_url, api_key="practice", max_retries=0)
 
 It answers as the real API does, errors included, and plays the faults of a script on the real socket.
@@ -13,28 +13,24 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.events import Json
-from harness.practice.answer import Answer
-from harness.practice.betas import betas_of
-from harness.practice.checks import check, check_access, unsupported
+from harness.practice.answer import ResponseWriter
 from harness.practice.dialects import translated
 from harness.practice.error_bodies import ApiError
-from harness.practice.exchange import Exchange, RecordedRequest
-from harness.practice.fault_orders import Order
+from harness.practice.fault_orders import FaultQueue
 from harness.practice.faults import StatusFault
-from harness.practice.listener import Listener
-from harness.practice.pending_faults import Orders
+from harness.practice.listener import Listener, body_of
 from harness.practice.playback import Playback
 from harness.practice.prepared_reply import prepare
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
-from harness.practice.replies import Brain, ScriptedReply
-from harness.practice.reply_form import reply_to, shows_thinking, thinks_about
-from harness.practice.reply_size import rest_of, sized
-from harness.practice.request_body import body_of
+from harness.practice.replies import ReplyModel, ScriptedReply
+from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
+from harness.practice.request_checks import betas_of, check, check_access, unsupported
+from harness.practice.requests import RecordedExchange, RecordedRequest
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
-from harness.practice.step import Play
+from harness.practice.script_entries import PlayReply
 from harness.practice.token_count import ByteCounter, Counter, request_tokens
-from harness.practice.wire import Connection, HttpRequest
+from harness.practice.wire import ClientConnection, HttpRequest
 
 
 class PracticeServer(Listener):
@@ -42,7 +38,7 @@ class PracticeServer(Listener):
 
     def __init__(
         self,
-        brain: Brain | None = None,
+        brain: ReplyModel | None = None,
         *,
         script: Script | None = None,
         host: str = "127.0.0.1",
@@ -50,15 +46,15 @@ class PracticeServer(Listener):
         rules: ServerRules | None = None,
         tokens: Counter | None = None,
         remember: int = 1000,
-        on_exchange: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[RecordedExchange], None] | None = None,
         allowed_hosts: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`brain` answers when the script does not; without one the server says that the script is used up.
 
         `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
-        by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is told
-        about every request when it is over; `allowed_hosts` are further values of the header `Host`; `clock` gives the
+        by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is called
+        after every request; `allowed_hosts` are further values of the header `Host`; `clock` gives the
         seconds that the prompt cache counts.
         """
         super().__init__(host, port, allowed_hosts)
@@ -71,28 +67,15 @@ class PracticeServer(Listener):
         self._diagnosis = CacheDiagnosis()
         self._requests: deque[RecordedRequest] = deque(maxlen=remember)
         self._on_exchange = on_exchange
-        self.orders = Orders()
-        """What was ordered to go wrong, which comes before the script."""
-
-    def order(self, order: Order) -> None:
-        """Let the next requests that an order is for go wrong; no entry of the script is used by them."""
-        self.orders.add(order)
-
-    @property
-    def waiting(self) -> tuple[Order, ...]:
-        """What was ordered and has not happened yet."""
-        return self.orders.waiting
-
-    def cancel(self) -> int:
-        """Let nothing that was ordered happen any more; returns how many requests were waited for."""
-        return self.orders.cancel()
+        self.orders = FaultQueue()
+        """The ordered faults, which come before the script."""
 
     @property
     def requests(self) -> list[RecordedRequest]:
         """The requests so far, oldest first, of any path."""
         return list(self._requests)
 
-    async def answer(self, connection: Connection, request: HttpRequest) -> None:
+    async def answer(self, connection: ClientConnection, request: HttpRequest) -> None:
         """Answer one request."""
         request, connection.dialect = translated(request)
         body = self.refusal(request) or body_of(request)
@@ -105,22 +88,24 @@ class PracticeServer(Listener):
             time.monotonic(),
         )
         self._requests.append(recorded)
-        answer = Answer(connection, f"req_{uuid.uuid4().hex[:24]}")
+        answer = ResponseWriter(connection, f"req_{uuid.uuid4().hex[:24]}")
         try:
             await self._route(answer, request, recorded, body if isinstance(body, ApiError) else None)
         finally:
             if self._on_exchange is not None:
                 spent = time.monotonic() - recorded.at
-                self._on_exchange(Exchange(recorded, answer.what, answer.completed, spent, answer.said))
+                self._on_exchange(RecordedExchange(recorded, answer.what, answer.completed, spent, answer.said))
 
-    async def answer_defect(self, connection: Connection, defect: Exception) -> None:
+    async def answer_defect(self, connection: ClientConnection, defect: Exception) -> None:
         """Status 500 that names the defect."""
         if connection.response_begun:
             await connection.reset()
-        await Answer(connection, "req_defect").refuse(ApiError(500, f"practice server: {defect!r}", "api_error"))
+        await ResponseWriter(connection, "req_defect").refuse(
+            ApiError(500, f"practice server: {defect!r}", "api_error")
+        )
 
     async def _route(
-        self, answer: Answer, request: HttpRequest, recorded: RecordedRequest, unreadable: ApiError | None
+        self, answer: ResponseWriter, request: HttpRequest, recorded: RecordedRequest, unreadable: ApiError | None
     ) -> None:
         if unreadable is not None and unreadable.status in (403, 413):
             return await answer.refuse(unreadable)
@@ -142,7 +127,7 @@ class PracticeServer(Listener):
             case _, ["v1", "messages", "batches", *_]:
                 return await answer.refuse(_absent("message batches; send each request to /v1/messages"))
             case _, ["v1", "files" | "skills" as name, *_]:
-                return await answer.refuse(_absent(f"{name}; send what is needed in the messages"))
+                return await answer.refuse(_absent(f"{name}; put the content into the messages"))
             case _, ["v1", "messages" | "models", *_]:
                 return await answer.refuse(ApiError(405, "Method Not Allowed"))
             case _:
@@ -157,12 +142,12 @@ class PracticeServer(Listener):
             return ApiError(400, "after_id and before_id: Input should be the id of a model in the list")
         return page
 
-    async def _count_tokens(self, answer: Answer, recorded: RecordedRequest) -> None:
+    async def _count_tokens(self, answer: ResponseWriter, recorded: RecordedRequest) -> None:
         if (error := self._refusal(recorded, counting=True)) is not None:
             return await answer.refuse(error)
         return await answer.reply({"input_tokens": request_tokens(self._counter, recorded.body)})
 
-    async def _messages(self, answer: Answer, recorded: RecordedRequest) -> None:
+    async def _messages(self, answer: ResponseWriter, recorded: RecordedRequest) -> None:
         if (error := self._refusal(recorded, counting=False)) is not None:
             return await answer.refuse(error)
         body = recorded.body
@@ -172,7 +157,7 @@ class PracticeServer(Listener):
                 return await answer.refuse(error)
             case StatusFault() as failure:
                 return await answer.fail(failure)
-            case Play(scripted, fault):
+            case PlayReply(scripted, fault):
                 reply = scripted or (brain() if brain is not None else None)
         if reply is None:
             return await answer.refuse(
@@ -211,7 +196,7 @@ class PracticeServer(Listener):
     def _coming(self, body: Json, brain: Callable[[], ScriptedReply] | None) -> ScriptedReply | None:
         """The reply to a request if nothing goes wrong; None: it would get an error."""
         coming = self._playback.coming(body)
-        if not isinstance(coming, Play):
+        if not isinstance(coming, PlayReply):
             return None
         return coming.reply or (brain() if brain is not None else None)
 

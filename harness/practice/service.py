@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TextIO
 
 from harness.base.errors import HarnessError
-from harness.practice.chance import USUAL, Chance
-from harness.practice.exchange import Exchange
 from harness.practice.listener import Listener
 from harness.practice.proxy import FaultProxy
-from harness.practice.replies import Brain
+from harness.practice.replies import ReplyModel
+from harness.practice.requests import RecordedExchange
 from harness.practice.script import Script, checked_mix
+from harness.practice.script_entries import USUAL, Chance
 from harness.practice.server import PracticeServer
 from harness.practice.token_count import Counter
 from harness.practice.toml_table import Table
@@ -29,7 +29,7 @@ class AddressError(HarnessError):
 
 
 async def serve(
-    brain: Brain | None,
+    brain: ReplyModel | None,
     out: TextIO,
     *,
     host: str = "127.0.0.1",
@@ -112,8 +112,8 @@ def _chosen(script: Path | str | None, probability: float | None, seed: int, mix
     return replace(chosen, chance=Chance(probability, seed, checked_mix(flags, mix)))
 
 
-def _printer(out: TextIO) -> Callable[[Exchange], None]:
-    def write(exchange: Exchange) -> None:
+def _printer(out: TextIO) -> Callable[[RecordedExchange], None]:
+    def write(exchange: RecordedExchange) -> None:
         print(time.strftime("%H:%M:%S"), exchange.line(), file=out, flush=True)
 
     return write

@@ -1,6 +1,6 @@
 """A reply as the events of a stream, and events as bytes.
 
-The order is that of the real API (api §2): message_start, then for each block its start, deltas and
+The order is that of the real API: message_start, then for each block its start, deltas and
 stop, then message_delta and message_stop, with one ping after the first block has begun.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harness.events import Block, Json
-from harness.practice.replies import UNCACHED, CacheUse, Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import UNCACHED, CacheUse, Part, RawBlock, ScriptedReply, TextPart, ThinkingPart, ToolUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +126,9 @@ def _usage(envelope: Envelope, output_tokens: int) -> Json:
 
 def _empty_block(part: Part) -> Block:
     match part:
-        case Text():
+        case TextPart():
             return {"type": "text", "text": ""}
-        case Thinking():
+        case ThinkingPart():
             return {"type": "thinking", "thinking": "", "signature": ""}
         case ToolUse():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": {}}
@@ -138,9 +138,9 @@ def _empty_block(part: Part) -> Block:
 
 def _whole_block(part: Part, signature: str) -> Block:
     match part:
-        case Text(text, citations):
+        case TextPart(text, citations):
             return {"type": "text", "text": text} | ({"citations": list(citations)} if citations else {})
-        case Thinking():
+        case ThinkingPart():
             return {"type": "thinking", "thinking": part.text, "signature": signature}
         case ToolUse():
             return {"type": "tool_use", "id": part.id, "name": part.name, "input": _whole_input(part)}
@@ -159,12 +159,12 @@ def _whole_input(call: ToolUse) -> object:
 
 def _deltas(part: Part, chunk_size: int, signature: str) -> Iterator[Json]:
     match part:
-        case Text(text):
+        case TextPart(text):
             for piece in _pieces(text, chunk_size):
                 yield {"type": "text_delta", "text": piece}
             for citation in part.citations:
                 yield {"type": "citations_delta", "citation": citation}
-        case Thinking():
+        case ThinkingPart():
             for piece in _pieces(part.text, chunk_size):
                 yield {"type": "thinking_delta", "thinking": piece}
             if signature:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from harness.events import Json, Message
 from harness.model.media import nested, with_words_for
 from harness.model.tokens import media_tokens
-from harness.practice.replies import Part, RawBlock, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import Part, RawBlock, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import messages
 from harness.practice.sse import compact
 
@@ -59,9 +59,9 @@ def part_tokens(counter: Counter, part: Part) -> int:
 
 def _written(part: Part) -> str:
     match part:
-        case Text(text):
+        case TextPart(text):
             return text
-        case Thinking(thinking):
+        case ThinkingPart(thinking):
             return thinking
         case ToolUse():
             return part.name + (compact(part.input) if part.raw_input is None else part.raw_input)

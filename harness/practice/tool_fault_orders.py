@@ -1,9 +1,9 @@
-"""`/toolfault`: what a person orders to go wrong with the next calls of a tool, while an agent works with it.
+"""`/toolfault`: faults that the user orders for the next calls of a tool.
 
     grep timeout 3     the next three calls of grep run out of time
     all missing        the next call of any tool finds no program
 
-The tools are wrapped once, when an agent is made. As long as nothing was ordered a call goes straight through.
+The tools are wrapped once, when an agent is built. Without an order a call passes straight through.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -13,13 +13,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from harness.practice.fault_orders import OrderError, counted, nearest
-from harness.practice.fault_words import OFF, TOOL_KINDS
+from harness.practice.fault_kinds import OFF, TOOL_KINDS, listed
+from harness.practice.fault_orders import FaultCommandResult, OrderError, cancelled, counted, nearest, overview
 from harness.practice.tool_faults import EVERY, ToolFault, ToolFaultKind, spoiled
 from harness.tools.tool import Tool, ToolContext, ToolResult
 
 ALL = "all"
-"""In the place of a tool's name, as people type it: every tool."""
+"""In the place of a tool's name, as typed: every tool."""
 SLOW_S = 2.0
 """Seconds of a slow call: long enough to be seen."""
 
@@ -33,7 +33,7 @@ _KINDS: Mapping[str, ToolFaultKind] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class ToolOrder:
+class ToolFaultOrder:
     """Calls of a tool that are to go wrong."""
 
     tool: str
@@ -54,15 +54,15 @@ class ToolOrder:
         return f"{self.tool} {self.kind}" + (f" {self.times}" if self.times != 1 else "")
 
     @property
-    def told(self) -> str:
+    def sentence(self) -> str:
         """The order as a sentence."""
         calls = "call" if self.times == 1 else f"{self.times:,} calls"
         tool = "any tool" if self.tool == ALL else self.tool
         return f"On purpose, for the next {calls} of {tool}: {TOOL_KINDS[self.kind]}."
 
 
-def tool_order_of(text: str, tools: Collection[str]) -> ToolOrder | None:
-    """The order that was typed, for one of these tools; None for "off". Raises OrderError, one sentence."""
+def tool_order_of(text: str, tools: Collection[str]) -> ToolFaultOrder | None:
+    """The order that was typed, for one of these tools; None for "off". Raises OrderError."""
     words = text.split()
     match words:
         case [word] if word.lower() == OFF:
@@ -72,40 +72,40 @@ def tool_order_of(text: str, tools: Collection[str]) -> ToolOrder | None:
         case [tool, kind, times]:
             pass
         case _:
-            raise OrderError(f"{text.strip()!r} is not understood; type for example /toolfault grep timeout 3.")
+            raise OrderError(f"{text.strip()!r} is not valid; type for example /toolfault grep timeout 3.")
     tool = ALL if tool in (ALL, EVERY) else tool
     if tool != ALL and tool not in tools:
         near = get_close_matches(tool, tools, n=1, cutoff=0.4)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}."
         raise OrderError(f"There is no tool called {tool}; {hint}")
     if kind.lower() not in TOOL_KINDS:
-        raise OrderError(f"There is no fault of a tool called {kind!r}; {nearest(kind.lower(), TOOL_KINDS)}")
-    return ToolOrder(tool, kind.lower(), counted(times))
+        raise OrderError(f"There is no tool fault {kind!r}; {nearest(kind.lower(), TOOL_KINDS)}")
+    return ToolFaultOrder(tool, kind.lower(), counted(times))
 
 
-class ToolOrders:
-    """What waits for the calls that it is for."""
+class ToolFaultQueue:
+    """The ordered faults that wait for their calls."""
 
     def __init__(self) -> None:
-        self._waiting: list[ToolOrder] = []
+        self._waiting: list[ToolFaultOrder] = []
 
     @property
-    def waiting(self) -> tuple[ToolOrder, ...]:
-        """What waits, with the number of calls that are left of it."""
+    def waiting(self) -> tuple[ToolFaultOrder, ...]:
+        """The orders in the queue, with the calls they are still for."""
         return tuple(self._waiting)
 
-    def add(self, order: ToolOrder) -> None:
-        """Let calls go wrong, after what waits already."""
+    def add(self, order: ToolFaultOrder) -> None:
+        """Append an order."""
         self._waiting.append(order)
 
     def cancel(self) -> int:
-        """Let nothing go wrong any more; returns how many calls were waited for."""
+        """Remove all orders; returns how many calls they were still for."""
         left = sum(order.times for order in self._waiting)
         self._waiting.clear()
         return left
 
     def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
-        """The same tools, which go wrong from now on as ordered."""
+        """The same tools, with the ordered faults."""
         return tuple(replace(tool, run=partial(self._run, tool)) for tool in tools)
 
     async def _run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
@@ -114,7 +114,7 @@ class ToolOrders:
             return await tool.run(context, arguments)
         return await spoiled(order.fault, lambda: tool.run(context, arguments))
 
-    def _take(self, tool: str) -> ToolOrder | None:
+    def _take(self, tool: str) -> ToolFaultOrder | None:
         """The first order for a call of this tool, with one call less left of it."""
         for place, order in enumerate(self._waiting):
             if order.tool in (ALL, tool):
@@ -122,3 +122,15 @@ class ToolOrders:
                 self._waiting[place : place + 1] = [left] if left.times else []
                 return order
         return None
+
+
+def break_tool(text: str, orders: ToolFaultQueue, tools: Collection[str]) -> FaultCommandResult:
+    """Carry out `/toolfault` for one of these tools. Raises OrderError."""
+    if not text.strip():
+        usage = "/toolfault TOOL KIND [n], such as /toolfault grep timeout 3; /toolfault off ends it."
+        return FaultCommandResult(overview(listed(TOOL_KINDS), (order.text for order in orders.waiting), usage))
+    order = tool_order_of(text, tools)
+    if order is None:
+        return cancelled(orders.cancel(), "call")
+    orders.add(order)
+    return FaultCommandResult(order.sentence, order.text)

@@ -1,4 +1,4 @@
-"""Faults of tools, to practise with: what a tool would answer if its world were broken, without breaking anything.
+"""Tool faults to practise with: results as of broken tools.
 
 A faulted call never runs the real tool. The exceptions say so: a slow call runs after a wait, and a stale one runs
 where there is no earlier result to give instead.
@@ -15,8 +15,7 @@ from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.events import FailureCategory, ToolOutcome
-from harness.practice.toml_file import Kind, table_of
-from harness.practice.toml_table import ScriptError, Table
+from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 from harness.tools.tool import Tool, ToolContext, ToolResult, shorten_line
 
 EVERY = "*"
@@ -24,7 +23,7 @@ EVERY = "*"
 
 
 class ToolFaultKind(StrEnum):
-    """What goes wrong."""
+    """The kind of a tool fault."""
 
     TIMEOUT = "timeout"
     """Waits, and then has run out of time."""
@@ -41,7 +40,7 @@ class ToolFaultKind(StrEnum):
     STALE = "stale"
     """Gives the result that the same call had before."""
     GARBAGE = "garbage"
-    """Answers with what nobody can read."""
+    """Returns garbage."""
 
 
 BROKEN = {
@@ -51,9 +50,9 @@ BROKEN = {
     ToolFaultKind.TRANSPORT: (FailureCategory.TRANSPORT, "connection refused"),
     ToolFaultKind.SYSTEM: (FailureCategory.SYSTEM, "Input/output error"),
 }
-"""What the kinds that break a tool look like, and what they say unless told otherwise."""
+"""Failure category and default text of the kinds that break a tool."""
 GARBAGE = "\ufffd\ufffd{]\ufffd 0x7f\ufffd;;\ufffd\ufffd}{ \ufffd"
-"""What nobody can read."""
+"""An unreadable result."""
 WAITS = frozenset({ToolFaultKind.TIMEOUT, ToolFaultKind.SLOW})
 WORKS = frozenset({ToolFaultKind.SLOW, ToolFaultKind.STALE})
 """Kinds that do the work of the tool, the second where there is nothing earlier to give."""
@@ -63,7 +62,7 @@ ANSWERS = frozenset({ToolOutcome.OK, ToolOutcome.ERROR})
 
 @dataclass(frozen=True, slots=True)
 class ToolFault:
-    """One entry: which calls of which tool, and what goes wrong with them."""
+    """One entry: a tool, its affected calls, and the fault."""
 
     tool: str
     """Its name, or "*"."""
@@ -72,13 +71,13 @@ class ToolFault:
     """Numbers of the calls that are hit, counted from 1 for each tool; empty: by `first`, `last` and `probability`."""
     first: int = 1
     last: int | None = None
-    """None: for ever."""
+    """None: no end."""
     probability: float = 1.0
     """Of a hit, for each call between `first` and `last`."""
     matches: str = ""
     """Only calls with this text in a value of their arguments."""
     message: str = ""
-    """What is said in the place of the usual words."""
+    """Replaces the default text."""
     seconds: float = 0.2
     """How long TIMEOUT and SLOW wait."""
 
@@ -96,12 +95,12 @@ class ToolFaults:
     faults: tuple[ToolFault, ...] = ()
     seed: int = 0
     name: str = "faults of tools"
-    """Where they stand, for complaints."""
+    """The source, for error messages."""
 
     @staticmethod
     def load(source: Path | str) -> "ToolFaults":
         """Read a TOML file (TOOL_FAULTS.md), or one that is shipped, by its name. Raises ScriptError, one sentence."""
-        return load(source)
+        return parse(*KIND.read(source))
 
     def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         """The same tools, with the faults before them. Raises ToolFaultError for a name that no tool has."""
@@ -206,17 +205,7 @@ def _texts(value: object) -> Iterator[str]:
 
 # ── from TOML ───────────────────────────────────────────────────────────────────────────────────
 
-KIND = Kind("broken_tools", "file of faults")
-
-
-def shipped() -> tuple[str, ...]:
-    """Names of the files that come with the program."""
-    return KIND.shipped()
-
-
-def load(source: Path | str) -> ToolFaults:
-    """Read a file, or one that is shipped, by its name. Raises ScriptError, one sentence."""
-    return parse(*KIND.read(source))
+KIND = ShippedFiles("broken_tools", "file of faults")
 
 
 def parse(text: str, name: str) -> ToolFaults:

@@ -96,7 +96,7 @@ TOOL_TYPES: Mapping[str, ToolType] = MappingProxyType(
     | {"advisor_20260301": ToolType("advisor", _object(()), "advisor_tool_result")}
     | dict.fromkeys(("browser_toolset_20260801", "computer_toolset_20260801", "mcp_toolset"), ToolType(None))
 )
-"""By type. The sets of tools (`…_toolset`) stand for tools that are not called by a name of the definition."""
+"""By type. The sets of tools (`…_toolset`) contain tools with names of their own."""
 
 
 def input_schema(tool: Json) -> Json | None:

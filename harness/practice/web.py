@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.replies import Part, RawBlock, ScriptedReply, Text, ToolUse
+from harness.practice.replies import Part, RawBlock, ScriptedReply, TextPart, ToolUse
 from harness.practice.requests import blocks
 from harness.practice.tool_types import server_result
 
@@ -26,7 +26,7 @@ USES_IN_A_REQUEST = 1
 """Calls that are answered in one request; at the next one the reply pauses (`pause_turn`). The API pauses after ten."""
 _MARK = "practice."
 _SMALL = frozenset(
-    (
+    [
         "a",
         "an",
         "and",
@@ -45,12 +45,12 @@ _SMALL = frozenset(
         "the",
         "to",
         "what",
-    )
+    ]
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class WebPage:
     """A made-up page."""
 
     url: str
@@ -59,27 +59,27 @@ class Page:
 
 
 PAGES = (
-    Page(
+    WebPage(
         "https://wiki.practice.example/harbour-seal",
         "Harbour seal (made-up page)",
         "Harbour seals rest on sandbanks at low tide. A grown one weighs 100 kg and dives for up to half an hour.",
     ),
-    Page(
+    WebPage(
         "https://docs.practice.example/retry-after",
         "Retry-After explained (made-up page)",
         "Retry-After says how many seconds a client should wait after a 429 or 503. Ignoring it takes longer.",
     ),
-    Page(
+    WebPage(
         "https://news.practice.example/tram",
         "The new tram line opens (made-up page)",
         "The tram line to the harbour opens in spring. Trams run every eight minutes; a ticket costs two coins.",
     ),
-    Page(
+    WebPage(
         "https://docs.practice.example/breaker",
         "Circuit breakers (made-up page)",
         "A circuit breaker opens after a few failures and lets one call through later, as a test.",
     ),
-    Page(
+    WebPage(
         "https://wiki.practice.example/rain",
         "Rain (made-up page)",
         "Rain falls from clouds. The wettest month in this made-up town is November, with 22 days of rain.",
@@ -166,7 +166,7 @@ def _fetched(body: Json, tool: Json, given: Any) -> Any:
     }
 
 
-def page_at(url: str) -> Page | None:
+def page_at(url: str) -> WebPage | None:
     """The page at an address."""
     return next((page for page in PAGES if page.url == url.rstrip("/")), None)
 
@@ -236,16 +236,16 @@ def _as_result(block: Block) -> Block:
     return {"type": "tool_result", "tool_use_id": block.get("tool_use_id"), "content": text, "is_error": failed}
 
 
-def _text(page: Page) -> str:
+def _text(page: WebPage) -> str:
     return f"{page.title}\n{page.url}\n{page.text}"
 
 
-def pages_in(result: Block) -> tuple[Page, ...]:
+def pages_in(result: Block) -> tuple[WebPage, ...]:
     """The pages of a result; those of another maker without their text."""
     content = result.get("content")
     found = content if isinstance(content, list) else [content]
     urls = (str(item.get("url")) for item in found if isinstance(item, dict) and item.get("url"))
-    return tuple(page_at(url) or Page(url, url, "") for url in urls)
+    return tuple(page_at(url) or WebPage(url, url, "") for url in urls)
 
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────────────
@@ -303,7 +303,7 @@ class Continued:
         self.parts += (part,)
         block: Block | None = None
         match part:
-            case Text(text):
+            case TextPart(text):
                 block = {"type": "text", "text": text}
             case RawBlock(raw):
                 block = raw
@@ -318,7 +318,7 @@ class Continued:
 
     def _cited(self, part: Part) -> Part:
         """A text with a citation of each page whose address it names."""
-        if not isinstance(part, Text) or not self.body.get("messages"):
+        if not isinstance(part, TextPart) or not self.body.get("messages"):
             return part
         last = self.body["messages"][-1]
         if not isinstance(last, dict) or last.get("role") != "assistant":
@@ -333,7 +333,7 @@ class Continued:
         return replace(part, citations=tuple(map(_citation, pages)))
 
 
-def _citation(page: Page) -> Json:
+def _citation(page: WebPage) -> Json:
     return {
         "type": "web_search_result_location",
         "url": page.url,

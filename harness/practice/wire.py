@@ -15,10 +15,10 @@ from urllib.parse import parse_qsl
 
 import h11
 
-from harness.practice.player import Framing
+from harness.practice.fault_player import Framing
 
 MAX_BODY = 32 * 1024 * 1024
-"""Bytes. The API takes no larger request (api §1.1)."""
+"""Bytes. The API takes no larger request."""
 MOST_UNREAD = 256 * 1024
 """Bytes that may wait in memory while a reply is on its way; then nothing more is read."""
 IDLE_S = 600.0
@@ -91,14 +91,14 @@ class Dialect(Protocol):
         ...
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """A client's connection. `serve` runs for as long as the client is there."""
 
     def __init__(
         self,
         id: int,
-        serve: Callable[["Connection"], Coroutine[None, None, None]],
-        over: Callable[["Connection"], None],
+        serve: Callable[["ClientConnection"], Coroutine[None, None, None]],
+        over: Callable[["ClientConnection"], None],
     ) -> None:
         """`serve` talks with the client; `over` is called once the socket is closed and `serve` has ended."""
         self.id = id
@@ -211,7 +211,7 @@ class Connection(asyncio.Protocol):
         return body, len(body)
 
     async def respond(self, status: int, headers: Headers, body: bytes) -> None:
-        """A whole response. What has no body by the rules of HTTP gets none."""
+        """A whole response. Where HTTP allows no body, none is sent."""
         if self.dialect is not None:
             status, headers, body = self.dialect.response(status, headers, body)
         body = b"" if status in (204, 304) or self._head_only else body
@@ -277,11 +277,11 @@ class Connection(asyncio.Protocol):
         raise Disconnected
 
     def leave(self) -> None:
-        """Close, unless it is closed; what is written still goes out."""
+        """Close, unless it is closed; pending data is still sent."""
         self._transport.close()
 
     def abandon(self) -> None:
-        """Close without waiting for anything; also what the loop has accepted and not told of yet."""
+        """Close without waiting for anything; also a connection that is accepted and not yet made."""
         self._abandoned = True
         if self.task is not None:
             self._transport.abort()

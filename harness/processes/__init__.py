@@ -1,6 +1,6 @@
 """Every child process of the program, and its end."""
 
-from harness.processes.outcome import ExitCounts, Finished, LeftOver, Limits
+from harness.processes.outcome import ExitCounts, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.processes import Processes
 
-__all__ = ["ExitCounts", "Finished", "LeftOver", "Limits", "Processes"]
+__all__ = ["ExitCounts", "ProcessLimits", "ProcessResult", "Processes", "SurvivingProcess"]

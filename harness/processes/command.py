@@ -1,23 +1,93 @@
-"""A command that was started, from its start to its one end."""
+"""One running command: its session leader, its end, running it to the end, and the handle of a background command."""
 
 import asyncio
+import os
+import subprocess
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import IO
 
-from harness.processes.leader import Leader
-from harness.processes.outcome import End, Finished, LeftOver, Limits
+import psutil
+
+from harness.base.threads import shielded
+from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
 
 
-class Command:
+class SessionLeader:
+    """A process that leads a session of its own: no terminal, one group.
+
+    Waiting ends with its exit, even if its output stays open; a thread waits, so the exit code is always collected.
+    asyncio's own processes are not used because they are killed together with their loop, and one that was handed over
+    must not be.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        output: int,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        errors: int | None = None,
+    ) -> None:
+        """Start it; `output` is the descriptor for stdout, and for stderr where `errors` is no other one.
+
+        Raises OSError, or ValueError for a null byte.
+        """
+        self._popen = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=stdin,
+            stdout=output,
+            stderr=output if errors is None else errors,
+            start_new_session=True,
+        )
+        self.pid = self._popen.pid
+        self.process = psutil.Process(self.pid)
+        """Known by its number and the moment it began; it is not reaped yet, so the number is still its own."""
+
+    def when_it_exits(self, tell: Callable[[int], None]) -> None:
+        """Begin to wait; `tell` gets the exit code, in a thread. Until then its number cannot be used again."""
+        threading.Thread(target=self._wait, args=(tell,), name=f"exit of {self.pid}", daemon=True).start()
+
+    def exit(self) -> "asyncio.Future[int]":
+        """Begin to wait; the future gets the exit code."""
+        loop = asyncio.get_running_loop()
+        exited: asyncio.Future[int] = loop.create_future()
+
+        def settle(code: int) -> None:
+            if not exited.done():
+                exited.set_result(code)
+
+        def tell(code: int) -> None:
+            try:
+                loop.call_soon_threadsafe(settle, code)
+            except RuntimeError:
+                return  # the loop is closed: nobody waits any more
+
+        self.when_it_exits(tell)
+        return exited
+
+    def _wait(self, tell: Callable[[int], None]) -> None:
+        tell(self._popen.wait())
+
+
+class ProcessCommand:
     """Settles exactly once, whether it exits, is ended, or both at the same time."""
 
     def __init__(
         self,
-        leader: Leader,
+        leader: SessionLeader,
         tree: ProcessTree,
         mark: str,
-        ended: Callable[["Command", End | None, float], None],
+        ended: Callable[["ProcessCommand", ProcessEnd | None, float], None],
         in_a_hurry: Callable[[], bool],
     ) -> None:
         """
@@ -36,42 +106,42 @@ class Command:
         self.mark = mark
         self.exited = leader.exit()
         """Gets the exit code of the leader; others of the command may live on."""
-        self.finished: asyncio.Future[Finished] = asyncio.get_running_loop().create_future()
+        self.finished: asyncio.Future[ProcessResult] = asyncio.get_running_loop().create_future()
         self.ending: asyncio.Task[None] | None = None
-        """Ends it; None until somebody asks for that."""
-        self.left: tuple[LeftOver, ...] = ()
+        """Ends it; None until it is requested."""
+        self.left: tuple[SurvivingProcess, ...] = ()
         """Who of it lives, after its end."""
         self.in_a_hurry = in_a_hurry
         self._ended = ended
         self.exited.add_done_callback(lambda _: tree.leader_exited() if self.ending is None else None)
 
-    async def look_for_left_over(self) -> tuple[LeftOver, ...]:
+    async def look_for_left_over(self) -> tuple[SurvivingProcess, ...]:
         """Who of the command lives now, after its leader exited."""
         if self.tree.group_lives():
             await asyncio.sleep(POLL_S)  # who has just closed its output is usually about to exit
         look_at((self.tree,))
         return self.tree.left_over()
 
-    def settle(self, finished: Finished, how: End, seconds: float = 0.0) -> None:
-        """It has ended; what is left of it may be ended later, and changes nothing but `left`."""
+    def settle(self, finished: ProcessResult, how: ProcessEnd, seconds: float = 0.0) -> None:
+        """It has ended; remaining processes may be ended later, which changes only `left`."""
         self.left = finished.left
         first = not self.finished.done()
         if first:
             self.finished.set_result(finished)
         self._ended(self, how if first else None, seconds)
 
-    async def result(self) -> Finished:
+    async def result(self) -> ProcessResult:
         """Wait for the end."""
         return await asyncio.shield(self.finished)
 
 
-def end_command(command: Command, limits: Limits) -> asyncio.Task[None]:
+def end_command(command: ProcessCommand, limits: ProcessLimits) -> asyncio.Task[None]:
     """Begin to end a command; if that has begun already, there is nothing to do but to wait for it."""
     return command.ending or end_commands((command,), limits, command.in_a_hurry)
 
 
 def end_commands(
-    commands: Sequence[Command], limits: Limits, in_a_hurry: Callable[[], bool], *others: ProcessTree
+    commands: Sequence[ProcessCommand], limits: ProcessLimits, in_a_hurry: Callable[[], bool], *others: ProcessTree
 ) -> asyncio.Task[None]:
     """Begin to end commands, and `others`, all at the same time. The commands must have no `ending` yet."""
     task = asyncio.create_task(_end(commands, limits, in_a_hurry, others))
@@ -81,7 +151,10 @@ def end_commands(
 
 
 async def _end(
-    commands: Sequence[Command], limits: Limits, in_a_hurry: Callable[[], bool], others: Sequence[ProcessTree]
+    commands: Sequence[ProcessCommand],
+    limits: ProcessLimits,
+    in_a_hurry: Callable[[], bool],
+    others: Sequence[ProcessTree],
 ) -> None:
     began = time.monotonic()
     ends = await end([*(command.tree for command in commands), *others], limits, in_a_hurry)
@@ -89,4 +162,134 @@ async def _end(
     for command, how in zip(commands, ends, strict=False):
         left = command.tree.left_over()
         code = command.exited.result() if left and command.exited.done() else None if left else await command.exited
-        command.settle(Finished(code, left=left, forced=how in (End.KILLED, End.SURVIVED)), how, seconds)
+        command.settle(
+            ProcessResult(code, left=left, forced=how in (ProcessEnd.KILLED, ProcessEnd.SURVIVED)), how, seconds
+        )
+
+
+async def to_its_end(
+    command: ProcessCommand, heard: Sequence[tuple[int, Callable[[bytes], None]]], limits: ProcessLimits
+) -> ProcessResult:
+    """Pass the data of each descriptor of `heard` to its sink until the command has ended.
+
+    When the task is cancelled, CancelledError is passed on only after the whole tree is gone.
+    """
+    pipes = [_Pipe(sink) for _, sink in heard]
+    transports: list[asyncio.ReadTransport] = []
+    loop = asyncio.get_running_loop()
+    try:
+        for (reading, _), pipe in zip(heard, pipes, strict=True):
+            transport, _ = await loop.connect_read_pipe(partial(_itself, pipe), os.fdopen(reading, "rb", 0))
+            transports.append(transport)
+        return await _until_end(command, pipes, limits)
+    except asyncio.CancelledError:
+        await shielded(end_command(command, limits))
+        raise
+    finally:
+        for transport in transports:
+            transport.close()
+
+
+async def _until_end(command: ProcessCommand, pipes: Sequence["_Pipe"], limits: ProcessLimits) -> ProcessResult:
+    await asyncio.wait({command.exited}, timeout=limits.time_s)
+    if timed_out := not command.exited.done():
+        await shielded(end_command(command, limits))
+    closed = await _all_closed_within(limits.pipe_grace_s, pipes)
+    if command.ending is None:
+        left = () if closed and not command.tree.group_lives() else await command.look_for_left_over()
+        command.settle(ProcessResult(command.exited.result(), left=left), ProcessEnd.EXITED)
+    return replace(await command.result(), timed_out=timed_out)
+
+
+async def _all_closed_within(seconds: float, pipes: Sequence["_Pipe"]) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            for pipe in pipes:
+                await pipe.closed.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+def _itself(pipe: "_Pipe") -> "_Pipe":
+    return pipe
+
+
+class _Pipe(asyncio.Protocol):
+    """Hands on what the command writes.
+
+    The pipe is ours and not asyncio's, because there a child that keeps it open can hold up `Process.wait`.
+    """
+
+    def __init__(self, sink: Callable[[bytes], None]) -> None:
+        self._sink = sink
+        self.closed = asyncio.Event()
+        """The other end is closed everywhere."""
+
+    def data_received(self, data: bytes) -> None:
+        self._sink(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed.set()
+
+
+class ChildProcess:
+    """A command that `Processes.start` began."""
+
+    def __init__(
+        self, command: ProcessCommand, output: Path, limits: ProcessLimits, let_go: Callable[[ProcessCommand], None]
+    ) -> None:
+        self._command = command
+        self._limits = limits
+        self._let_go = let_go
+        self._is_handed_over = False
+        self._looking: asyncio.Task[None] | None = None
+        self.output = output
+        """Where stdout and stderr go, in the order of writing."""
+        command.exited.add_done_callback(self._exited)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the leader, which is also that of its group and session."""
+        return self._command.pid
+
+    @property
+    def began(self) -> float:
+        """When it was started, in Unix time."""
+        return self._command.began
+
+    @property
+    def ended(self) -> bool:
+        """Whether `wait` returns at once."""
+        return self._command.finished.done()
+
+    async def wait(self) -> ProcessResult:
+        """Wait for its end, as many as like to. Its exit counts, and not who holds its output open."""
+        return await self._command.result()
+
+    async def end(self, limits: ProcessLimits | None = None) -> ProcessResult:
+        """End it and all that it started: TERM, 3 s, KILL. A second call waits for what the first one began.
+
+        After a normal exit this ends its background processes. Cancelled, it ends the child first and is cancelled
+        then. Raises RuntimeError after `hand_over`.
+        """
+        if self._is_handed_over:
+            raise RuntimeError(f"the process {self.pid} was handed over")
+        await shielded(end_command(self._command, limits or self._limits))
+        return replace(await self.wait(), left=self._command.left)
+
+    def hand_over(self) -> None:
+        """Let it live on without us: it survives our end and our crash. `wait` still reports its exit while we run.
+        Does nothing once it has ended or is being ended."""
+        if not (self.ended or self._command.ending or self._is_handed_over):
+            self._is_handed_over = True
+            self._let_go(self._command)
+
+    def _exited(self, _: asyncio.Future[int]) -> None:
+        if self._command.ending is None:
+            self._looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        left = await self._command.look_for_left_over()
+        if self._command.ending is None:
+            self._command.settle(ProcessResult(self._command.exited.result(), left=left), ProcessEnd.EXITED)

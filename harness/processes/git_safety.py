@@ -1,11 +1,11 @@
 """Keep git from running programs that a folder names: a safe environment, and a look at the repository's settings.
 
-A repository decides more than what is in it. Its `config` may name programs that git runs while it only looks:
-`core.fsmonitor`, filters, textconv, an external diff, hooks. Two things are done about it:
+A repository can run code: its `config` may name programs that git runs even for read-only commands: `core.fsmonitor`,
+filters, textconv, an external diff, hooks. Two protections:
 
-- `safe_environment` switches off by environment what has a fixed name (gitconfig(5), GIT_CONFIG_COUNT in git(1)).
-- `programs_in_config` finds what cannot be switched off because its name is free (`filter.NAME.clean`) or because git
-  has no empty value for it (`diff.external`), and every other setting that is not known to be harmless.
+- `safe_environment` disables settings with a fixed name through the environment (gitconfig(5), GIT_CONFIG_COUNT in
+git(1)). - `programs_in_config` finds settings that cannot be disabled because their name is free (`filter.NAME.clean`)
+or git has no empty value for them (`diff.external`), and every other setting not known to be harmless.
 
 Settings outside the repository, the user's and the system's, are the user's own and are trusted.
 """
@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 
 QUIET: Mapping[str, str] = MappingProxyType(
     {
@@ -26,7 +26,7 @@ QUIET: Mapping[str, str] = MappingProxyType(
         "core.hooksPath": os.devnull,
     }
 )
-"""Settings with which git that looks starts no hook and no monitor."""
+"""Settings that keep read-only git commands from starting hooks and monitors."""
 _SAFE: Mapping[str, str] = MappingProxyType(
     {
         **QUIET,
@@ -56,7 +56,7 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
 
 
 def safe_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables to add to `environment` for a command line that only looks, so that git runs nothing by itself.
+    """The variables to add to `environment` for a read-only command line, so that git runs no other program.
 
     Settings that `environment` already gives by GIT_CONFIG_COUNT stay; ours come behind them and win. The value of
     `diff.external` is not among ours: git up to 2.45 fails on an empty one. `programs_in_config` names it instead.
@@ -168,7 +168,7 @@ def programs_in_config(folder: Path) -> str | None:
 
 
 def password_in_config(folder: Path) -> str | None:
-    """The first setting of the repository around `folder` that shows a password or a token to whoever reads it.
+    """The first setting of the repository around `folder` that contains a password or a token.
 
     Such as `remote.origin.url`; also an address of the user's own settings that `git remote -v` would show in place of
     it. None: there is none, or no repository. Settings that cannot be read count as one, under the reason.
@@ -189,7 +189,7 @@ def password_in_config(folder: Path) -> str | None:
 
 
 class _Strange(Exception):  # noqa: N818  it says what is the matter
-    """A repository is not as git makes them. Its text says how, as a part of a sentence."""
+    """A repository has an unusual structure. The text says how, as part of a sentence."""
 
 
 class _Repository:

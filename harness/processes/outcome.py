@@ -1,15 +1,15 @@
-"""What is known of a command and its end."""
+"""Limits and results of commands."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 MARK = "HARNESS_PROCESS"
-"""Environment variable that says which commands a process belongs to: their marks, a space between two. There are
-several where a command of ours is this program again."""
+"""Environment variable with the marks of the commands that a process belongs to, separated by spaces; several if a
+command is this program again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """How long a command and its end may take, in seconds."""
 
     time_s: float = 120.0
@@ -22,45 +22,45 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOver:
-    """A process of the command that lives on."""
+class SurvivingProcess:
+    """A process that outlived its command."""
 
     pid: int
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ProcessResult:
     """How a command ended."""
 
     exit_code: int | None
     """Negative: the number of the signal that killed it. None: it could not be ended."""
     timed_out: bool = False
-    """We ended it, because its time was up."""
-    left: tuple[LeftOver, ...] = ()
+    """It was ended at its time limit."""
+    left: tuple[SurvivingProcess, ...] = ()
     """Background processes after a normal exit; after we ended it, what even KILL did not end."""
     forced: bool = False
-    """TERM did not end all of it in time, so that it was killed."""
+    """TERM did not end all of it in time, so it was killed."""
 
 
-class End(StrEnum):
-    """What it took until a command and all its children were gone."""
+class ProcessEnd(StrEnum):
+    """What it took to end a command and all its children."""
 
     EXITED = "exited"
-    """Nothing: the command exited by itself."""
+    """Nothing: the command exited."""
     TERMINATED = "terminated"
     """TERM."""
     KILLED = "killed"
     """KILL, for at least one of its processes."""
     SURVIVED = "survived"
-    """Something lives on in spite of KILL: it waits in the kernel, or belongs to another user."""
+    """A process survived KILL: it waits in the kernel, or belongs to another user."""
     HANDED_OVER = "handed-over"
-    """It is not ours any more."""
+    """It was handed over to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExitCounts:
-    """How the commands of a program ended. What was started and is in no other count still runs."""
+    """How the commands of a program ended. Started commands in no other count are still running."""
 
     started: int = 0
     exited: int = 0

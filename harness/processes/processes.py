@@ -11,13 +11,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, TYPE_CHECKING
 
-from harness.processes.outcome import MARK, End, ExitCounts, Finished, LeftOver, Limits
+from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 
 if TYPE_CHECKING:
-    from harness.processes.child import Child
-    from harness.processes.command import Command
-    from harness.processes.read_only import ReadOnlySandbox
-    from harness.processes.watcher_link import Watch
+    from harness.processes.command import ChildProcess, ProcessCommand
+    from harness.processes.sandbox import ReadOnlySandbox
+    from harness.processes.watcher_link import WatcherLink
 
 
 class Processes:
@@ -27,28 +26,28 @@ class Processes:
     with the first command, because what it needs to look at processes is large. When the program crashes or is killed,
     a watcher ends them (`harness.processes.watcher_link` says what each system gets).
 
-    Not started here, because they end in ways of their own: the person's external editor, which has the terminal, and
-    the app behind `harness serve`, which ends itself when its lifeline does.
+    Not started here, because they end in ways of their own: the user's external editor, which has the terminal, and the
+    app behind `harness serve`, which ends itself when its lifeline does.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: ProcessLimits | None = None) -> None:
         """`limits` are those of commands that are given none."""
-        self._limits = limits or Limits()
+        self._limits = limits or ProcessLimits()
         self._owner = f"{token_hex(8)}."
         """What the marks of all commands begin with."""
         self._program = os.getpid()
-        self._watch: Watch | None = None
+        self._watch: WatcherLink | None = None
         """None until there is something to watch over."""
-        self._ends: Counter[End] = Counter()
+        self._ends: Counter[ProcessEnd] = Counter()
         self._started = 0
         self._slowest_end_s = 0.0
-        self._commands: dict[Command, None] = {}
+        self._commands: dict[ProcessCommand, None] = {}
         """Those that run, and those that left something running."""
-        self._children: dict[Command, Child] = {}
+        self._children: dict[ProcessCommand, ChildProcess] = {}
         self._handed_over: set[str] = set()
-        """Marks of commands that are not ours any more."""
+        """Marks of commands that were handed over."""
         self._in_a_hurry = asyncio.Event()
-        self._closing: asyncio.Task[tuple[LeftOver, ...]] | None = None
+        self._closing: asyncio.Task[tuple[SurvivingProcess, ...]] | None = None
 
     async def run(
         self,
@@ -57,19 +56,19 @@ class Processes:
         cwd: Path,
         environment: Mapping[str, str],
         sink: Callable[[bytes], None],
-        limits: Limits | None = None,
+        limits: ProcessLimits | None = None,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
         read_only: bool = False,
-    ) -> Finished:
+    ) -> ProcessResult:
         """Run `command` to its end; `sink` gets stdout and stderr in one stream, in the order of writing.
 
         With `errors`, that gets stderr, and `sink` only stdout. With `read_only` it cannot change any file, where the
-        system offers that (`harness.processes.read_only`).
+        system offers that (`harness.processes.sandbox`).
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
-        from harness.processes.run import to_its_end
+        from harness.processes.command import to_its_end
 
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
@@ -94,10 +93,10 @@ class Processes:
         environment: Mapping[str, str],
         output: Path,
         read_only: bool = False,
-    ) -> "Child":
+    ) -> "ChildProcess":
         """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
         read. `read_only` is that of `run`, and it raises like `run`."""
-        from harness.processes.child import Child
+        from harness.processes.command import ChildProcess
 
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
@@ -105,30 +104,30 @@ class Processes:
             running = self._begin(command, cwd, environment, writing, read_only=read_only)
         finally:
             os.close(writing)
-        self._children[running] = Child(running, output, self._limits, self._let_go)
+        self._children[running] = ChildProcess(running, output, self._limits, self._let_go)
         return self._children[running]
 
     def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
-        """The environment for a short child process that somebody else starts and waits for, such as git: what is
-        left of it is ended with ours, at our end or after a crash. Alone it is not worth a watcher."""
+        """The environment for a short child process that other code starts and waits for, such as git: remaining
+        processes are ended with ours, at our end or after a crash. Alone it is not worth a watcher."""
         return _marked(environment, f"{self._owner}others")
 
     @property
-    def children(self) -> "tuple[Child, ...]":
+    def children(self) -> "tuple[ChildProcess, ...]":
         """Those that `start` began, that have not ended and are still ours."""
         return tuple(self._children.values())
 
     @property
     def counts(self) -> ExitCounts:
         """How the commands ended until now, those of `run` included."""
-        ends = {how.name.lower(): self._ends[how] for how in End}
+        ends = {how.name.lower(): self._ends[how] for how in ProcessEnd}
         return ExitCounts(self._started, **ends, slowest_end_s=self._slowest_end_s)
 
-    async def aclose(self) -> tuple[LeftOver, ...]:
-        """Start nothing any more, and end everything that lives: TERM to all at the same time, 3 s, KILL.
+    async def aclose(self) -> tuple[SurvivingProcess, ...]:
+        """Stop starting commands and end every running one: TERM to all at the same time, 3 s, KILL.
 
-        Returns what could not be ended. Calling it again waits for the first call. Cancelled once, it goes on to the
-        end and is cancelled then; cancelled twice, it kills at once.
+        Returns what could not be ended. Calling it again waits for the first call. Cancelled once, it finishes first
+        and is cancelled then; cancelled twice, it kills at once.
         """
         if self._closing is None:
             self._closing = asyncio.create_task(self._close())
@@ -154,9 +153,8 @@ class Processes:
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         read_only: bool = False,
-    ) -> "Command":
-        from harness.processes.command import Command
-        from harness.processes.leader import Leader
+    ) -> "ProcessCommand":
+        from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
 
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
@@ -164,7 +162,9 @@ class Processes:
         sandbox = _sandbox() if read_only else None
         try:
             marked = _marked(environment, mark) | (sandbox.environment if sandbox else {})
-            begin = partial(Leader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors)
+            begin = partial(
+                SessionLeader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors
+            )
             leader = sandbox.start(begin) if sandbox else begin()
         except BaseException:
             watch.gone(mark)
@@ -174,23 +174,23 @@ class Processes:
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
-        running = Command(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
+        running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
         self._commands[running] = None
         if sandbox:
             running.finished.add_done_callback(lambda _: sandbox.close())
         return running
 
-    def _watch_over(self) -> "Watch":
-        from harness.processes.watcher_link import Watch
+    def _watch_over(self) -> "WatcherLink":
+        from harness.processes.watcher_link import WatcherLink
 
         if self._closing is not None:
-            raise OSError(errno.ECANCELED, "the program is ending and starts nothing any more")
+            raise OSError(errno.ECANCELED, "the program is ending and starts no more processes")
         if os.getpid() != self._program:
             raise OSError(errno.EPERM, "only the program itself starts processes, not a forked copy of it")
-        self._watch = self._watch or Watch(self._owner)
+        self._watch = self._watch or WatcherLink(self._owner)
         return self._watch
 
-    def _ended(self, command: "Command", how: End | None, seconds: float) -> None:
+    def _ended(self, command: "ProcessCommand", how: ProcessEnd | None, seconds: float) -> None:
         assert self._watch is not None
         if command.mark in self._handed_over:
             return
@@ -204,14 +204,14 @@ class Processes:
             self._commands.pop(command, None)
             self._watch.gone(command.mark)
 
-    def _let_go(self, command: "Command") -> None:
+    def _let_go(self, command: "ProcessCommand") -> None:
         assert self._watch is not None
         del self._children[command], self._commands[command]
         self._handed_over.add(command.mark)
         self._watch.free(command.mark)
-        self._ends[End.HANDED_OVER] += 1
+        self._ends[ProcessEnd.HANDED_OVER] += 1
 
-    async def _close(self) -> tuple[LeftOver, ...]:
+    async def _close(self) -> tuple[SurvivingProcess, ...]:
         if self._watch is None or os.getpid() != self._program:
             return ()
         from harness.processes.command import end_commands
@@ -227,7 +227,7 @@ class Processes:
 
 
 def _sandbox() -> "ReadOnlySandbox":
-    from harness.processes.read_only import ReadOnlySandbox
+    from harness.processes.sandbox import ReadOnlySandbox
 
     return ReadOnlySandbox()
 

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 import psutil
 
-from harness.processes.outcome import MARK, End, LeftOver, Limits
+from harness.processes.outcome import MARK, ProcessEnd, ProcessLimits, SurvivingProcess
 
 POLL_S = 0.02
 """Processes that are not our children have no event for their exit; they are looked at this often."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ProcessSnapshot:
     """A process of the machine at one look."""
 
     process: psutil.Process
@@ -72,11 +72,13 @@ class ProcessTree:
         return True
 
     def leader_exited(self) -> None:
-        """Take in who is left of the session, now that its number cannot have been used again yet."""
+        """Take in the rest of the session while its number cannot have been reused yet."""
         if self.group_lives():
             self.take_in(tuple(table()), session_is_ours=True)
 
-    def take_in(self, everybody: Sequence[Seen], *, session_is_ours: bool | None = None) -> set[psutil.Process]:
+    def take_in(
+        self, everybody: Sequence[ProcessSnapshot], *, session_is_ours: bool | None = None
+    ) -> set[psutil.Process]:
         """Find the members in a look at the machine; those found earlier count while they live. Returns all of them."""
         ours = self._session_is_ours() if session_is_ours is None else session_is_ours
         self._members |= {seen.process for seen in everybody if self._owns(seen, ours)}
@@ -97,12 +99,12 @@ class ProcessTree:
         """Those that were alive at the last look."""
         return tuple(self._members)
 
-    def left_over(self) -> tuple[LeftOver, ...]:
+    def left_over(self) -> tuple[SurvivingProcess, ...]:
         """The members that were alive at the last look, by id and name."""
         return tuple(map(_left_over, self._members))
 
     def signal(self, number: signal.Signals, processes: Iterable[psutil.Process]) -> None:
-        """Signal members: the group of the leader at one stroke, so that nobody in it can fork in between."""
+        """Signal members: the group of the leader in one call, so that no member can fork in between."""
         rest = list(processes)
         if self.session is not None and self._session_is_ours():
             group = [process for process in rest if _group(process) == self.session]
@@ -112,7 +114,7 @@ class ProcessTree:
             with suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # gone; or of another user: a left-over
                 process.send_signal(number)
 
-    def _owns(self, seen: Seen, session_is_ours: bool) -> bool:
+    def _owns(self, seen: ProcessSnapshot, session_is_ours: bool) -> bool:
         if session_is_ours and seen.session == self.session:
             return True
         return any(self._bears(mark) for mark in seen.marks)
@@ -128,12 +130,12 @@ class ProcessTree:
 
 
 async def end(
-    trees: Sequence[ProcessTree], limits: Limits, in_a_hurry: Callable[[], bool] = lambda: False
-) -> tuple[End, ...]:
+    trees: Sequence[ProcessTree], limits: ProcessLimits, in_a_hurry: Callable[[], bool] = lambda: False
+) -> tuple[ProcessEnd, ...]:
     """TERM to all of them at the same time, grace, KILL; done when every member has exited. Returns what it took.
 
-    `in_a_hurry` is asked again and again in the grace, and ends it. Cancelled in the grace (the event loop is being
-    closed), it kills at once as well, and returns as usual: nobody else could do what is left to do.
+    `in_a_hurry` is polled during the grace and ends it. Cancelled in the grace (the event loop is being closed), it
+    kills at once as well, and returns as usual: no other code could finish the work.
     """
     try:
         stubborn = await _signal_until_gone(trees, signal.SIGTERM, limits.term_grace_s, in_a_hurry)
@@ -141,7 +143,8 @@ async def end(
         stubborn = tuple(trees)
     survivors = await _signal_until_gone(stubborn, signal.SIGKILL, limits.kill_grace_s) if stubborn else ()
     return tuple(
-        End.SURVIVED if tree in survivors else End.KILLED if tree in stubborn else End.TERMINATED for tree in trees
+        ProcessEnd.SURVIVED if tree in survivors else ProcessEnd.KILLED if tree in stubborn else ProcessEnd.TERMINATED
+        for tree in trees
     )
 
 
@@ -151,16 +154,16 @@ def look_at(trees: Sequence[ProcessTree]) -> dict[ProcessTree, set[psutil.Proces
     return {tree: set(tree.take_in(everybody)) for tree in trees}
 
 
-def table() -> Iterator[Seen]:
+def table() -> Iterator[ProcessSnapshot]:
     """Every process of the machine but this one."""
     for process in psutil.process_iter():
         if process.pid != os.getpid():
             with suppress(psutil.Error):  # gone since
-                yield Seen(process, process.ppid(), _session(process.pid), _marks(process))
+                yield ProcessSnapshot(process, process.ppid(), _session(process.pid), _marks(process))
 
 
 def lives(process: psutil.Process) -> bool:
-    """Whether it is still there, and more than an exit code that nobody has asked for."""
+    """Whether it is still running and not a zombie."""
     try:
         return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
     except psutil.NoSuchProcess:
@@ -228,15 +231,15 @@ def _group(process: psutil.Process) -> int:
 
 
 def _may_be_parent(parent: psutil.Process, child: psutil.Process) -> bool:
-    """False where the number of a parent that has exited was given to somebody younger than the child."""
+    """False if the pid of an exited parent was reused by a process younger than the child."""
     try:
         return parent.create_time() <= child.create_time()
     except psutil.Error:
         return False
 
 
-def _left_over(process: psutil.Process) -> LeftOver:
+def _left_over(process: psutil.Process) -> SurvivingProcess:
     try:
-        return LeftOver(process.pid, process.name())
+        return SurvivingProcess(process.pid, process.name())
     except psutil.Error:
-        return LeftOver(process.pid, "?")
+        return SurvivingProcess(process.pid, "?")

@@ -1,12 +1,11 @@
-"""A program that outlives ours for a moment, and ends the processes that it would have left behind.
+"""A program that briefly outlives ours and ends the processes that a crash would leave behind.
 
-It is told of every command through a pipe that only we hold. However we end, the kernel closes the pipe; at a normal
-end there is nothing left to do, and we end the watcher ourselves. It stays small: what it needs to look at processes is
-imported once we are gone.
+It learns of every command through a pipe that only we hold. However we end, the kernel closes the pipe; after a normal
+end nothing is left to do, and we stop the watcher. It stays small: psutil is imported only once we are gone.
 
 Lines: `leads MARK PID START`, a command and its leader; `left MARK SESSION [PID START]...`, a command whose leader has
-exited, and who lives on, or of which nothing else is known yet; `gone MARK`; `free MARK`, a command that was handed
-over. START is Unix time.
+exited, with its known remaining processes; `gone MARK`; `free MARK`, a command that was handed over. START is Unix
+time.
 """
 
 import os
@@ -15,11 +14,11 @@ import signal
 import sys
 
 SAME_START_S = 2.0
-"""Moments that differ by less are the same; what was told and what is seen hang on the same clock, but that is set."""
+"""Start times that differ by less are the same; the system clock may be adjusted between two readings."""
 
 
-class Known:
-    """A command that lives."""
+class LiveCommand:
+    """A running command."""
 
     def __init__(self, session: int, members: list[tuple[int, float]], *, leads: bool) -> None:
         self.leads = leads
@@ -30,11 +29,11 @@ class Known:
         """Some of its processes, by id and start."""
 
 
-class Told:
-    """What was said."""
+class WatcherState:
+    """The commands the watcher knows."""
 
     def __init__(self) -> None:
-        self.known: dict[str, Known] = {}
+        self.known: dict[str, LiveCommand] = {}
         """The commands, by their marks."""
         self.free: set[str] = set()
         """Marks of those that were handed over."""
@@ -48,21 +47,22 @@ class Told:
                 self.known.pop(mark, None)
                 self.free.add(mark)
             case ["leads", mark, pid, start]:
-                self.known[mark] = Known(int(pid), [(int(pid), float(start))], leads=True)
+                self.known[mark] = LiveCommand(int(pid), [(int(pid), float(start))], leads=True)
             case ["left", mark, session, *members]:
                 pairs = zip(members[::2], members[1::2], strict=True)
-                self.known[mark] = Known(int(session), [(int(pid), float(start)) for pid, start in pairs], leads=False)
+                self.known[mark] = LiveCommand(
+                    int(session), [(int(pid), float(start)) for pid, start in pairs], leads=False
+                )
 
 
-def listen(pipe: int, program: int) -> Told:
-    """Hear what is said until the pipe is closed or, where the kernel can tell (Linux), the program has ended: a copy
-    of it that was forked may hold the pipe for longer."""
+def listen(pipe: int, program: int) -> WatcherState:
+    """Read the pipe until it is closed or, on Linux, the program has ended: a forked copy may hold the pipe longer."""
     waiting = select.poll()
     waiting.register(pipe, select.POLLIN)
     ended = _exit_of(program)
     if ended is not None:
         waiting.register(ended, select.POLLIN)
-    told, rest = Told(), b""
+    told, rest = WatcherState(), b""
     while True:
         ready = {descriptor for descriptor, _ in waiting.poll()}
         if pipe in ready:
@@ -76,14 +76,14 @@ def listen(pipe: int, program: int) -> Told:
             return told
 
 
-def end_all(owner: str, told: Told) -> None:
-    """End what is left of the commands whose marks begin with `owner`."""
+def end_all(owner: str, told: WatcherState) -> None:
+    """End the remaining processes of commands whose marks begin with `owner`."""
     import asyncio
     from itertools import starmap
 
     import psutil
 
-    from harness.processes.outcome import Limits
+    from harness.processes.outcome import ProcessLimits
     from harness.processes.tree import ProcessTree, end, table
 
     def process_of(pid: int, start: float) -> psutil.Process | None:
@@ -100,7 +100,7 @@ def end_all(owner: str, told: Told) -> None:
         number_is_taken = not members and psutil.pid_exists(command.session)
         tree.take_in(everybody, session_is_ours=True if command.leads and not number_is_taken else None)
         trees.append(tree)
-    asyncio.run(end([*trees, ProcessTree(owner, spared=told.free)], Limits()))
+    asyncio.run(end([*trees, ProcessTree(owner, spared=told.free)], ProcessLimits()))
 
 
 def _exit_of(program: int) -> int | None:

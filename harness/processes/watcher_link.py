@@ -17,7 +17,7 @@ MOST_MEMBERS = 100
 systems other than Linux, where a longer line is written while there is room for it)."""
 
 
-class Watch:
+class WatcherLink:
     """Tells the watcher what lives, and starts it before the first command; again when it was killed.
 
     What each system gets: on Linux a crash is noticed when the program has ended, even while a forked copy of it lives
@@ -86,7 +86,7 @@ class Watch:
 
 
 class _Line:
-    """One watcher, and the pipe to it. When nobody knows the line any more, the pipe is closed like at a crash."""
+    """One watcher, and the pipe to it. If the watcher does not know the line, the pipe is closed as after a crash."""
 
     def __init__(self, owner: str) -> None:
         packages = [str(Path(psutil.__file__).parents[1]), str(PROGRAM.parents[2])]

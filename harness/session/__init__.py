@@ -1,31 +1,28 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
 from harness.definitions import CommandFile
-from harness.engine.inbox import Incoming
-from harness.engine.model.context_usage import ContextUse
-from harness.engine.model.prompt_parts import PromptPart
-from harness.engine.permissions.asker import Asker, Nobody, UserAnswer, WaitChoice
-from harness.engine.rewind.rewind import FilesBack
-from harness.engine.subagents.admission import GateStatus
-from harness.engine.subagents.rows import AgentRow
+from harness.engine.inbox import Inbox
+from harness.engine.model.context_report import ContextUse, PromptPart
+from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
+from harness.engine.rewind.rewind import RewindPlan
+from harness.engine.subagents.admission import AdmissionStatus
+from harness.engine.subagents.reports import SubagentRow
 from harness.engine.tools.attachments import attachment_problem
 from harness.journal import Record, RewindPoint, SessionSummary
-from harness.memory import Memory, MemoryBook
-from harness.memory import Place as MemoryPlace
-from harness.memory import Problem as MemoryProblem
-from harness.permissions import Answer, PermissionRequest, PermissionRule
+from harness.memory import Memory, MemoryBook, MemoryOwner, MemoryProblem
+from harness.permissions import PermissionAnswer, PermissionRequest, PermissionRule
+from harness.policies.breakers.health_table import report_lines, table_lines
 from harness.policies.breakers.messages import in_words
-from harness.policies.breakers.text_table import report_lines, table_lines
 from harness.policies.loops.messages import LABELS as LOOP_CHOICES
 from harness.policies.loops.messages import RUNGS, described
 from harness.policies.loops.messages import question as loop_question
 from harness.policies.recovery.transitions import exit_code
-from harness.practice.fault_words import MODEL_KINDS as FAULT_KINDS
-from harness.practice.fault_words import TOOL_KINDS as TOOL_FAULT_KINDS
+from harness.practice.fault_kinds import MODEL_KINDS as FAULT_KINDS
+from harness.practice.fault_kinds import TOOL_KINDS as TOOL_FAULT_KINDS
 from harness.processes import ExitCounts
 from harness.session.open import Opening, open_session
 from harness.session.session import Session, sessions_of
-from harness.skills import Problem as SkillProblem
+from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow
 
@@ -34,31 +31,31 @@ __all__ = [
     "LOOP_CHOICES",
     "RUNGS",
     "TOOL_FAULT_KINDS",
-    "AgentRow",
-    "Answer",
+    "AdmissionStatus",
     "Asker",
     "CommandFile",
     "CommandRow",
     "ContextUse",
     "ExitCounts",
-    "FilesBack",
-    "GateStatus",
-    "Incoming",
+    "Inbox",
     "Memory",
     "MemoryBook",
-    "MemoryPlace",
+    "MemoryOwner",
     "MemoryProblem",
-    "Nobody",
+    "NoAsker",
     "Opening",
+    "PermissionAnswer",
     "PermissionRequest",
     "PermissionRule",
     "PromptPart",
     "Record",
+    "RewindPlan",
     "RewindPoint",
     "Session",
     "SessionSummary",
     "Skill",
     "SkillProblem",
+    "SubagentRow",
     "UserAnswer",
     "WaitChoice",
     "attachment_problem",

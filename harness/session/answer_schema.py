@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import SettingsError
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 from harness.events import Json
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _IN = "Answer with one JSON value that fits this JSON schema, and with nothing e
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit(Exception):  # noqa: N818 (a finding, not a mistake of the program)
+class SchemaMismatch(Exception):  # noqa: N818 (a finding, not a mistake of the program)
     """Why an answer does not fit, as a clause."""
 
     why: str
@@ -86,16 +86,16 @@ class AnswerSchema:
         if fenced := _FENCED.match(text):
             text = fenced["inner"]
         if not text:
-            raise Misfit("it is empty")
+            raise SchemaMismatch("it is empty")
         try:
             value = json.loads(text, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:
-            raise Misfit(f"it is not JSON ({error})") from error
+            raise SchemaMismatch(f"it is not JSON ({error})") from error
         from jsonschema.exceptions import best_match
 
         if (found := best_match(self._validator().iter_errors(value))) is not None:
             message = found.message if len(found.message) <= 300 else f"{found.message[:299]}…"
-            raise Misfit(f"{found.json_path}: {message}")
+            raise SchemaMismatch(f"{found.json_path}: {message}")
         return value
 
     def _validator(self) -> "Validator":

@@ -1,4 +1,4 @@
-"""Opens sessions: a new one, or one that goes on where its journal ends."""
+"""Opens sessions: new ones, and ones that continue from a journal."""
 
 import asyncio
 import logging
@@ -11,12 +11,11 @@ from harness import __version__, journal
 from harness.agent import Agent
 from harness.base.clock import Clock
 from harness.base.errors import JournalError
-from harness.base.masking import Masking
+from harness.base.secrets import Masking
 from harness.base.threads import in_thread
-from harness.engine.config import secrets_of
+from harness.engine.config import Policies, secrets_of
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Asker, Nobody
-from harness.engine.policy_set import Policies
+from harness.engine.permissions.asker import Asker
 from harness.events import (
     Effort,
     Event,
@@ -25,10 +24,9 @@ from harness.events import (
     SettingChanged,
 )
 from harness.hooks import Hook
-from harness.journal import Journal, Record, SessionState
-from harness.journal.recorder import Recorder, unobserved
+from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.session.session import Session
-from harness.settings import PRACTICE_MODEL, Loaded, Settings, load
+from harness.settings import PRACTICE_MODEL, LoadedSettings, Settings, load
 from harness.tools.tool import Tool
 
 AT_A_TIME = 200
@@ -37,7 +35,7 @@ AT_A_TIME = 200
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Which conversation a session goes on with."""
+    """Which conversation a session continues."""
 
     resume: str | None = None
     """Id, beginning of an id, or "latest"; None: begin a new one."""
@@ -46,7 +44,7 @@ class Opening:
 
 
 async def open_session(
-    loaded: Loaded | None = None,
+    loaded: LoadedSettings | None = None,
     asker: Asker | None = None,
     opening: Opening | None = None,
     *,
@@ -61,7 +59,7 @@ async def open_session(
     warm: bool = True,
     **overrides: object,
 ) -> Session:
-    """Open a new session, or go on with an old one.
+    """Open a new session, or continue an old one.
 
         async with await open_session(tools=[weather], permission_mode="edits") as session:
             async for event in session.run("Is it raining in Oslo?"):
@@ -69,7 +67,7 @@ async def open_session(
 
     Args:
         loaded: the settings and where they came from; None: read as for `Agent`.
-        asker: who answers questions; None: nobody, so that what would ask is refused.
+        asker: answers questions; None: whatever would ask is refused.
         opening: which conversation; None: a new one. A journal holds no tools, hooks and policies: hand them in again.
         tools: tools of your own, added to the standard ones.
         standard: names of the standard tools to keep; None: all of them, `()`: none.
@@ -115,26 +113,8 @@ async def open_session(
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
     recorder = Recorder(kept, observer)
-    conversation = Conversation(
-        recorder,
-        messages=state.messages,
-        rewind_points=state.rewind_points,
-        turn=state.turn,
-        step=state.step,
-        own_commands=state.own_commands,
-        spend=state.spend,
-        shortenings=state.shortenings,
-        raised_caps=state.raised_caps,
-        plans=state.plans,
-        asked=state.asked,
-        plain_until=state.plain_until,
-        measured=state.measured,
-        message_id=state.message_id,
-        cache_misses=state.cache_misses,
-        lists=state.lists,
-        masking=masking,
-    )
-    recorder.tell = conversation.show
+    conversation = Conversation.resumed(recorder, state, masking)
+    recorder.show = conversation.show
     try:
         agent = Agent(
             settings,
@@ -142,7 +122,7 @@ async def open_session(
             standard=standard,
             hooks=hooks,
             policies=policies,
-            asker=asker or Nobody(),
+            asker=asker,
             conversation=conversation,
             outputs=journal.outputs_folder(kept.path),
             agents=journal.agents_folder(kept.path),
@@ -150,26 +130,27 @@ async def open_session(
             clock=clock,
             log=log,
         )
-        agent.check()
+        agent.parts.shared.connection.check()
         if warm:
             await agent.open()
     except BaseException:
         kept.close()
         raise
-    effort = settings.effort or ""
+    effort, address = settings.effort or "", agent.parts.shared.connection.address
     started = SessionStarted(
-        *(kept.session_id, __version__, str(settings.workspace), settings.model, agent.address, settings.practice),
+        *(kept.session_id, __version__, str(settings.workspace), settings.model, address, settings.practice),
         effort=effort,
     )
     resumed = SessionResumed(
-        *(__version__, settings.model, agent.address, settings.practice, skipped, state.interrupted), effort
+        *(__version__, settings.model, address, settings.practice, skipped, state.interrupted), effort
     )
+    parts, events = agent.parts, [record.event for record in records]
     try:
-        agent.dispatching.recall((record.event, record.at) for record in records)
-        agent.rewinding.recall(record.event for record in records)
-        agent.escaping.recall((record.event, record.at) for record in records)
-        if agent.crew is not None:
-            agent.crew.recall(record.event for record in records)
+        parts.breakers.recall((record.event, record.at) for record in records)
+        parts.rewind.recall(events)
+        parts.loops.recall((record.event, record.at) for record in records)
+        if parts.background is not None:
+            parts.background.recall(events)
     except ValueError as error:
         await agent.aclose()
         kept.close()
@@ -178,16 +159,16 @@ async def open_session(
             "begin a new session."
         ) from error
     conversation.emit(started if opening.resume is None else resumed)
-    if any(isinstance(record.event, SettingChanged) and record.event.name == "permission_mode" for record in records):
-        agent.set_permission_mode(agent.permissions.mode)  # a mode that was set by hand ended with its program
-    if agent.lists != conversation.lists:
-        conversation.emit(agent.lists)
-    agent.dispatching.announce()
-    agent.escaping.announce()
+    if any(isinstance(event, SettingChanged) and event.name == "permission_mode" for event in events):
+        parts.shared.rules.set_mode(parts.shared.rules.mode)  # a mode that was set by hand ended with its program
+    if parts.lists != conversation.lists:
+        conversation.emit(parts.lists)
+    parts.breakers.announce()
+    parts.loops.announce()
     return Session(agent, kept.path, recorder, state, skipped)
 
 
-def _with_choices_of(state: SessionState, loaded: Loaded) -> Settings:
+def _with_choices_of(state: SessionState, loaded: LoadedSettings) -> Settings:
     """The settings with the session's own model and effort, unless others were asked for; with no model of the other
     kind, where the practice model answers now or did then."""
     settings = loaded.settings

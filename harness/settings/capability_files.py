@@ -1,4 +1,4 @@
-"""The capability map from files: the shipped one, that of the person, and that of the project."""
+"""The capability map from files: the built-in one, the user's and the project's."""
 
 import re
 import tomllib
@@ -13,12 +13,17 @@ from typing import Any
 from platformdirs import user_config_path
 
 from harness.base.errors import SettingsError
-from harness.base.regular_file import NotRegularError, read_regular
-from harness.base.terminal_text import visible
-from harness.base.toml_lines import places
-from harness.base.toml_text import toml_of
+from harness.base.external_text import visible
+from harness.base.files import NotRegularError, read_regular
+from harness.base.toml import key_lines, toml_of
 from harness.events import Severity
-from harness.policies.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap, Problem
+from harness.policies.breakers.capabilities import (
+    UNSURE,
+    Capability,
+    CapabilityMap,
+    CapabilityProblem,
+    DeclaredAlternative,
+)
 
 NAME = "capabilities.toml"
 MOST_BYTES = 100_000
@@ -27,20 +32,20 @@ ALTERNATIVE_KEYS = ("tool", "method", "degradation", "severity")
 
 
 def capability_files(workspace: Path) -> tuple[Path, Path]:
-    """Where the person's and the project's map would be."""
+    """The paths of the user's and the project's map."""
     return user_config_path("harness") / NAME, workspace / ".harness" / NAME
 
 
 def load_capabilities(
     user_file: Path | None, project_file: Path | None, known: Collection[str], *, also: Mapping[str, str] | None = None
 ) -> CapabilityMap:
-    """The shipped map with the tables of the person's and then the project's file in the place of its own.
+    """The built-in map, with its tables replaced by those of the user's and then the project's file.
 
     Args:
         known: the tools of the agent. Entries of shipped tools that it has not are checked and then left out.
         also: tools without an entry, with what they say of themselves; an entry is derived from that.
 
-    Raises SettingsError, with file and line, for a file that cannot be used (A19).
+    Raises SettingsError, with file and line, for a file that cannot be used.
     """
     own = [
         _Source(str(path), text)
@@ -75,7 +80,7 @@ def _within(capability: Capability, known: Collection[str]) -> Capability:
 
 
 class _Source:
-    """A file, and where in it a key stands."""
+    """A file and the lines of its keys."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -83,7 +88,7 @@ class _Source:
 
     @cached_property
     def _lines(self) -> Mapping[tuple[str, ...], int]:
-        return places(self.text)  # only a complaint needs them
+        return key_lines(self.text)  # only a complaint needs them
 
     def line(self, *path: str) -> int:
         """Line of a key, or of the nearest table around it."""
@@ -105,7 +110,7 @@ def _text(path: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except NotRegularError as error:
-        raise SettingsError(f"{path} is {error.strerror}; put the capability map there, or nothing.") from error
+        raise SettingsError(f"{path} is {error.strerror}; replace it with a capability map or remove it.") from error
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} cannot be read ({error}); it has to be a TOML file in UTF-8.") from error
 
@@ -153,7 +158,7 @@ def _capability(source: _Source, tool: str, table: object) -> Capability:
     )
 
 
-def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any]) -> Alternative:
+def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any]) -> DeclaredAlternative:
     path = (tool, "alternatives", str(number))
     _check_keys(source, table, ALTERNATIVE_KEYS, *path)
     severity = table.get("severity", Severity.HIGH.value)
@@ -161,7 +166,7 @@ def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any])
         raise source.error(f'severity is {severity!r}; write "low" or "high"', *path, "severity")
     degradation = _words(source, table, "degradation", *path) if "degradation" in table else UNSURE
     method = _words(source, table, "method", *path)
-    return Alternative(_words(source, table, "tool", *path), method, degradation, Severity(severity))
+    return DeclaredAlternative(_words(source, table, "tool", *path), method, degradation, Severity(severity))
 
 
 def _check_keys(source: _Source, table: Mapping[str, object], keys: tuple[str, ...], *path: str) -> None:
@@ -181,7 +186,7 @@ def _words(source: _Source, table: Mapping[str, object], key: str, *path: str) -
     return " ".join(value.split())
 
 
-def _error(problem: Problem, origins: Mapping[str, _Source]) -> SettingsError:
+def _error(problem: CapabilityProblem, origins: Mapping[str, _Source]) -> SettingsError:
     path = [problem.tool, *filter(None, problem.key.split("."))]
     source = origins.get(problem.tool)
     if source is None:

@@ -1,4 +1,4 @@
-"""What the files of a folder may set: a short list by themselves, more once the user trusts the folder, some never.
+"""What the files of a folder may set: a few settings always, most with the user's trust, some never.
 
 A folder may have been cloned from anywhere. Its `.env` and `.harness/settings.toml` are read before anybody has looked
 at them, so what they may do is an allow-list: whatever is not in `FREE` waits for the user's answer. The answer is kept
@@ -14,13 +14,13 @@ from pathlib import Path
 from uuid import uuid4
 
 from harness.base.errors import SettingsError
-from harness.base.regular_file import read_regular
-from harness.base.secret import MASK
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
+from harness.base.files import read_regular
+from harness.base.secrets import MASK
 from harness.definitions import CostClaim
-from harness.settings.sources import SECRETS, Given, Layer, Source
+from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
-FREE = frozenset({"plain", "theme", "call", "permissions_ask", "permissions_deny"})
+FREE = frozenset({"plain", "theme", "notification", "permissions_ask", "permissions_deny"})
 """Looks, and rules that only make the agent ask or refuse more. `permission_mode = "deny"` is free as well."""
 FILE = "trusted-folders.json"
 """Beside the settings file of the user: which folders they trust, and to set what."""
@@ -48,7 +48,7 @@ _NEVER = {
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FolderClaim:
     """A setting of a folder's file that waits for trust."""
 
     name: str
@@ -60,14 +60,14 @@ class Claim:
     """A session can begin without an answer: until there is one, this is left out."""
 
 
-def refuse_misplaced(source: Source) -> None:
+def refuse_misplaced(source: SettingsSource) -> None:
     """Raise SettingsError for what no file sets, not even that of the user."""
     for name, remedy in (("workspace", "--cwd or HARNESS_WORKSPACE"), ("trust_folder", "--trust-folder")):
         if (given := source.given.get(name)) is not None:
             raise SettingsError(f"{given.origin} cannot be set in a file; use {remedy}.")
 
 
-def refuse_never(source: Source, user_file: Path) -> None:
+def refuse_never(source: SettingsSource, user_file: Path) -> None:
     """Raise SettingsError for what the files of a folder never set."""
     refuse_misplaced(source)
     for name, given in source.given.items():
@@ -75,37 +75,40 @@ def refuse_never(source: Source, user_file: Path) -> None:
             remedy = "use the flag --yolo" if given.value == "yolo" else f"put it into {user_file}"
             raise SettingsError(f"{given.origin} = {given.value!r} is refused: {_QUESTIONS.format(remedy=remedy)}.")
         # Keys and addresses in a file that is usually committed are nobody's habit; in .env they wait for trust.
-        keys = given.layer is Layer.PROJECT and name in ("base_url", *SECRETS)
+        keys = given.layer is SettingsLayer.PROJECT and name in ("base_url", *SECRETS)
         if reason := _KEYS if keys else _NEVER.get(name, ""):
             text = reason.format(user_file=user_file, remedy=f"put it into {user_file}")
             raise SettingsError(f"{given.origin} is refused: {text}.")
 
 
-def claims_of(sources: tuple[Source, ...]) -> tuple[Claim, ...]:
-    """What waits for trust in the files of a folder."""
+def claims_of(sources: tuple[SettingsSource, ...]) -> tuple[FolderClaim, ...]:
+    """The settings in the files of a folder that need trust."""
     found = (item for source in sources for item in source.given.items() if not _free(*item))
     return tuple(
-        Claim(name, given.origin, _shown(name, given.value), given.layer is Layer.FILES) for name, given in found
+        FolderClaim(name, given.origin, _shown(name, given.value), given.layer is SettingsLayer.FILES)
+        for name, given in found
     )
 
 
-def choices_of(files: Iterable[CostClaim], base: Path) -> Source:
+def choices_of(files: Iterable[CostClaim], base: Path) -> SettingsSource:
     """The models and efforts that files with commands and agents name, as a source that only claims: none of it is a
     setting."""
-    return Source({(name := f"{one.file}: {one.key}"): Given(one.value, Layer.FILES, name, base) for one in files})
+    return SettingsSource(
+        {(name := f"{one.file}: {one.key}"): SettingValue(one.value, SettingsLayer.FILES, name, base) for one in files}
+    )
 
 
-def without_claims(source: Source) -> Source:
-    """The source with nothing but what is free."""
-    return Source({name: given for name, given in source.given.items() if _free(name, given)}, source.notes)
+def without_claims(source: SettingsSource) -> SettingsSource:
+    """The source without the settings that need trust."""
+    return SettingsSource({name: given for name, given in source.given.items() if _free(name, given)}, source.notes)
 
 
-def is_trusted(user_folder: Path, workspace: Path, sources: tuple[Source, ...]) -> bool:
+def is_trusted(user_folder: Path, workspace: Path, sources: tuple[SettingsSource, ...]) -> bool:
     """Whether the user has said that this folder may set what its files claim now. Raises SettingsError."""
     return _read(user_folder / FILE).get(str(workspace)) == _digest(sources)
 
 
-def remember_trust(user_folder: Path, workspace: Path, sources: tuple[Source, ...]) -> None:
+def remember_trust(user_folder: Path, workspace: Path, sources: tuple[SettingsSource, ...]) -> None:
     """Keep the user's yes to these claims. Raises SettingsError when it cannot be written."""
     path = user_folder / FILE
     folders = {**_read(path), str(workspace): _digest(sources)}
@@ -119,8 +122,8 @@ def remember_trust(user_folder: Path, workspace: Path, sources: tuple[Source, ..
         raise SettingsError(f"{path} cannot be written: {error.strerror}; make its folder writable.") from error
 
 
-def _digest(sources: tuple[Source, ...]) -> str:
-    """What stands for the claims and their values; it changes when one of them does."""
+def _digest(sources: tuple[SettingsSource, ...]) -> str:
+    """A hash of the claims and their values."""
     claims = sorted(
         (given.layer.value, name, repr(given.value.reveal() if hasattr(given.value, "reveal") else given.value))
         for source in sources
@@ -130,7 +133,7 @@ def _digest(sources: tuple[Source, ...]) -> str:
     return hashlib.sha256(json.dumps(claims).encode()).hexdigest()
 
 
-def _free(name: str, given: Given) -> bool:
+def _free(name: str, given: SettingValue) -> bool:
     return name in FREE or (name == "permission_mode" and given.value == "deny")
 
 

@@ -11,11 +11,11 @@ from typing import Self
 from pydantic import ValidationError
 
 from harness.base.errors import SettingsError
-from harness.base.secret import Secret
-from harness.definitions import cost_claims, places
+from harness.base.secrets import Secret
+from harness.definitions import cost_claims, definition_folders
 from harness.settings.fields import PRACTICE_MODEL, Settings
 from harness.settings.folder_trust import (
-    Claim,
+    FolderClaim,
     choices_of,
     claims_of,
     is_trusted,
@@ -24,19 +24,18 @@ from harness.settings.folder_trust import (
     remember_trust,
     without_claims,
 )
-from harness.settings.hook_layers import every_hook, trusts
-from harness.settings.rule_layers import every_rule
+from harness.settings.layers import every_hook, every_rule, trusts
 from harness.settings.sources import (
     SECRETS,
-    Given,
-    Layer,
-    Source,
+    SettingsLayer,
+    SettingsSource,
+    SettingValue,
     from_dotenv,
     from_environment,
     from_file,
     from_flags,
 )
-from harness.settings.value_types import words_for
+from harness.settings.value_types import value_hint
 
 PATHS = ("workspace", "practice_script", "tool_faults", "state_dir", "permissions_file", "user_dir", "home_dir")
 SHIPPED = ("practice_script", "tool_faults")
@@ -45,7 +44,7 @@ KEYS_REASON = "a folder that you cloned must not decide about keys"
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings, and where each came from."""
 
     settings: Settings
@@ -53,7 +52,7 @@ class Loaded:
     """For every setting, in words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model", "default"."""
     notes: tuple[str, ...]
     """Oddities that stop nothing: a skipped line of .env, a variable that looks misspelt."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[FolderClaim, ...] = ()
     """What the files of the workspace set, and only with the user's trust may."""
     trust: bool | None = None
     """Whether the user trusts the workspace with its claims; None: they were not asked yet, or there is no claim."""
@@ -75,11 +74,11 @@ class Loaded:
 
 
 def current_folder() -> Path:
-    """The folder this process is in. Raises SettingsError when somebody has deleted it."""
+    """The folder this process is in. Raises SettingsError if it was deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError as error:
-        raise SettingsError("The folder you are in does not exist any more; change to one that does.") from error
+        raise SettingsError("The current folder no longer exists; change to another one.") from error
 
 
 def load(
@@ -88,7 +87,7 @@ def load(
     cwd: Path | None = None,
     *,
     user_file: Path | None = None,
-) -> Loaded:
+) -> LoadedSettings:
     """Read the settings: flags > environment > .env of the workspace > project file > user file > defaults.
 
     Args:
@@ -103,12 +102,15 @@ def load(
     user_file = user_settings_file() if user_file is None else user_file
     first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
     workspace = _workspace(_merged(first).get("workspace"), cwd)
-    of_user = from_file(user_file, Layer.USER, user_file.parent)
+    of_user = from_file(user_file, SettingsLayer.USER, user_file.parent)
     refuse_misplaced(of_user)
-    folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), Layer.PROJECT, workspace))
+    folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), SettingsLayer.PROJECT, workspace))
     for source in folder:
         refuse_never(source, user_file)
-    choices = (*cost_claims(places("commands", workspace), ("model",)), *cost_claims(places("agents", workspace)))
+    choices = (
+        *cost_claims(definition_folders("commands", workspace), ("model",)),
+        *cost_claims(definition_folders("agents", workspace)),
+    )
     claiming = (*folder, choices_of(choices, workspace))
     claims = claims_of(claiming)
     trust = _trust(workspace, claiming, (*first, of_user), user_file) if claims else None
@@ -128,7 +130,7 @@ def load(
     settings = _checked(values | {"workspace": workspace}, given)
     notes = tuple(note for source in sources for note in source.notes)
     left_out = tuple(f"{claim.origin} is left out, because this folder is not trusted." for claim in claims)
-    return Loaded(
+    return LoadedSettings(
         settings,
         origins,
         (*notes, *(left_out if trust is False else ())),
@@ -157,14 +159,14 @@ def user_settings_file() -> Path:
     return user_config_path("harness", appauthor=False) / "settings.toml"
 
 
-def _merged(sources: tuple[Source, ...]) -> dict[str, Given]:
-    merged: dict[str, Given] = {}
+def _merged(sources: tuple[SettingsSource, ...]) -> dict[str, SettingValue]:
+    merged: dict[str, SettingValue] = {}
     for source in reversed(sources):
         merged |= source.given
     return merged
 
 
-def _workspace(given: Given | None, cwd: Path) -> Path:
+def _workspace(given: SettingValue | None, cwd: Path) -> Path:
     if given is None:
         return cwd.resolve()
     folder = (cwd / Path(str(given.value)).expanduser()).resolve()
@@ -173,8 +175,10 @@ def _workspace(given: Given | None, cwd: Path) -> Path:
     return folder
 
 
-def _trust(workspace: Path, folder: tuple[Source, ...], others: tuple[Source, ...], user_file: Path) -> bool | None:
-    """Whether the user trusts the folder with what its files set; None: nobody has asked them."""
+def _trust(
+    workspace: Path, folder: tuple[SettingsSource, ...], others: tuple[SettingsSource, ...], user_file: Path
+) -> bool | None:
+    """Whether the user trusts the folder with what its files set; None: not asked yet."""
     given = _merged(others)
     if (answer := given.get("trust_folder")) is not None:
         return _checked({"trust_folder": answer.value}, given).trust_folder
@@ -183,17 +187,22 @@ def _trust(workspace: Path, folder: tuple[Source, ...], others: tuple[Source, ..
     return None
 
 
-def _refuse_redirection(given: Mapping[str, Given]) -> None:
+def _refuse_redirection(given: Mapping[str, SettingValue]) -> None:
     address = given.get("base_url")
     credential = given.get("api_key") or given.get("auth_token")
-    if address and address.layer is Layer.DOTENV and credential and credential.layer is not Layer.DOTENV:
+    if (
+        address
+        and address.layer is SettingsLayer.DOTENV
+        and credential
+        and credential.layer is not SettingsLayer.DOTENV
+    ):
         raise SettingsError(
             f"{address.origin} is refused together with {credential.origin}: {KEYS_REASON}; "
             "set the address where the key is set."
         )
 
 
-def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, str]]:
+def _derived(given: Mapping[str, SettingValue]) -> tuple[dict[str, object], dict[str, str]]:
     values = {name: _anchored(name, one) for name, one in given.items()}
     origins = dict.fromkeys(Settings.model_fields, "default") | {name: one.origin for name, one in given.items()}
     if "practice" not in given:
@@ -204,7 +213,7 @@ def _derived(given: Mapping[str, Given]) -> tuple[dict[str, object], dict[str, s
     return values, origins
 
 
-def _anchored(name: str, given: Given) -> object:
+def _anchored(name: str, given: SettingValue) -> object:
     if name in PATHS and isinstance(given.value, str | Path):
         path = given.base / Path(given.value).expanduser()
         shipped = name in SHIPPED and given.value == path.stem and not _is_there(path)
@@ -219,7 +228,7 @@ def _is_there(path: Path) -> bool:
         return False
 
 
-def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settings:
+def _checked(values: Mapping[str, object], given: Mapping[str, SettingValue]) -> Settings:
     try:
         settings = Settings.model_validate(values)
     except ValidationError as error:
@@ -234,8 +243,8 @@ def _checked(values: Mapping[str, object], given: Mapping[str, Given]) -> Settin
     return settings.model_copy(update=changes)
 
 
-def _misfit(name: str, given: Given) -> str:
+def _misfit(name: str, given: SettingValue) -> str:
     value = repr(given.value) if name not in SECRETS or isinstance(given.value, Secret) else "no text"
     shown = value if len(value) <= 80 else value[:79] + "…"
-    wanted = words_for(Settings.model_fields[name].rebuild_annotation())
+    wanted = value_hint(Settings.model_fields[name].rebuild_annotation())
     return f"Cannot use {given.place} = {shown}; give {wanted}."

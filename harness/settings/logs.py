@@ -9,7 +9,7 @@ from harness.journal import state_folder
 from harness.settings import Settings
 
 SHARED = ("harness", "asyncio", "py.warnings")
-"""Loggers that would write to standard error if nobody took them in."""
+"""Loggers that would otherwise write to standard error."""
 
 
 def open_log(settings: Settings, err: TextIO) -> logging.Logger:

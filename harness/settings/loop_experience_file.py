@@ -1,8 +1,7 @@
-"""What a project has taught about loops, kept beside its sessions in the file `escape.json`.
+"""The loop experience of a project, stored beside its sessions in the file `escape.json`.
 
-The file is written once at the end of a turn in which something was learnt: it is read again under a lock, what the
-turn brought is added, and the whole is put in its place at once. So sessions that run side by side lose nothing of
-each other. A file that cannot be understood is never written over; it is set aside.
+The file is written at the end of a turn with new results: it is read again under a lock, extended and replaced
+atomically, so concurrent sessions lose nothing. An unreadable file is never overwritten; it is set aside.
 """
 
 import json
@@ -10,14 +9,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.base.errors import HarnessError
-from harness.base.locked_file import one_writer, set_aside
-from harness.base.regular_file import read_regular
+from harness.base.files import locked_file, read_regular, replace_atomically, set_aside
 from harness.events import Json, Projection, Rung
 from harness.journal import session_folder
-from harness.policies.loops.experience import Experience, Note, Tally
+from harness.policies.loops.experience import Experience, RungResult, RungTally
 from harness.policies.loops.ladder import Kind
 from harness.settings import Settings
-from harness.tools.files import replace_atomically
 
 NAME = "escape.json"
 MOST_BYTES = 100_000
@@ -35,7 +32,7 @@ class ExperienceFile:
         self.path = path
 
     def read(self) -> Experience:
-        """What was learnt so far; nothing where there is no file. Raises ExperienceError."""
+        """The experience so far; empty if there is no file. Raises ExperienceError."""
         try:
             return Experience.from_json(json.loads(read_regular(self.path, MOST_BYTES)))
         except (FileNotFoundError, NotADirectoryError):
@@ -46,12 +43,12 @@ class ExperienceFile:
             reason = str(error) if type(error) is ValueError else "this is no JSON"
             raise self._unusable(reason) from error
 
-    def add(self, notes: Sequence[Note]) -> Path | None:
-        """Write what was learnt by now and these notes. Returns where a file that could not be used was set aside.
+    def add(self, notes: Sequence[RungResult]) -> Path | None:
+        """Add these results. Returns where an unusable file was set aside.
 
         Raises ExperienceError when nothing could be written.
         """
-        with one_writer(self.path, ExperienceError):
+        with locked_file(self.path, ExperienceError):
             aside = None
             try:
                 known = self.read()
@@ -66,7 +63,7 @@ class ExperienceFile:
         """Remove the file; says whether there was one. Raises ExperienceError."""
         if not self.path.exists():
             return False
-        with one_writer(self.path, ExperienceError):
+        with locked_file(self.path, ExperienceError):
             self.path.unlink(missing_ok=True)
         return True
 
@@ -80,7 +77,7 @@ def experience_file(settings: Settings) -> ExperienceFile:
 
 
 def table(experience: Experience) -> Iterator[str]:
-    """The experience as lines that a person reads, the kinds of loop in order."""
+    """The experience as lines of text, sorted by kind of loop."""
     rows = [
         (f"{projection.value}{', failing' if failing else ''}", rung.value, f"{tally.tried}", f"{tally.freed}")
         for ((projection, failing), rung), tally in _in_order(experience)
@@ -106,11 +103,11 @@ def as_json(file: ExperienceFile) -> Json:
     return {"file": str(file.path), "tallies": tallies}
 
 
-def _in_order(experience: Experience) -> list[tuple[tuple[Kind, Rung], Tally]]:
+def _in_order(experience: Experience) -> list[tuple[tuple[Kind, Rung], RungTally]]:
     """By kind of loop, and then as the ladder goes."""
     projections, rungs = list(Projection), list(Rung)
 
-    def place(line: tuple[tuple[Kind, Rung], Tally]) -> tuple[int, bool, int]:
+    def place(line: tuple[tuple[Kind, Rung], RungTally]) -> tuple[int, bool, int]:
         (projection, failing), rung = line[0]
         return projections.index(projection), failing, rungs.index(rung)
 

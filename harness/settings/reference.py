@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from pydantic.fields import FieldInfo
 
-from harness.events.field_texts import field_texts
+from harness.base.field_docs import field_docs
 from harness.settings.fields import Settings
 from harness.settings.sources import VARIABLES
-from harness.settings.value_types import words_for
+from harness.settings.value_types import value_hint
 
 OPENING = """\
 # Settings
@@ -21,7 +21,7 @@ name below is a key at the top of those TOML files.
 
 def settings_reference() -> str:
     """The page docs/settings.md. Every setting: name, what it is for, what fits, its default and its variables."""
-    purposes = {field.name: field.text for field in field_texts(Settings)}
+    purposes = {field.name: field.text for field in field_docs(Settings)}
     entries = (_entry(name, info, purposes.get(name, "")) for name, info in Settings.model_fields.items())
     return "\n".join([OPENING, *(line for entry in entries for line in entry)]).rstrip()
 
@@ -32,7 +32,7 @@ def _entry(name: str, info: FieldInfo, purpose: str) -> Iterator[str]:
     yield ""
     yield purpose
     yield ""
-    yield f"- fits: {words_for(info.rebuild_annotation())}"
+    yield f"- fits: {value_hint(info.rebuild_annotation())}"
     yield f"- default: {_default(info)}"
     yield f"- variables: {', '.join(f'`{variable}`' for variable in variables)}"
     yield ""

@@ -9,13 +9,11 @@ from enum import Enum
 from pathlib import Path
 
 from harness.base.errors import SettingsError
-from harness.base.regular_file import read_regular
-from harness.base.secret import Secret
-from harness.base.toml_lines import places
-from harness.base.toml_text import toml_of
+from harness.base.files import read_regular
+from harness.base.secrets import Secret
+from harness.base.toml import key_lines, toml_of
 from harness.settings.fields import Settings
-from harness.settings.header_tables import headers_in_file, headers_in_variable
-from harness.settings.price_tables import prices_in_file, prices_in_variable
+from harness.settings.tables import headers_in_file, headers_in_variable, prices_in_file, prices_in_variable
 
 FLAGS = {
     "fallback_models": "--fallback-model",
@@ -33,6 +31,18 @@ VARIABLES = {
     "FALLBACK_MODEL_ID": "fallback_models",
 }
 """Variables that other programs know too. For every setting there is also HARNESS_ and its name, which goes first."""
+RENAMED = {
+    "escape": "loop_intervention",
+    "escape_policy": "loop_limits",
+    "shared_gate": "shared_admission",
+    "call": "notification",
+    "max_turns": "max_steps",
+    "max_agents": "max_subagents",
+    "agent_turns": "subagent_steps",
+    "agent_budget_usd": "subagent_budget_usd",
+    "fan_out_agents": "fan_out_subagents",
+}
+"""Old names of settings, still read from flags, variables and files, with the present name."""
 SECRETS = frozenset({"api_key", "auth_token"})
 
 
@@ -40,7 +50,7 @@ MOST_BYTES = 200_000
 """A larger settings file or .env was not written for us; reading its lines would take many seconds."""
 
 
-class Layer(Enum):
+class SettingsLayer(Enum):
     """Who said it."""
 
     FLAG = "flag"
@@ -52,11 +62,11 @@ class Layer(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SettingValue:
     """A value as it was given, not checked yet."""
 
     value: object
-    layer: Layer
+    layer: SettingsLayer
     origin: str
     """In words: "flag --model", "environment MODEL_ID", "/path/settings.toml: model"."""
     base: Path
@@ -72,28 +82,32 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SettingsSource:
     """What one layer gives."""
 
-    given: Mapping[str, Given]
+    given: Mapping[str, SettingValue]
     notes: tuple[str, ...] = ()
 
 
-def from_flags(flags: Mapping[str, object], cwd: Path) -> Source:
+def from_flags(flags: Mapping[str, object], cwd: Path) -> SettingsSource:
     """Flags by the name of their setting; None means not given. Raises SettingsError for an unknown name."""
     given = {}
-    for name, value in flags.items():
+    for written, value in flags.items():
+        name = RENAMED.get(written, written)
         flag = FLAGS.get(name, "--" + name.replace("_", "-"))
         if name not in Settings.model_fields:
             raise SettingsError(f"There is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
         if value is not None:
-            given[name] = _given(name, value, Layer.FLAG, f"flag {flag}", cwd)
-    return Source(given)
+            given[name] = _given(name, value, SettingsLayer.FLAG, f"flag {flag}", cwd)
+    return SettingsSource(given)
 
 
-def from_environment(environ: Mapping[str, str], base: Path, layer: Layer = Layer.ENVIRONMENT) -> Source:
+def from_environment(
+    environ: Mapping[str, str], base: Path, layer: SettingsLayer = SettingsLayer.ENVIRONMENT
+) -> SettingsSource:
     """The variables that are settings. Empty ones count as not set, unknown ones that look like ours are noted."""
-    variables = VARIABLES | {f"HARNESS_{name.upper()}": name for name in Settings.model_fields}
+    names = {name: name for name in Settings.model_fields}
+    variables = VARIABLES | {f"HARNESS_{name.upper()}": present for name, present in (RENAMED | names).items()}
     given = {
         name: _given(name, environ[variable].strip(), layer, f"{layer.value} {variable}", base)
         for variable, name in variables.items()
@@ -105,10 +119,16 @@ def from_environment(environ: Mapping[str, str], base: Path, layer: Layer = Laye
         for name in strangers
         if (nearest := _nearest(name, variables, cutoff=0.85))
     ]
-    return Source(given, tuple(notes))
+    old = (f"HARNESS_{name.upper()}" for name in RENAMED)
+    notes += [
+        f"{layer.value} {name} is now called HARNESS_{variables[name].upper()}; both are read."
+        for name in old
+        if environ.get(name, "").strip()
+    ]
+    return SettingsSource(given, tuple(notes))
 
 
-def from_dotenv(workspace: Path) -> Source:
+def from_dotenv(workspace: Path) -> SettingsSource:
     """The .env file of the workspace.
 
     Nothing in it is expanded, so that a file cannot weave a secret of the environment into an address, and
@@ -116,7 +136,7 @@ def from_dotenv(workspace: Path) -> Source:
     """
     path = workspace / ".env"
     if path.is_dir() or not path.exists():  # a folder of this name is a virtual environment
-        return Source({})
+        return SettingsSource({})
     from dotenv.parser import parse_stream
 
     try:
@@ -125,17 +145,19 @@ def from_dotenv(workspace: Path) -> Source:
         raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
     bindings = list(parse_stream(io.StringIO(text)))
     notes = [f"{path}, line {one.original.line}, was skipped: it is not NAME=value." for one in bindings if one.error]
-    source = from_environment({one.key: one.value or "" for one in bindings if one.key}, workspace, Layer.DOTENV)
-    return Source(source.given, (*notes, *source.notes))
+    source = from_environment(
+        {one.key: one.value or "" for one in bindings if one.key}, workspace, SettingsLayer.DOTENV
+    )
+    return SettingsSource(source.given, (*notes, *source.notes))
 
 
-def from_file(path: Path, layer: Layer, base: Path) -> Source:
+def from_file(path: Path, layer: SettingsLayer, base: Path) -> SettingsSource:
     """A settings file; a missing one gives nothing. Raises SettingsError, with the line where there is one."""
     try:
         text = read_regular(path, MOST_BYTES).decode("utf-8-sig").replace("\r\n", "\n") + "\n"
         data = toml_of(text)  # with a line break, so that an error at the end has a line
     except (FileNotFoundError, NotADirectoryError):
-        return Source({})
+        return SettingsSource({})
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}; make it readable or move it away.") from error
     except UnicodeDecodeError as error:
@@ -144,8 +166,9 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
         raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
     except RecursionError as error:
         raise SettingsError(f"{path} is nested too deeply; put this right.") from error
+    renamed = {name: RENAMED[name] for name in data if name in RENAMED}
     for name in data:
-        if name not in Settings.model_fields:
+        if name not in Settings.model_fields and name not in renamed:
             near = _nearest(name, Settings.model_fields)
             raise SettingsError(f"{path}{_in_line(text, name)}: there is no setting {name!r}{near}.")
     if "prices" in data:
@@ -153,24 +176,26 @@ def from_file(path: Path, layer: Layer, base: Path) -> Source:
     if "headers" in data:
         data["headers"] = headers_in_file(path, text, data["headers"])
     given = {
-        name: replace(_given(name, value, layer, f"{path}: {name}", base), text=text) for name, value in data.items()
+        renamed.get(name, name): replace(_given(name, value, layer, f"{path}: {name}", base), text=text)
+        for name, value in sorted(data.items(), key=lambda item: item[0] not in renamed)  # a present name wins
     }
-    return Source(given, _open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())
+    notes = tuple(f"{path}: {old} is now called {name}; both are read." for old, name in renamed.items())
+    return SettingsSource(given, (*notes, *(_open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())))
 
 
-def _given(name: str, value: object, layer: Layer, origin: str, base: Path) -> Given:
+def _given(name: str, value: object, layer: SettingsLayer, origin: str, base: Path) -> SettingValue:
     if name in SECRETS and isinstance(value, str):
         value = Secret(value.strip())
     if name == "prices":
         value = prices_in_variable(origin, value)
     if name == "headers":
         value = headers_in_variable(origin, value)
-    return Given(value, layer, origin, base)
+    return SettingValue(value, layer, origin, base)
 
 
 def _in_line(text: str, name: str) -> str:
     """The line of a key in the text of a file. Only a complaint asks for it: a good file is not looked through."""
-    line = places(text).get((name,))
+    line = key_lines(text).get((name,))
     return "" if line is None else f", line {line}"
 
 

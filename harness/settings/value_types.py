@@ -1,4 +1,4 @@
-"""The kinds of values a setting can have, each with the words that say what fits."""
+"""The types of settings, each with a description of valid values."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf
 
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.events import Effort
 from harness.hooks import Hook
 from harness.model.endpoint import Header, KeyHeader, Platform
@@ -20,8 +20,8 @@ _PERCENT = re.compile(r"(\d{1,3})\s*%")
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
-    """What fits a setting, to end the sentences "give …" and "max_turns: …"."""
+class ValueHint:
+    """What fits a setting, to end the sentence "give …"."""
 
     words: str
 
@@ -75,47 +75,57 @@ def rules_in(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule.strip() for rule in value if rule.strip()))
 
 
-Count = Annotated[int, BeforeValidator(_number), Field(ge=1), Fits("a whole number of at least 1")]
-CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), Fits("a whole number of at least 0")]
-Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("seconds, above 0")]
-SecondsOrNone = Annotated[float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False), Fits("seconds, 0 or more")]
-Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), Fits("a number from 0 to 1")]
-Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), Fits("US dollars, above 0")]
-Size = Annotated[int | str, BeforeValidator(_size), Fits(f'tokens, at least {LEAST_SIZE:,}, or percent, such as "60%"')]
-Switch = Annotated[bool, Fits("true or false")]
-Text = Annotated[str, Field(min_length=1), Fits("a text")]
-SecretText = Annotated[Secret, Fits("a text")]
-Place = Annotated[Path, Fits("a path")]
-ModelNames = Annotated[tuple[str, ...], BeforeValidator(_names), Field(max_length=3), Fits("up to three model names")]
-Places = Annotated[tuple[Path, ...], BeforeValidator(_places), Fits("a list of folders")]
+Count = Annotated[int, BeforeValidator(_number), Field(ge=1), ValueHint("a whole number of at least 1")]
+CountOrNone = Annotated[int, BeforeValidator(_number), Field(ge=0), ValueHint("a whole number of at least 0")]
+Seconds = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), ValueHint("seconds, above 0")]
+SecondsOrNone = Annotated[
+    float, BeforeValidator(_number), Field(ge=0, allow_inf_nan=False), ValueHint("seconds, 0 or more")
+]
+Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), ValueHint("a number from 0 to 1")]
+Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), ValueHint("US dollars, above 0")]
+Size = Annotated[
+    int | str, BeforeValidator(_size), ValueHint(f'tokens, at least {LEAST_SIZE:,}, or percent, such as "60%"')
+]
+Switch = Annotated[bool, ValueHint("true or false")]
+Text = Annotated[str, Field(min_length=1), ValueHint("a text")]
+SecretText = Annotated[Secret, ValueHint("a text")]
+Place = Annotated[Path, ValueHint("a path")]
+ModelNames = Annotated[
+    tuple[str, ...], BeforeValidator(_names), Field(max_length=3), ValueHint("up to three model names")
+]
+Places = Annotated[tuple[Path, ...], BeforeValidator(_places), ValueHint("a list of folders")]
 Domains = Annotated[
-    tuple[str, ...], BeforeValidator(_domains), Fits('a list of domains without https://, such as ["docs.python.org"]')
+    tuple[str, ...],
+    BeforeValidator(_domains),
+    ValueHint('a list of domains without https://, such as ["docs.python.org"]'),
 ]
-Hooks = Annotated[tuple[InstanceOf[Hook], ...], Fits("tables [[hooks]] with event and command; in a variable as JSON")]
+Hooks = Annotated[
+    tuple[InstanceOf[Hook], ...], ValueHint("tables [[hooks]] with event and command; in a variable as JSON")
+]
 Prices = Annotated[
-    tuple[InstanceOf[Price], ...], Fits('tables [prices."NAME"] with input and output; in a variable as JSON')
+    tuple[InstanceOf[Price], ...], ValueHint('tables [prices."NAME"] with input and output; in a variable as JSON')
 ]
-Platforms = Annotated[Platform, Fits('"anthropic", "bedrock", "vertex" or "foundry"')]
-KeyHeaders = Annotated[KeyHeader, Fits('"authorization" or "x-api-key"')]
+Platforms = Annotated[Platform, ValueHint('"anthropic", "bedrock", "vertex" or "foundry"')]
+KeyHeaders = Annotated[KeyHeader, ValueHint('"authorization" or "x-api-key"')]
 Headers = Annotated[
-    tuple[InstanceOf[Header], ...], Fits('a table [headers] of texts; in a variable lines such as "X-Team: blue"')
+    tuple[InstanceOf[Header], ...], ValueHint('a table [headers] of texts; in a variable lines such as "X-Team: blue"')
 ]
-Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), Fits('a list of rules, such as ["bash(npm run *)"]')]
-CascadeProbes = Annotated[Literal["canary", "confirm"], Fits('"canary" or "confirm"')]
-EffortLevel = Annotated[Effort, Fits('"low", "medium", "high", "xhigh" or "max"')]
-CacheTtl = Annotated[Literal["5m", "1h"], Fits('"5m" or "1h"')]
-Call = Annotated[Literal["bell", "osc9", "off"], Fits('"bell", "osc9" or "off"')]
-AskUser = Annotated[Literal["refuse", "first", "off"], Fits('"refuse", "first" or "off"')]
-FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], Fits('"ask", "allow" or "refuse"')]
-PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], Fits('"ask", "edits", "yolo" or "deny"')]
+Rules = Annotated[tuple[str, ...], BeforeValidator(rules_in), ValueHint('a list of rules, such as ["bash(npm run *)"]')]
+CascadeProbes = Annotated[Literal["canary", "confirm"], ValueHint('"canary" or "confirm"')]
+EffortLevel = Annotated[Effort, ValueHint('"low", "medium", "high", "xhigh" or "max"')]
+CacheTtl = Annotated[Literal["5m", "1h"], ValueHint('"5m" or "1h"')]
+Notification = Annotated[Literal["bell", "osc9", "off"], ValueHint('"bell", "osc9" or "off"')]
+AskUser = Annotated[Literal["refuse", "first", "off"], ValueHint('"refuse", "first" or "off"')]
+FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], ValueHint('"ask", "allow" or "refuse"')]
+PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], ValueHint('"ask", "edits", "yolo" or "deny"')]
 
 
-def words_for(kind: Any) -> str:
+def value_hint(kind: Any) -> str:
     """What fits a type of this module, or an optional one."""
     parts = [*getattr(kind, "__metadata__", ()), *getattr(kind, "__args__", ())]
     for part in parts:
-        if isinstance(part, Fits):
+        if isinstance(part, ValueHint):
             return part.words
-        if words := words_for(part):
+        if words := value_hint(part):
             return words
     return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.front_matter import front_matter, one_line
-from harness.definitions.places import Origin, Place, Problem, text_of
+from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem, text_of
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000
@@ -26,25 +26,25 @@ class Skill:
     text: str
     folder: Path
     """Absolute, links resolved."""
-    origin: Origin
+    origin: DefinitionOrigin
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What there is."""
+class DiscoveredSkills:
+    """The skills on disk."""
 
     skills: tuple[Skill, ...]
     """By name."""
-    problems: tuple[Problem, ...]
+    problems: tuple[DefinitionProblem, ...]
 
 
-def discover(places: Iterable[Place]) -> Found:
-    """Read the skills of all places; of two with one name that of the later place counts, which is told.
+def discover(places: Iterable[DefinitionFolder]) -> DiscoveredSkills:
+    """Read the skills of all places; of two with one name the later one is used, which is reported.
 
-    Never raises for what is on the disk.
+    Never raises for the content of the disk.
     """
     found: dict[str, Skill] = {}
-    problems: list[Problem] = []
+    problems: list[DefinitionProblem] = []
     for place in places:
         here: dict[str, Skill] = {}
         for entry in _entries(place, problems):
@@ -52,29 +52,35 @@ def discover(places: Iterable[Place]) -> Found:
             if skill is None:
                 continue
             if (first := here.setdefault(skill.name, skill)) is not skill:
-                problems.append(Problem(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well"))
+                problems.append(
+                    DefinitionProblem(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well")
+                )
         for name, skill in here.items():
             if name in found and found[name].folder != skill.folder:  # a link to the same one hides nothing
-                problems.append(Problem(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name"))
+                problems.append(
+                    DefinitionProblem(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name")
+                )
             found[name] = skill
-    return Found(tuple(found[name] for name in sorted(found)), tuple(problems))
+    return DiscoveredSkills(tuple(found[name] for name in sorted(found)), tuple(problems))
 
 
-def _entries(place: Place, problems: list[Problem]) -> list[Path]:
+def _entries(place: DefinitionFolder, problems: list[DefinitionProblem]) -> list[Path]:
     try:
         entries = sorted(entry for entry in place.folder.iterdir() if not entry.name.startswith("."))
         entries = [entry for entry in entries if entry.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        problems.append(Problem(place.folder, f"cannot be read: {error.strerror}"))
+        problems.append(DefinitionProblem(place.folder, f"cannot be read: {error.strerror}"))
         return []
     if len(entries) > MOST_SKILLS:
-        problems.append(Problem(place.folder, f"holds {len(entries)} folders; only the first {MOST_SKILLS} are read"))
+        problems.append(
+            DefinitionProblem(place.folder, f"holds {len(entries)} folders; only the first {MOST_SKILLS} are read")
+        )
     return entries[:MOST_SKILLS]
 
 
-def _read(entry: Path, place: Place, problems: list[Problem]) -> Skill | None:
+def _read(entry: Path, place: DefinitionFolder, problems: list[DefinitionProblem]) -> Skill | None:
     file = entry / FILE
     try:
         folder, real = entry.resolve(strict=True), file.resolve(strict=True)
@@ -84,7 +90,7 @@ def _read(entry: Path, place: Place, problems: list[Problem]) -> Skill | None:
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         text, refusal, folder = "", f"cannot be read: {getattr(error, 'strerror', None) or error}", entry
     if refusal:
-        problems.append(Problem(file, refusal))
+        problems.append(DefinitionProblem(file, refusal))
         return None
     parts = front_matter(text)
     wrong = [*parts.problems]
@@ -100,9 +106,11 @@ def _read(entry: Path, place: Place, problems: list[Problem]) -> Skill | None:
         if not parts.problems:
             wrong.append("it has no description; its first line is taken")
         description = next((one_line(line.lstrip("# ")) for line in parts.body.splitlines() if line.strip("# ")), "")
-    problems.extend(Problem(file, problem) for problem in wrong)
+    problems.extend(DefinitionProblem(file, problem) for problem in wrong)
     if not NAME.fullmatch(name) or not parts.body:
-        problems.append(Problem(file, "is left out: " + ("it says nothing" if not parts.body else "it has no name")))
+        problems.append(
+            DefinitionProblem(file, "is left out: " + ("it says nothing" if not parts.body else "it has no name"))
+        )
         return None
     return Skill(name, description, parts.body, folder, place.origin)
 

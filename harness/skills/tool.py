@@ -5,13 +5,12 @@ from typing import Annotated
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
-from harness.base.regular_file import read_regular
-from harness.base.terminal_text import counted
+from harness.base.external_text import counted
+from harness.base.files import read_regular
 from harness.events import Json
 from harness.skills.discovery import Skill
-from harness.skills.prompt_texts import list_text, skill_text
-from harness.skills.session_skills import SkillBook
-from harness.tools.arguments import Arguments
+from harness.skills.prompt_section import SkillBook, list_text, skill_text
+from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
@@ -22,7 +21,7 @@ MOST_BYTES = 2_000_000
 """Of a file that belongs to a skill."""
 
 
-class SkillArguments(Arguments):
+class SkillArguments(ToolArguments):
     """Arguments of skill."""
 
     name: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
@@ -69,7 +68,9 @@ def _file(skill: Skill, name: str) -> str:
     try:
         path = resolve_within(name, skill.folder)
     except OutsideWorkspace as error:
-        raise ToolError(f"{name} is no file of the skill {skill.name}: it lies outside of {skill.folder}.") from error
+        raise ToolError(
+            f"{name} is not a file of the skill {skill.name}: it lies outside of {skill.folder}."
+        ) from error
     if require_file(path, name) > MOST_BYTES:
         raise ToolError(f"{name} has more than {MOST_BYTES:,} bytes. Use bash with the path {path}.")
     data = read_regular(path, MOST_BYTES)

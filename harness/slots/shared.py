@@ -1,4 +1,4 @@
-"""Slots that all sessions of a person share, for whoever runs on an event loop."""
+"""Shared slots for a session on an event loop."""
 
 import asyncio
 import random
@@ -9,15 +9,14 @@ from contextlib import suppress
 from typing import ParamSpec, TypeVar
 
 from harness.base.clock import Clock
-from harness.slots.owners import this_process
-from harness.slots.store import Claim, Entry, SlotsError, Store
+from harness.slots.store import ClaimEntry, SlotClaim, SlotsError, SlotStore, this_process
 
 LEASE_S = 10.0
-"""How long the slots of a session last that nobody hears of any more."""
+"""Lease of the slots of a session."""
 BEATS = 0.3
 """Share of a lease after which it is renewed: three heartbeats in a row may fail."""
 LOOK_AGAIN_S = (0.1, 0.25)
-"""Shortest and longest pause of one who waits; each is drawn, so that not all come at once."""
+"""Shortest and longest delay before asking again; drawn at random, so that not all ask at once."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,15 +27,14 @@ def ignore(_: str) -> None:
 
 
 class SharedSlots:
-    """The slots of one session: asks, waits, renews and gives back.
+    """The slots of one session: asks, waits, renews and releases.
 
-    It uses the store from one thread of its own, and closes it in the end. While nothing is held and nobody waits
-    it does nothing at all.
+    Uses the store from one thread of its own and closes it at the end. Idle while nothing is held or awaited.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: SlotStore,
         *,
         owner: str,
         clock: Clock,
@@ -44,13 +42,12 @@ class SharedSlots:
         lost: Callable[[str], None] = ignore,
         draw: random.Random | None = None,
     ) -> None:
-        """
-        Args:
-            owner: the session, to show to a person.
-            lease_s: seconds after which slots of a process that does not answer any more are free.
-            lost: told of a claim whose slot was taken away because it was not renewed in time, as after the laptop
-                slept. Its work still runs; it counts nowhere.
-            draw: where the pauses of those who wait come from.
+        """Args:
+        owner: the session, for display.
+        lease_s: seconds after which slots of an unresponsive process are free.
+        lost: called with a claim whose slot was taken away because it was not renewed in time, such as after the laptop
+            slept. Its work still runs and is not counted.
+        draw: source of the random delays.
         """
         self._store = store
         self._owner = this_process(owner)
@@ -64,7 +61,7 @@ class SharedSlots:
         self._renewed = clock.now()
         self._heartbeat: asyncio.Task[None] | None = None
         self._asked = False
-        """The store was asked something, so that its thread runs."""
+        """The store was used, so its thread runs."""
         self._closed = False
 
     @property
@@ -73,15 +70,15 @@ class SharedSlots:
         return frozenset(self._held)
 
     async def acquire(self, key: str, limit: int) -> str:
-        """Wait for a slot and return the claim that holds it. Cancelled, it leaves the queue.
+        """Wait for a slot and return the claim that holds it. Leaves the queue when cancelled.
 
         Args:
-            key: what the slot is for, to show to a person.
-            limit: how many may be taken on this machine.
+            key: the purpose of the slot, for display.
+            limit: slots on this machine.
 
-        Raises SlotsError when the store cannot be used, or was closed.
+        Raises SlotsError if the store cannot be used, or was closed.
         """
-        claim = Claim(secrets.token_hex(8), self._owner, key, self._lease_s)
+        claim = SlotClaim(secrets.token_hex(8), self._owner, key, self._lease_s)
         self._waiting.add(claim.id)
         try:
             while not (await self._call(self._store.ask, claim, limit, self._clock.now())).started:
@@ -97,23 +94,23 @@ class SharedSlots:
         return claim.id
 
     async def release(self, claim: str) -> None:
-        """Give a slot back, also when whoever does so is cancelled; a lost claim may be given back as well.
+        """Release a slot, also while being cancelled; a lost claim may be released, too.
 
-        Raises SlotsError when that is left to the lease.
+        Raises SlotsError if the slot is left to the end of its lease.
         """
         self._held.discard(claim)
         await asyncio.shield(self._call(self._store.release, claim))
 
     async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
-        """Replace a text that all sessions share, see `Store.change`. Raises SlotsError."""
+        """Replace a text that all sessions share, see `SlotStore.change`. Raises SlotsError."""
         return await self._call(self._store.change, name, change)
 
-    async def entries(self) -> tuple[Entry, ...]:
-        """Who runs and who waits on this machine. Raises SlotsError."""
+    async def entries(self) -> tuple[ClaimEntry, ...]:
+        """The running and waiting claims of this machine. Raises SlotsError."""
         return await self._call(self._store.entries, self._clock.now())
 
     async def aclose(self) -> None:
-        """Give everything back and close the store; those who wait get a SlotsError when they look again."""
+        """Release everything and close the store; waiters get a SlotsError."""
         if self._closed:
             return
         self._closed = True
@@ -130,7 +127,7 @@ class SharedSlots:
             self._store.close()  # it has nothing open, so a thread would be started for nothing
 
     def _withdraw(self, claim: str) -> None:
-        """Release without waiting for it: after whatever the thread still does, and if it fails the lease ends it."""
+        """Release without waiting; if it fails, the lease ends the claim."""
         with suppress(RuntimeError):  # the thread has gone, and everything was given back before
             self._thread.submit(self._store.release, claim)
 

@@ -1,7 +1,7 @@
-"""One thread that alone touches something, for callers on any thread.
+"""A thread that alone uses an object, for callers on any thread.
 
-What it keeps lives in the frame of that thread and nowhere else. So a process that is forked off meanwhile can neither
-use it nor close it: in the child the thread does not exist. With an open SQLite connection both destroy the file.
+The object lives only in the frame of that thread, so that a forked process can neither use nor close it: the thread
+does not exist in the child. An open SQLite connection that is used or closed in a forked process damages its file.
 """
 
 import os
@@ -18,15 +18,14 @@ Kept = TypeVar("Kept")
 T = TypeVar("T")
 
 
-class Desk(Generic[Kept]):
-    """Does one piece of work after the other with what it keeps. The thread starts with the first one."""
+class WorkerThread(Generic[Kept]):
+    """Runs calls one after another with its object. The thread starts with the first call."""
 
     def __init__(self, keep: Callable[[], AbstractContextManager[Kept]], *, name: str, patience_s: float) -> None:
-        """
-        Args:
-            keep: makes what is kept, on the thread, and puts it away in the end.
-            name: of what is kept, for errors.
-            patience_s: seconds a caller waits for a piece of work.
+        """Args:
+        keep: creates the object on the thread, as a context manager.
+        name: of the object, for errors.
+        patience_s: time limit of a call, in seconds.
         """
         self._keep = keep
         self._name = name
@@ -36,13 +35,13 @@ class Desk(Generic[Kept]):
         self._thread: Thread | None = None
         self._starting = Lock()
         self._hangs: Event | None = None
-        """Set when the piece of work is over that somebody has given up."""
+        """Set when an abandoned call has ended."""
 
     def do(self, work: Callable[[Kept], T]) -> T:
-        """Have `work` done and return what it returns, or raise what it raises.
+        """Run `work` and return its result, or raise its exception.
 
-        Raises SlotsError when it takes too long, which a process can cause that was stopped while it held a lock.
-        Work that was given up may still be done; what had not begun is not. Until then every call fails at once.
+        Raises SlotsError on timeout, which a process can cause that was stopped while holding a lock. An abandoned call
+        may still complete; until then every call fails at once.
         """
         if os.getpid() != self._process:
             raise SlotsError(f"{self._name} was opened before this process was forked off; it has to open its own.")
@@ -66,7 +65,7 @@ class Desk(Generic[Kept]):
             raise self._too_slow() from None
 
     def close(self) -> None:
-        """Put away what is kept, and end the thread. Another call begins anew."""
+        """Close the object and end the thread. The next call starts again."""
         thread, self._thread = self._thread, None
         if thread is None or os.getpid() != self._process:
             return

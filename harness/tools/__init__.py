@@ -1,6 +1,6 @@
 """What the agent can do in the folder it works in."""
 
-from harness.processes import Limits
+from harness.processes import ProcessLimits
 from harness.tools.arguments import ArgumentError
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
 from harness.tools.toolbox import Toolbox, standard_tools
@@ -9,9 +9,9 @@ from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
 __all__ = [
     "ArgumentError",
     "Effect",
-    "Limits",
     "OutsideWorkspace",
     "PathError",
+    "ProcessLimits",
     "Tool",
     "ToolContext",
     "ToolError",

@@ -14,7 +14,7 @@ MOST_FAULTS = 3
 """More wrong arguments than this are not worth listing in one sentence."""
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """Base of every tool's arguments: frozen, and unknown names are refused."""
 
     # With any bound on its length, pydantic also refuses a text with half a character (a lone surrogate) in it, which
@@ -53,8 +53,8 @@ def _schema_of(model: type[BaseModel]) -> Json:
 def parse(tool: str, model: type[BaseModel], input: Json) -> BaseModel:
     """The checked arguments of a call to `tool`.
 
-    A null for an argument that has a default counts as not given, because models write it so.
-    Raises `ArgumentError`, which names the argument, what was given and what fits.
+    A null for an argument that has a default counts as not given, because models write it so. Raises `ArgumentError`,
+    which names the argument, the given value and the expected one.
     """
     try:
         return model.model_validate(input)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from harness.events import Json, QuestionOption
-from harness.tools.arguments import Arguments, broken_rule
+from harness.tools.arguments import ToolArguments, broken_rule
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 ASK_USER = "ask_user"
@@ -28,7 +28,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-class OptionArguments(Arguments):
+class OptionArguments(ToolArguments):
     """One answer on offer."""
 
     label: Annotated[str, AfterValidator(_text), AfterValidator(_one_line)] = Field(
@@ -59,7 +59,7 @@ def _checked(options: list[OptionArguments]) -> list[OptionArguments]:
     return options
 
 
-class QuestionArguments(Arguments):
+class QuestionArguments(ToolArguments):
     """Arguments of ask_user."""
 
     question: Annotated[str, AfterValidator(_text)] = Field(
@@ -100,8 +100,8 @@ def ask_user_tool(questions: UserQuestions) -> Tool:
         description=(
             "Ask the user one question and wait for the answer. For a decision that is the user's to make and that "
             "the task, the files and common sense do not settle, such as which of two designs is wanted. Not for "
-            "permission to run a tool, which is asked for by itself, and not for whether to go on. The user can "
-            "always answer in other words, or decline; then go on by your own judgement."
+            "permission to run a tool, which is requested automatically, and not for whether to continue. The user "
+            "can always answer in other words, or decline; then use your own judgement."
         ),
         arguments=QuestionArguments,
         effect=Effect.READ,

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.tools.files import on_disk, open_inside, path_of
 from harness.tools.read_file import ReadFileArguments, media_result

@@ -1,4 +1,4 @@
-"""Commands in the background: what the tools need of whoever runs them, and the tools that look at them (lessons s13).
+"""Background commands: the protocol that runs them, and the tools that list, read and stop them.
 
 A command goes to the background only where the model says so. All it writes is in a file from the first byte
 on, so that nothing of it is lost. Looking at a command and ending it ask for no permission: the command itself
@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, ToolOutcome
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 
 LONGEST_BACKGROUND_S = 86_400
@@ -23,23 +23,23 @@ LONGEST_BACKGROUND_S = 86_400
 SHOWN_LINES = 40
 """Lines from the end of an output that are shown where the call names no other number."""
 SHOWN_ENDS = 30
-"""Commands that are over and are listed, the newest of them."""
+"""Ended commands that are listed, newest first kept."""
 
 
 class CommandState(StrEnum):
-    """How far a command in the background is."""
+    """State of a background command."""
 
     WAITS = "waits"
-    """For its turn at the gate."""
+    """Queued for admission."""
     RUNS = "runs"
     ENDED = "ended"
     HANDED_OVER = "handed_over"
-    """It goes on by itself and is not watched any more."""
+    """It keeps running and is no longer monitored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """One command in the background, as it stands now."""
+    """The present state of one background command."""
 
     id: str
     """ "b1", counted within a session."""
@@ -47,7 +47,7 @@ class CommandRow:
     """The command line."""
     state: CommandState
     since: float
-    """Unix time at which it came into this state; 0 where nobody saw it."""
+    """Unix time at which it entered this state; 0: unknown."""
     output: Path
     """The file with all it wrote, stdout and stderr in one."""
     pid: int | None = None
@@ -63,7 +63,7 @@ class CommandRow:
     reason: str = ""
     """One line, where `end` and exit code do not say all."""
     time_s: float = 0.0
-    """Seconds it may take, from its beginning; 0: it has no limit any more."""
+    """Seconds it may take, from its beginning; 0: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ class CommandText:
 
 
 class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
-    """There is no command of this id. Its text is one sentence for the model."""
+    """Unknown command id. The text is one sentence for the model."""
 
 
-class Background(Protocol):
-    """Whoever runs commands in the background for one session."""
+class BackgroundRunner(Protocol):
+    """Runs background commands for one session."""
 
     async def start(
         self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
@@ -113,16 +113,16 @@ class Background(Protocol):
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
         """End a command and all its children, and return when they are gone. One that has ended stays as it is.
 
-        With `tell` its end arrives for the model like any other. Raises `UnknownCommand`.
+        With `tell` the model is notified of its end as usual. Raises `UnknownCommand`.
         """
         ...
 
 
-class NoArguments(Arguments):
+class NoArguments(ToolArguments):
     """A tool that takes nothing."""
 
 
-class ReadArguments(Arguments):
+class ReadArguments(ToolArguments):
     """Arguments of read_background."""
 
     id: str = Field(description='The command: "b1".', min_length=1)
@@ -130,37 +130,37 @@ class ReadArguments(Arguments):
         default=None, ge=1, description=f"How many lines from the end; {SHOWN_LINES} unless given."
     )
     from_byte: int | SkipJsonSchema[None] = Field(
-        default=None, ge=0, description="Read on from this byte instead, as the last answer names it."
+        default=None, ge=0, description="Read from this byte instead; the previous result names it."
     )
 
 
-class KillArguments(Arguments):
+class KillArguments(ToolArguments):
     """Arguments of kill_background."""
 
     id: str = Field(description='The command: "b1".', min_length=1)
 
 
-def background_tools(background: Background, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
+def background_tools(background: BackgroundRunner, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
     """list_background, read_background and kill_background."""
     return (_list_tool(background), _read_tool(background, result_characters), _kill_tool(background))
 
 
 def begun_text(row: CommandRow) -> str:
-    """What the model reads as soon as its command is in the background."""
+    """The result for the model of a command that was sent to the background."""
     match row.state:
         case CommandState.WAITS:
             others = f" ({row.before} before it)" if row.before else ""
-            beginning = f"{row.id} waits for its turn{others}; its output will be in {row.output}."
+            beginning = f"{row.id} is queued{others}; its output will be in {row.output}."
         case _:
             beginning = f"{row.id} runs (process {row.pid}); its output goes to {row.output}."
     return (
-        f"{beginning} It may take {row.time_s:,g} s. Go on with other work: you will be told when it ends. "
+        f"{beginning} Time limit {row.time_s:,g} s. Continue with other work; you are notified when it ends. "
         f"read_background shows what it has written, kill_background ends it."
     )
 
 
 def state_words(row: CommandRow) -> str:
-    """How a command stands, in a few words: "runs", "exit 1", "stopped"."""
+    """State of a command in a few words: "runs", "exit 1", "stopped"."""
     match row:
         case CommandRow(state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code=int(code)):
             return f"exit {code}" if code >= 0 else f"killed by signal {-code}"
@@ -174,7 +174,7 @@ def state_words(row: CommandRow) -> str:
             return row.state.value
 
 
-def _list_tool(background: Background) -> Tool:
+def _list_tool(background: BackgroundRunner) -> Tool:
     async def list_background(context: ToolContext, arguments: NoArguments) -> ToolResult:
         rows = background.rows
         if not rows:
@@ -182,13 +182,13 @@ def _list_tool(background: Background) -> Tool:
         going_on = [row for row in rows if row.state is not CommandState.ENDED]
         ended = [row for row in rows if row.state is CommandState.ENDED]
         older = len(ended) - SHOWN_ENDS
-        lines = [f"({older} older ones are over)"] if older > 0 else []
+        lines = [f"({older} older ones have ended)"] if older > 0 else []
         lines += map(_row_line, [*ended[-SHOWN_ENDS:], *going_on])
         return ToolResult("\n".join(lines), summary=f"{len(going_on)} of {len(rows)} not over")
 
     return Tool(
         name="list_background",
-        description="The commands that were sent to the background in this session, and how each stands.",
+        description="List the background commands of this session with their states.",
         arguments=NoArguments,
         effect=Effect.READ,
         run=list_background,
@@ -198,7 +198,7 @@ def _list_tool(background: Background) -> Tool:
     )
 
 
-def _read_tool(background: Background, result_characters: int) -> Tool:
+def _read_tool(background: BackgroundRunner, result_characters: int) -> Tool:
     async def read_background(context: ToolContext, arguments: ReadArguments) -> ToolResult:
         try:
             read = background.read(
@@ -214,8 +214,8 @@ def _read_tool(background: Background, result_characters: int) -> Tool:
     return Tool(
         name="read_background",
         description=(
-            "The end of what a command in the background has written so far, or what came after a byte. It never "
-            "waits: you are told by yourself when the command ends."
+            "Read the latest output of a background command, or its output from a given byte on. Does not block; you "
+            "are notified when the command ends."
         ),
         arguments=ReadArguments,
         effect=Effect.READ,
@@ -226,7 +226,7 @@ def _read_tool(background: Background, result_characters: int) -> Tool:
     )
 
 
-def _kill_tool(background: Background) -> Tool:
+def _kill_tool(background: BackgroundRunner) -> Tool:
     async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
         try:
             row = await background.stop(arguments.id, tell=False)
@@ -240,9 +240,9 @@ def _kill_tool(background: Background) -> Tool:
 
     return Tool(
         name="kill_background",
-        description="End a command in the background and all its children, or take it back while it waits.",
+        description="End a background command and all its children, or remove it from the queue.",
         arguments=KillArguments,
-        effect=Effect.READ,  # nothing to ask a person for: it ends only what this session was allowed to begin
+        effect=Effect.READ,  # no question: it ends only commands that this session was allowed to start
         run=kill_background,
         summarise=_id_of,
     )
@@ -261,7 +261,7 @@ def _shown(read: CommandText) -> str:
 
 
 def _dated(row: CommandRow) -> ToolResult:
-    """An empty result with the moment from which the output of a command is; that of one that runs is of now."""
+    """An empty result dated like the output of a command; that of a running command is of now."""
     known = row.since > 0 and row.end is not CommandEnd.LOST
     match row.state:
         case CommandState.ENDED if known:

@@ -11,13 +11,13 @@ from typing import Annotated
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
-from harness.processes import Finished, Limits
+from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.git_safety import safe_environment
-from harness.tools.arguments import Arguments, broken_rule
-from harness.tools.background_commands import LONGEST_BACKGROUND_S, Background, CommandState, begun_text
-from harness.tools.output import Output
+from harness.tools.arguments import ToolArguments, broken_rule
+from harness.tools.background_commands import LONGEST_BACKGROUND_S, BackgroundRunner, CommandState, begun_text
+from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 
 LONGEST_S = 600
@@ -31,7 +31,7 @@ SECRETS = (
     "ANTHROPIC_FOUNDRY_API_KEY",
     "AWS_BEARER_TOKEN_BEDROCK",
 )
-"""A command does not get what pays for the model: `env` would write it into the history and the journal."""
+"""Removed from the environment of commands: `env` would write credentials of the model into history and journal."""
 CRASHES = frozenset(
     128 + number
     for number in (
@@ -45,7 +45,7 @@ CRASHES = frozenset(
         signal.SIGSYS,
     )
 )
-"""Exit codes by which a shell says that its last command was killed."""
+"""Exit codes of a shell whose last command was killed by a signal."""
 DETAIL_CHARACTERS = 4_000
 _NAMED = re.compile(
     r"(?m)(?:^|: )([^:\s][^:\n]{0,200}): "
@@ -56,19 +56,19 @@ _FIRST_WORD = re.compile(r"\s*(?:\w+=\S*\s+)*([^\s;&|<>()]+)")
 
 ALONE = "To start a server, send it to the background with its output in a file: `server > server.log 2>&1 &`."
 BESIDE = (
-    "With `background` the call returns at once and the command goes on beside your other work: for servers, and for "
-    "what takes long while you can do something else. Do not use `&` for that."
+    "With `background` the call returns at once and the command keeps running: use it for servers, and for long "
+    "commands while you do other work. Do not use `&` for that."
 )
 READ_ONLY = (
-    "\n[The command ran read-only, because it only looks and nobody was asked. If it was refused a write that it "
-    "needs, the user can allow it with a rule: /permissions allow bash(COMMAND)]"
+    "\n[The command ran read-only because it ran without a question. If it was refused a write that it needs, the "
+    "user can allow it with a rule: /permissions allow bash(COMMAND)]"
 )
 
 Seconds = Annotated[float, Field(gt=0, le=LONGEST_S)]
 LongSeconds = Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)]
 
 
-class BashArguments(Arguments):
+class BashArguments(ToolArguments):
     """Arguments of bash."""
 
     command: str = Field(description="The command line, as typed into bash.", min_length=1)
@@ -77,12 +77,12 @@ class BashArguments(Arguments):
     )
 
 
-class BackgroundArguments(Arguments):
+class BackgroundArguments(ToolArguments):
     """Arguments of bash where there is a background."""
 
     command: str = Field(description="The command line, as typed into bash.", min_length=1)
     background: bool = Field(
-        default=False, description="True: return at once and let the command run on; you are told when it ends."
+        default=False, description="True: return at once and keep the command running; you are notified when it ends."
     )
     timeout: LongSeconds | SkipJsonSchema[None] = Field(
         default=None,
@@ -98,15 +98,15 @@ class BackgroundArguments(Arguments):
 
 
 def bash_tool(
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     result_characters: int = RESULT_CHARACTERS,
-    background: Background | None = None,
+    background: BackgroundRunner | None = None,
 ) -> Tool:
     """The tool bash. `limits.time_s` is the time limit of calls that name none.
 
-    Only with a `background` there is the argument of that name. What goes there is never guessed.
+    The argument `background` exists only where `background` is given.
     """
-    limits = limits or Limits()
+    limits = limits or ProcessLimits()
 
     async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:
         if background is not None and isinstance(arguments, BackgroundArguments) and arguments.background:
@@ -142,27 +142,27 @@ def shell_command(line: str) -> tuple[str, ...]:
 def shell_environment(environ: Mapping[str, str], *, only_looks: bool = False) -> dict[str, str]:
     """The environment of a command: ours without secrets, and without programs that wait for a key press.
 
-    `only_looks`: nobody was asked, so git runs no program that a folder names.
+    `only_looks`: the command runs without a question, so git runs no program that a folder names.
     """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
     return {**kept, **quiet, **(safe_environment(kept) if only_looks else {})}
 
 
-async def _begin(background: Background, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
+async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
     row = await background.start(arguments.command, context.call_id, arguments.timeout, read_only=context.only_looks)
     match row.state:
         case CommandState.ENDED if row.end is CommandEnd.NOT_STARTED:
             text = f"The command was not started: {row.reason}"
             return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
         case CommandState.WAITS:
-            return ToolResult(begun_text(row), summary=f"{row.id} waits for its turn")
+            return ToolResult(begun_text(row), summary=f"{row.id} queued")
         case _:
             return ToolResult(begun_text(row), summary=f"{row.id} in the background")
 
 
-async def _run(context: ToolContext, line: str, limits: Limits, result_characters: int) -> ToolResult:
-    output = Output(result_characters, context.output_file)
+async def _run(context: ToolContext, line: str, limits: ProcessLimits, result_characters: int) -> ToolResult:
+    output = CommandOutput(result_characters, context.output_file)
     try:
         finished = await context.processes.run(
             shell_command(line),
@@ -196,7 +196,7 @@ async def _run(context: ToolContext, line: str, limits: Limits, result_character
 
 
 def _is_held_to_looking() -> bool:
-    from harness.processes.read_only import landlock_version
+    from harness.processes.sandbox import landlock_version
 
     return landlock_version() > 0
 
@@ -208,37 +208,37 @@ def _missing(line: str, output: str) -> str:
     return named[-1] if named else first[1] if first else ""
 
 
-def judge(finished: Finished, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
+def judge(finished: ProcessResult, time_s: float) -> tuple[ToolOutcome, str, FailureCategory | None]:
     """What an end means, its few words, and how the tool failed, if it did: only a command that could not do its work
     has."""
     broken = ToolOutcome.BROKEN
     match finished:
-        case Finished(timed_out=True):
+        case ProcessResult(timed_out=True):
             return broken, f"timed out after {time_s:g} s", FailureCategory.TIMEOUT
-        case Finished(exit_code=0):
+        case ProcessResult(exit_code=0):
             return ToolOutcome.OK, "exit 0", None
-        case Finished(exit_code=int(code)) if code < 0:
+        case ProcessResult(exit_code=int(code)) if code < 0:
             return broken, f"killed by {_signal_name(-code)}", FailureCategory.KILLED
-        case Finished(exit_code=126):
+        case ProcessResult(exit_code=126):
             return broken, "exit 126 (found, but cannot be executed)", FailureCategory.CANNOT_START
-        case Finished(exit_code=127):
+        case ProcessResult(exit_code=127):
             return broken, "exit 127 (command not found)", FailureCategory.CANNOT_START
-        case Finished(exit_code=int(code)) if code in CRASHES:
+        case ProcessResult(exit_code=int(code)) if code in CRASHES:
             return broken, f"exit {code} (killed by {_signal_name(code - 128)})", FailureCategory.KILLED
         case _:
             return ToolOutcome.ERROR, f"exit {finished.exit_code}", None
 
 
-def _footer(finished: Finished, summary: str) -> str:
+def _footer(finished: ProcessResult, summary: str) -> str:
     processes = ", ".join(f"{process.name} ({process.pid})" for process in finished.left[:5])
     if len(finished.left) > 5:
         processes += f" and {len(finished.left) - 5} more"
     match finished:
-        case Finished(timed_out=True, left=()):
+        case ProcessResult(timed_out=True, left=()):
             return f"[{summary}; the command and all its children were ended]"
-        case Finished(timed_out=True):
+        case ProcessResult(timed_out=True):
             return f"[{summary}; these could not be ended: {processes}]"
-        case Finished(left=()):
+        case ProcessResult(left=()):
             return f"[{summary}]"
         case _:
             return f"[{summary}; still running in the background, its output no longer read: {processes}]"
@@ -251,8 +251,8 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _with_time(limits: Limits, time_s: float) -> Limits:
-    return Limits(time_s, limits.term_grace_s, limits.kill_grace_s, limits.pipe_grace_s)
+def _with_time(limits: ProcessLimits, time_s: float) -> ProcessLimits:
+    return ProcessLimits(time_s, limits.term_grace_s, limits.kill_grace_s, limits.pipe_grace_s)
 
 
 def _line_of(input: Json) -> str | None:

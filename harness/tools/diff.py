@@ -4,27 +4,27 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
 LONGEST = 2_000
 """Changed regions of more lines than this are shown as one block; comparing them line by line takes too long."""
 DIFF_CHARACTERS = 20_000
-"""A diff is shown to a person, so it need not be longer than anyone reads."""
+"""A diff is for display, so it need not be longer than anyone reads."""
 
 
 def unified_diff(before: str, after: str, path: str) -> str:
     """The change of the file `path` in the unified format, at most `DIFF_CHARACTERS` long; "" if there is none.
 
-    It is for a person to read: control characters inside of lines are spelt out.
+    Control characters inside lines are escaped for display.
     """
     if before == after:
         return ""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     names = ("/dev/null" if not before else f"a/{path}", "/dev/null" if not after else f"b/{path}")
     text = visible(f"--- {names[0]}\n+++ {names[1]}\n" + "".join(_hunks(old, new)))
-    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (the diff goes on)\n"
+    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (diff truncated)\n"
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

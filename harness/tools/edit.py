@@ -10,11 +10,11 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.events import Json
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.diff import unified_diff
 from harness.tools.files import on_disk, open_inside, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
-from harness.tools.tree import Tree
+from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, require_file
 
 EDITABLE_BYTES = 20_000_000
@@ -27,14 +27,14 @@ MOST_OCCURRENCES = 100
 """That are counted before an edit is refused because there are several."""
 
 
-class WriteFileArguments(Arguments):
+class WriteFileArguments(ToolArguments):
     """Arguments of write_file."""
 
     path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
     content: str = Field(description="The whole new content.")
 
 
-class EditFileArguments(Arguments):
+class EditFileArguments(ToolArguments):
     """Arguments of edit_file."""
 
     path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
@@ -46,7 +46,7 @@ class EditFileArguments(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PlannedEdit:
     """What a call will write, worked out before anybody is asked and again before it is done."""
 
     path: Path
@@ -58,7 +58,7 @@ class Change:
 
     @property
     def diff(self) -> str:
-        """The change for a person to read."""
+        """The change, for display."""
         return unified_diff(_shown_text(self.before or b""), _shown_text(self.after), self.shown)
 
 
@@ -96,7 +96,7 @@ def edit_file_tool() -> Tool:
     )
 
 
-def plan_write(context: ToolContext, arguments: WriteFileArguments) -> Change:
+def plan_write(context: ToolContext, arguments: WriteFileArguments) -> PlannedEdit:
     """The change that a write_file call means. Raises `PathError`, `ToolError` or OSError."""
     path = context.workspace.resolve(arguments.path)
     before, after = None, arguments.content.encode()
@@ -104,10 +104,10 @@ def plan_write(context: ToolContext, arguments: WriteFileArguments) -> Change:
         size = _require_writable(path, arguments.path)
         before = _content(context, path) if size <= EDITABLE_BYTES else b""
         after = _in_the_form_of(before, after)
-    return Change(path, context.workspace.relative(path), before, after)
+    return PlannedEdit(path, context.workspace.relative(path), before, after)
 
 
-def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
+def plan_edit(context: ToolContext, arguments: EditFileArguments) -> PlannedEdit:
     """The change that an edit_file call means. Raises `PathError`, `ToolError` or OSError."""
     path = context.workspace.resolve(arguments.path)
     if _require_writable(path, arguments.path) > EDITABLE_BYTES:
@@ -132,7 +132,7 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> Change:
             "Give more of the text around the one you mean, or set replace_all."
         )
     after = text.replace(old, new).encode("utf-8", "surrogateescape")
-    return Change(path, context.workspace.relative(path), before, after, text.count(old))
+    return PlannedEdit(path, context.workspace.relative(path), before, after, text.count(old))
 
 
 async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
@@ -167,7 +167,7 @@ def _require_writable(path: Path, shown: str) -> int:
     """The size of a regular file that its owner may write. Raises `PathError` or `ToolError`."""
     size = require_file(path, shown)
     if not path.stat().st_mode & 0o222:  # root may write it all the same
-        raise ToolError(f"{shown} is read-only; whoever made it so does not want it changed. Ask the user first.")
+        raise ToolError(f"{shown} is read-only. Ask the user before you change it.")
     return size
 
 
@@ -176,9 +176,9 @@ def _content(context: ToolContext, path: Path) -> bytes:
         return file.read(EDITABLE_BYTES + 1)
 
 
-def _write(context: ToolContext, change: Change) -> None:
+def _write(context: ToolContext, change: PlannedEdit) -> None:
     root = context.workspace.root
-    with Tree(root) as tree:
+    with FolderTree(root) as tree:
         tree.write(str(change.path.relative_to(root)), change.after, durable=True)
 
 
@@ -195,7 +195,7 @@ def _has_crlf(text: str) -> bool:
     return "\r\n" in text and "\n" not in text.replace("\r\n", "")
 
 
-def _preview(plan: Callable[[], Change]) -> str:
+def _preview(plan: Callable[[], PlannedEdit]) -> str:
     """The diff, or the sentence with which the call would be refused."""
     try:
         return plan().diff or "(no change)"

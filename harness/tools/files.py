@@ -2,18 +2,15 @@
 
 import errno
 import os
-import stat
 from collections.abc import Callable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
-from uuid import uuid4
 
 from harness.base.threads import in_thread
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
-from harness.tools.tree import Tree
+from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, resolve_within
 
 ANSWERS = frozenset(
@@ -37,8 +34,8 @@ GRACE_S = 0.8
 async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] | None = None) -> ToolResult:
     """Do file work in a thread; a refusal or an error of the disk becomes the result that says so.
 
-    A cancellation is passed on when the thread is done, so that a write has happened or has not; `on_cancel` may
-    tell long work to stop. A disk that does not answer is waited for no longer than `GRACE_S`.
+    A cancellation is passed on when the thread is done, so that a write has happened or has not; `on_cancel` may stop
+    long work. Waits at most `GRACE_S` for a disk that does not answer.
     """
     try:
         return await in_thread(work, on_cancel=on_cancel, grace_s=GRACE_S)
@@ -62,12 +59,12 @@ def revision(context: ToolContext, path: Path, content: bytes) -> Revision:
 
 
 def refused(text: str) -> ToolResult:
-    """The result of a call that could not be done, and why."""
+    """The result of a call that was refused, with the reason."""
     return ToolResult(text, ToolOutcome.ERROR, shorten_line(text))
 
 
 def broken(text: str, category: FailureCategory) -> ToolResult:
-    """The result of a call in which the tool itself failed, and how."""
+    """The result of a call that failed in the tool itself."""
     return ToolResult(text, ToolOutcome.BROKEN, shorten_line(text), category=category)
 
 
@@ -88,29 +85,5 @@ def open_inside(context: ToolContext, path: Path) -> BinaryIO:
     """
     roots = (context.workspace.root, context.outputs.resolve())
     root = next(root for root in roots if path.is_relative_to(root))
-    with Tree(root) as tree:
+    with FolderTree(root) as tree:
         return os.fdopen(tree.open(path.relative_to(root).as_posix()), "rb")
-
-
-def replace_atomically(path: Path, data: bytes, *, private: bool = False) -> None:
-    """Write a file so that every reader sees the old content or the new, never a part.
-
-    Parents are made, the mode of an existing file is kept; a `private` file is for the user's eyes only. Raises
-    OSError and leaves nothing behind.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.parent / f".{path.name[:100]}.{uuid4().hex[:8]}.tmp"
-    # Opened with 0o666 and not by tempfile, so that a new file gets the mode that the umask gives any new file.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123  a descriptor, not a path
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        if not private:
-            with suppress(FileNotFoundError):
-                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

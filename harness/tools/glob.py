@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.events import Json
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk, without_link
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import walk_files
@@ -17,7 +17,7 @@ from harness.tools.workspace import Workspace
 MOST_FILES = 500
 
 
-class GlobArguments(Arguments):
+class GlobArguments(ToolArguments):
     """Arguments of glob."""
 
     pattern: str = Field(description="For example `src/*.py`, or `**/*.py` for any depth.", min_length=1)
@@ -34,8 +34,8 @@ def glob_tool(most_files: int = MOST_FILES) -> Tool:
     return Tool(
         name="glob",
         description=(
-            "Find files by name, the most recently changed first. `**` stands for any number of folders. "
-            "What .gitignore excludes is not searched, unless path names it."
+            "Find files by name, the most recently changed first. `**` matches any number of folders. Files that "
+            ".gitignore excludes are skipped, unless path names them."
         ),
         arguments=GlobArguments,
         effect=Effect.READ,

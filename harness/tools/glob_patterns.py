@@ -1,10 +1,10 @@
 """Glob patterns, compiled to regular expressions whose matching time does not explode.
 
-A glob needs no backtracking across a `*`: what stands between two stars may always be matched where it occurs first,
-because whatever follows can then start earliest. The same holds for the names between two `**`. So every part but the
-last is an atomic group (`(?>…)`, https://docs.python.org/3/library/re.html#regular-expression-syntax), which is matched
-once and never tried again. Matching a path of n characters against a pattern of m takes at most O(n · m) steps, even
-for `*a*a*a*a*b` and `**/**/**/x`.
+A glob needs no backtracking across a `*`: the text between two stars can always be matched at its first occurrence,
+because the rest can then start earliest. The same holds for the names between two `**`. So every part but the last is
+an atomic group (`(?>…)`, https://docs.python.org/3/library/re.html#regular-expression-syntax), which is matched once
+and never tried again. Matching a path of n characters against a pattern of m takes at most O(n · m) steps, even for
+`*a*a*a*a*b` and `**/**/**/x`.
 """
 
 import re
@@ -16,7 +16,7 @@ from harness.tools.tool import ToolError
 LONGEST = 1_000
 """Characters of a pattern; longer ones are refused."""
 MOST_CHOICES = 1_000
-"""Patterns that the braces of one pattern may stand for."""
+"""Most patterns that the braces of one pattern may expand to."""
 ANY_RUN = ""
 """The token of a `*`: any number of characters of one name. All other tokens match exactly one character."""
 
@@ -117,7 +117,7 @@ def _tokens(part: str) -> list[str]:
 
 
 def _choice(choice: str) -> str:
-    """One character out of what stands between brackets."""
+    """One character of a bracket expression."""
     choice = choice.replace("\\", "\\\\").replace("[", "\\[").replace("^", "\\^")
     for operator in ("&&", "||", "~~"):
         choice = choice.replace(operator, "\\" + operator[0] + "\\" + operator[0])

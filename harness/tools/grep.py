@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.base.terminal_text import counted
+from harness.base.external_text import counted
 from harness.events import FailureCategory, Json, ToolOutcome
-from harness.processes import Finished, Limits
+from harness.processes import ProcessLimits, ProcessResult
 from harness.tools import grep_worker, tree
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.files import broken, on_disk, refused, without_link
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import walk_files
@@ -29,20 +29,20 @@ WORKER = Path(grep_worker.__file__)
 TREE = Path(tree.__file__)
 
 
-class GrepArguments(Arguments):
+class GrepArguments(ToolArguments):
     """Arguments of grep."""
 
     pattern: str = Field(description="A Python regular expression; each line is searched on its own.", min_length=1)
     path: str = Field(default=".", description="File or folder to search in.", min_length=1)
     glob: str = Field(default="**", description="Search only files whose path matches, for example `**/*.py`.")
-    ignore_case: bool = Field(default=False, description="Take capital and small letters as the same.")
+    ignore_case: bool = Field(default=False, description="Ignore upper and lower case.")
     context: int = Field(default=0, ge=0, le=20, description="Lines to show before and after each match.")
     files_only: bool = Field(default=False, description="Only name the files that have a match.")
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What the worker is told."""
+class GrepRequest:
+    """The search that a worker process runs."""
 
     pattern: str
     ignore_case: bool
@@ -52,10 +52,10 @@ class Search:
 
 
 def grep_tool(
-    limits: Limits | None = None, most_matches: int = MOST_MATCHES, result_characters: int = RESULT_CHARACTERS
+    limits: ProcessLimits | None = None, most_matches: int = MOST_MATCHES, result_characters: int = RESULT_CHARACTERS
 ) -> Tool:
     """The tool grep. `limits.time_s` bounds the search itself, a regular expression that never ends included."""
-    limits = limits or Limits(time_s=30.0)
+    limits = limits or ProcessLimits(time_s=30.0)
 
     async def grep(context: ToolContext, arguments: GrepArguments) -> ToolResult:
         return await _grep(context, arguments, limits, most_matches, result_characters)
@@ -64,7 +64,7 @@ def grep_tool(
         name="grep",
         description=(
             "Find lines by a regular expression in a file or in all files of a folder. Answers `path:line:text`. "
-            "Binary files and what .gitignore excludes are left out, unless path names it."
+            "Binary files and those that .gitignore excludes are skipped, unless path names them."
         ),
         arguments=GrepArguments,
         effect=Effect.READ,
@@ -75,7 +75,7 @@ def grep_tool(
 
 
 async def _grep(
-    context: ToolContext, arguments: GrepArguments, limits: Limits, most: int, result_characters: int
+    context: ToolContext, arguments: GrepArguments, limits: ProcessLimits, most: int, result_characters: int
 ) -> ToolResult:
     files: list[str] = []
     withheld: list[str] = []
@@ -89,7 +89,7 @@ async def _grep(
     listed = await on_disk(list_files, on_cancel=stop.set)
     if listed.outcome is not ToolOutcome.OK:
         return listed
-    search = Search(
+    search = GrepRequest(
         arguments.pattern,
         arguments.ignore_case,
         0 if arguments.files_only else arguments.context,
@@ -137,8 +137,8 @@ def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event
 
 
 async def _search(
-    context: ToolContext, search: Search, files: list[str], output: bytearray, limits: Limits
-) -> Finished:
+    context: ToolContext, search: GrepRequest, files: list[str], output: bytearray, limits: ProcessLimits
+) -> ProcessResult:
     with tempfile.TemporaryFile() as task:
         root = context.workspace.root
         head = {**asdict(search), "root": str(root), "tree": str(TREE)}
@@ -156,7 +156,7 @@ async def _search(
 
 
 def _answer(
-    output: bytes, finished: Finished, search: Search, name: Callable[[int], str], limits: Limits
+    output: bytes, finished: ProcessResult, search: GrepRequest, name: Callable[[int], str], limits: ProcessLimits
 ) -> ToolResult:
     reports: list[Any] = []
     for line in output.splitlines():

@@ -77,7 +77,7 @@ def shown(line: str, start: int) -> str:
 
 
 def report(value: object) -> None:
-    """One line of output, at once: what was found before a time limit counts."""
+    """One line of output, at once: matches found before a time limit count."""
     sys.stdout.write(json.dumps(value) + "\n")
     sys.stdout.flush()
 
@@ -89,11 +89,11 @@ def tree_class(file: str) -> Any:
     assert specification.loader is not None
     module = module_from_spec(specification)
     specification.loader.exec_module(module)
-    return module.Tree
+    return module.FolderTree
 
 
 def main() -> None:
-    """Read the search from stdin and report what is found."""
+    """Read the search from stdin and write the matches."""
     head, _, paths = sys.stdin.buffer.read().partition(b"\n")
     search = json.loads(head)
     try:

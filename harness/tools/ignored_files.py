@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 from harness.tools.gitignore import IgnoreRule, parse_gitignore, verdict
 
 RULE_FILE = ".gitignore"
 MOST_RULE_BYTES = 1_000_000
-"""A larger .gitignore is no list that anyone wrote; it is left out."""
+"""A larger .gitignore was not written by hand; it is left out."""
 
 Rules = tuple[tuple[str, tuple[IgnoreRule, ...]], ...]
 """The rules of each folder that has some, the deepest first; a folder is written with a slash at its end."""

@@ -12,7 +12,7 @@ DISK_BYTES = 64_000_000
 """Most bytes of one output that are kept on disk."""
 
 MESSAGE_CHARACTERS = 200_000
-"""Most characters that what is told in one message may have together."""
+"""Most characters of all notices in one message together."""
 SMALLEST_CUT = 4_000
 
 _ESCAPES = re.compile(
@@ -25,7 +25,7 @@ _CONTROLS = {code: None for code in (*range(32), 127) if chr(code) not in "\n\t"
 
 
 def readable(data: bytes) -> str:
-    """Terminal output as text: no escape sequences, and of an overwritten line only what was left standing.
+    """Terminal output as text: no escape sequences, and of an overwritten line only its final state.
 
     Bytes that are not UTF-8 become backslash escapes, so the text never holds a lone surrogate.
     """
@@ -49,7 +49,7 @@ def shorten(text: str, limit: int, whole: Path) -> tuple[str, Path | None]:
     """The text within `limit` characters, and the file that holds all of it if some was left out."""
     if len(text) <= limit:
         return text, None
-    output = Output(limit, whole)
+    output = CommandOutput(limit, whole)
     output.feed(text.encode())
     return output.text(), output.finish()
 
@@ -63,7 +63,7 @@ def fitted(
 ) -> list[str]:
     """The texts of one message with the largest ones shortened until they have `most` characters together.
 
-    None becomes shorter than `SMALLEST_CUT` (lessons s08, "budget").
+    None becomes shorter than `SMALLEST_CUT`.
 
     Args:
         whole: the file for the text with this number.
@@ -81,7 +81,7 @@ def fitted(
     return shown
 
 
-class Output:
+class CommandOutput:
     """Collects the output of a command: head and tail in memory, all of it on disk once it is long.
 
     Memory is bounded by about eight bytes for each character of `limit`, whatever comes in.

@@ -11,11 +11,11 @@ from typing import BinaryIO, TextIO
 
 from pydantic import Field
 
-from harness.base.terminal_text import counted
+from harness.base.external_text import counted
 from harness.events import Json
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import MOST_FILE_BYTES, media_type
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
@@ -23,13 +23,13 @@ from harness.tools.workspace import require_file
 LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
 COMPARED_BYTES = 20_000_000
-"""Of larger files no revision is told: the whole of them would have to be read for it."""
+"""No revision is reported for larger files: the whole of them would have to be read for it."""
 LONGEST_LINE = 20_000_000
 """Characters; a longer line has no end that is worth waiting for."""
 PIECE_CHARACTERS = 65_536
 """How much of a long line is skipped at once."""
 HEAD_BYTES = 8_192
-"""How much of a file is looked at to tell text from binary."""
+"""Bytes of a file that are checked to distinguish text from binary."""
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -45,7 +45,7 @@ MAGIC = (
 )
 
 
-class ReadFileArguments(Arguments):
+class ReadFileArguments(ToolArguments):
     """Arguments of read_file."""
 
     path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
@@ -64,7 +64,7 @@ def read_file_tool(result_characters: int = RESULT_CHARACTERS) -> Tool:
         name="read_file",
         description=(
             "Read a text file. Every line comes with its number and a tab before it, which are not part of the file. "
-            "Of a long file, read the part you need with offset and limit; a note says where to go on. "
+            "Of a long file, read the part you need with offset and limit; a note says where to continue. "
             "Images and PDF files are shown to you whole."
         ),
         arguments=ReadFileArguments,
@@ -156,7 +156,7 @@ def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterato
         lines = f"{numbered.damaged} line{'s' * (numbered.damaged != 1)}"
         yield f"[Not valid UTF-8: bad bytes, on {lines}, are shown as \N{REPLACEMENT CHARACTER}.]"
     if next_line is not None:
-        yield f"[More lines follow: go on with offset={next_line}.]"
+        yield f"[More lines follow: continue with offset={next_line}.]"
 
 
 def _media_file(file: BinaryIO, shown: str, size: int) -> bytes:

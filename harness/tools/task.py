@@ -1,4 +1,4 @@
-"""task: give a part of the work to an agent of its own (facts/lessons.md, s06).
+"""task: delegate a part of the work to a subagent.
 
 The agent starts with an empty history, which keeps what it reads out of ours. Nothing it does is done in secret: each
 of its calls is decided by the same permissions, and what it costs is part of the same session.
@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import Json
-from harness.tools.arguments import Arguments
+from harness.tools.arguments import ToolArguments
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 TASK = "task"
@@ -21,7 +21,7 @@ KINDS_CHARACTERS = 8_000
 """Of all of them together."""
 
 
-class TaskArguments(Arguments):
+class TaskArguments(ToolArguments):
     """Arguments of task."""
 
     description: str = Field(description="What it is to do, in three to eight words.", min_length=1, max_length=200)
@@ -30,13 +30,13 @@ class TaskArguments(Arguments):
         min_length=1,
     )
     agent: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
-        default=None, description='Go on with an agent that has worked before, such as "a1", which remembers its work.'
+        default=None, description='Continue with an earlier agent, such as "a1", which remembers its work.'
     )
     tools: list[str] | SkipJsonSchema[None] = Field(
-        default=None, description="Names of the tools it may use; without it all that it can be given."
+        default=None, description="Names of the tools it may use; default: all that a subagent can have."
     )
     background: bool = Field(
-        default=False, description="Do not wait: go on with other work, and be told when it is done."
+        default=False, description="Do not wait: continue with other work; you are notified when it is done."
     )
 
 
@@ -44,7 +44,7 @@ class KindTaskArguments(TaskArguments):
     """The same where files define kinds of agents."""
 
     kind: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
-        default=None, description="The kind of agent, one of those that are listed; without it one for any task."
+        default=None, description="The kind of agent, one of those listed; default: a general one."
     )
 
 
@@ -53,15 +53,15 @@ def kind_of(task: TaskArguments) -> str:
     return task.kind or "" if isinstance(task, KindTaskArguments) else ""
 
 
-class Delegation(Protocol):
-    """Whoever lets agents work."""
+class SubagentDelegate(Protocol):
+    """Runs subagents."""
 
     async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
-        """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
+        """Run the task and return its result. A cancellation ends the agent and is passed on."""
         ...
 
 
-def task_tool(delegation: Delegation, *, steps: int, kinds: Mapping[str, str] | None = None) -> Tool:
+def task_tool(delegation: SubagentDelegate, *, steps: int, kinds: Mapping[str, str] | None = None) -> Tool:
     """The tool task; an agent may take this many `steps`. `kinds` are names and descriptions of what files define."""
 
     async def task(context: ToolContext, arguments: TaskArguments) -> ToolResult:
@@ -70,7 +70,7 @@ def task_tool(delegation: Delegation, *, steps: int, kinds: Mapping[str, str] | 
     return Tool(
         name=TASK,
         description=(
-            "Give a part of the work to another agent and get its answer. It starts with an empty history, has the "
+            "Delegate a part of the work to a subagent and get its answer. It starts with an empty history, has the "
             "tools for files, search and shell in the same folder, and cannot start agents itself. Good for a search "
             "through many files whose content you do not need, or for parts that do not depend on each other: several "
             "calls in one reply work side by side. Do not give two agents the same file to change. It may take "

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import from_json
 
 from harness.events import ItemStatus, Json, PlanItem
-from harness.tools.arguments import Arguments, broken_rule
+from harness.tools.arguments import ToolArguments, broken_rule
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
 TODO_WRITE = "todo_write"
@@ -41,13 +41,13 @@ def _parsed(value: Any) -> Any:
         return value
 
 
-class ItemArguments(Arguments):
+class PlanItemArguments(ToolArguments):
     """One sub-task."""
 
-    text: Annotated[str, AfterValidator(_one_line)] = Field(description="What is to be done, in a few words.")
+    text: Annotated[str, AfterValidator(_one_line)] = Field(description="The sub-task, in a few words.")
     status: ItemStatus = Field(description="At most one item is in_progress.")
     tools: Annotated[list[Annotated[str, AfterValidator(_one_line)]], BeforeValidator(_none_as_empty)] = Field(
-        default=[], description="Names of the tools it cannot be done without."
+        default=[], description="Names of the tools it needs."
     )
 
     def item(self) -> PlanItem:
@@ -55,7 +55,7 @@ class ItemArguments(Arguments):
         return PlanItem(self.text, self.status, tuple(dict.fromkeys(self.tools)))
 
 
-def _checked(items: list[ItemArguments]) -> list[ItemArguments]:
+def _checked(items: list[PlanItemArguments]) -> list[PlanItemArguments]:
     """The list, when it is one plan. Raises what pydantic makes an error of."""
     if len(items) > MOST_ITEMS:
         raise broken_rule(f"has {len(items)} items; {MOST_ITEMS} are the most, so join some of them")
@@ -68,10 +68,10 @@ def _checked(items: list[ItemArguments]) -> list[ItemArguments]:
     return items
 
 
-class PlanArguments(Arguments):
+class PlanArguments(ToolArguments):
     """Arguments of todo_write."""
 
-    items: Annotated[list[ItemArguments], BeforeValidator(_parsed), AfterValidator(_checked)] = Field(
+    items: Annotated[list[PlanItemArguments], BeforeValidator(_parsed), AfterValidator(_checked)] = Field(
         description=f"The whole list each time, in the order of work; {MOST_ITEMS} items at most."
     )
 
@@ -112,7 +112,7 @@ def _items(count: int) -> str:
 
 
 def _summary(input: Json) -> str:
-    """What is being worked on, or how long the list is. The input may be anything."""
+    """The item in progress, or the length of the list. The input may be anything."""
     items = _parsed(input.get("items"))
     if not isinstance(items, list):
         return ""

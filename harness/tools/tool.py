@@ -11,11 +11,11 @@ from typing import Any, Protocol, overload
 
 from pydantic import BaseModel, create_model
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.base.threads import in_thread
 from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
-from harness.tools.arguments import Arguments, parse, schema_of
+from harness.tools.arguments import ToolArguments, parse, schema_of
 from harness.tools.output import as_text, shorten
 from harness.tools.workspace import Workspace
 
@@ -24,24 +24,24 @@ RESULT_CHARACTERS = 50_000
 
 
 class Effect(StrEnum):
-    """What a tool does to the world; permissions are decided by it."""
+    """What a tool does; permissions depend on it."""
 
     READ = "read"
     WRITE = "write"
     RUN = "run"
     DELEGATE = "delegate"
-    """Whatever the agents do that it sets to work; each of their calls is decided by itself."""
+    """Runs subagents; each of their calls is decided separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """How a call ended, for the model and for the person."""
+    """The result of a call, for the model and the user."""
 
     content: str
     """What the model reads."""
     outcome: ToolOutcome = ToolOutcome.OK
     summary: str = ""
-    """A few words for the person: "88 lines", "exit 1"."""
+    """A few words for the user: "88 lines", "exit 1"."""
     detail: str = ""
     """Text to expand: a diff, the head of an output."""
     full_output: Path | None = None
@@ -51,29 +51,29 @@ class ToolResult:
     as_of: float | None = None
     """Unix time at which the content was true, where the tool knows; None: now, or unknown."""
     undated: bool = False
-    """It may be of an earlier moment, and the tool cannot say of which."""
+    """It may be older, and the tool does not know its time."""
     missing: str = ""
     """The program that could not be started, where the tool runs programs; empty: none, or the tool itself."""
     plan: tuple[PlanItem, ...] | None = None
     """The sub-tasks that the call declares, all of them; None: it says nothing about them."""
     revision: Revision | None = None
-    """What was read as a whole, or what there is after a change; None: not known. By it a change is told from a write
-    of the same content, and an old content from the present one."""
+    """The content that was read in full, or the content after a change; None: unknown. It distinguishes a change from a
+    write of the same content, and stale content from current content."""
     detail_of: int = 0
-    """Lines of the whole output of which `detail` is the beginning; 0: `detail` is all there is to show."""
+    """Lines of the whole output when `detail` is only its beginning; 0: `detail` is complete."""
     media: tuple[Block, ...] = ()
     """Image and document blocks that the model gets behind `content`; only where `outcome` is OK."""
 
 
 class ToolError(Exception):
-    """Raise it in a tool of your own to tell the model, in one sentence, that it cannot be done."""
+    """Raise it in your own tool with one sentence for the model: why the call cannot be done."""
 
 
-class Withholds(Protocol):
-    """Whether a search leaves out a file, given by its real absolute path."""
+class SearchFilter(Protocol):
+    """Whether a search skips a file, given by its real absolute path."""
 
     def __call__(self, path: str, *, content: bool) -> bool:
-        """`content`: the search shows what is in it, not only its name."""
+        """`content`: the search shows the content of the file, not only its name."""
 
 
 def _nothing(path: str, *, content: bool) -> bool:
@@ -90,8 +90,8 @@ class ToolContext:
     call_id: str
     processes: Processes = field(default_factory=Processes)
     """Starts the call's child processes."""
-    withholds: Withholds = _nothing
-    """Which files a search leaves out."""
+    withholds: SearchFilter = _nothing
+    """Which files a search skips."""
     only_looks: bool = False
     """The call runs without a question because it changes nothing; its child processes are held to that."""
 
@@ -119,7 +119,7 @@ class ToolHealth:
 
     score: Score
     why: str = ""
-    """One line for a person, where it is not AVAILABLE."""
+    """One line for the user if it is not AVAILABLE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +131,12 @@ class Tool:
     arguments: type[BaseModel]
     effect: Effect
     run: Callable[[ToolContext, Any], Awaitable[ToolResult]]
-    """Takes what `parse` returned. Never raises for a failure that the tool can expect. Cancelled when its time is up
-    or the turn is interrupted; then it has a moment to end, and is given up if it does not."""
+    """Takes what `parse` returned. Does not raise for expected failures. Cancelled at its time limit or when the turn
+    is interrupted; it is abandoned if it does not end shortly after."""
     summarise: Callable[[Json], str] = _first_value
     """The call in one line. Takes the raw input, right or wrong, and never raises."""
     parallel: bool = False
-    """True: safe to run at the same time as other calls of which this is true."""
+    """True: safe to run at the same time as other parallel calls."""
     preview: Callable[[ToolContext, Any], str] | None = None
     """What a permission question shows: the command, the diff."""
     check: Callable[[], Awaitable[ToolHealth]] | None = None
@@ -154,11 +154,11 @@ class Tool:
     command_line: Callable[[Json], str | None] | None = None
     """The command line that a call runs, for a tool that runs one: its programs have breakers of their own."""
     timeout_s: float | None = None
-    """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool keeps a limit by itself."""
+    """Seconds a call may take; None: the setting `tool_timeout_s`; infinite: the tool has its own limit."""
 
     @property
     def repeatable(self) -> bool:
-        """The program may call it once more by itself."""
+        """The program may repeat a call automatically."""
         return self.effect is Effect.READ if self.idempotent is None else self.idempotent
 
     def spec(self) -> Json:
@@ -197,17 +197,15 @@ def tool(
         def weather(city: str) -> str:
             "The weather in a city."
 
-    The schema comes from the type hints (`Annotated[str, Field(description=…)]` describes an argument), the
-    description from the docstring. A parameter annotated `ToolContext` is given the context and is not shown to the
-    model. A plain function runs in a thread. It may return anything: a `ToolResult` is taken as it is, text
-    stands for itself, everything else becomes JSON. `ToolError` is the polite no; any other exception counts as a
-    broken tool.
+    The schema comes from the type hints (`Annotated[str, Field(description=…)]` describes an argument), the description
+    from the docstring. A parameter annotated `ToolContext` is given the context and is not shown to the model. A plain
+    function runs in a thread. It may return anything: a `ToolResult` is used as it is, text is the content, everything
+    else becomes JSON. `ToolError` is the polite no; any other exception counts as a broken tool.
 
-    Without an `effect` the tool counts as one that runs things, so a person is asked first. With `polls` it may be
-    called again and again without being taken for a loop, within limits of time. `timeout_s` is its time limit in
-    seconds, instead of the setting `tool_timeout_s`; over it the call counts as a failure of the tool.
-    Raises TypeError when it is not a function, is a generator, has no docstring, or an argument has no type or no name;
-    ValueError for a time limit that is not above zero.
+    Without an `effect` the tool counts as RUN and needs confirmation. With `polls` repeated calls are not a loop,
+    within time limits. `timeout_s` is its time limit in seconds, instead of the setting `tool_timeout_s`; over it the
+    call counts as a failure of the tool. Raises TypeError when it is not a function, is a generator, has no docstring,
+    or an argument has no type or no name; ValueError for a time limit that is not above zero.
     """
     if timeout_s is not None and not timeout_s > 0:
         raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
@@ -219,7 +217,7 @@ def tool(
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:
-    """Raises TypeError, one sentence, also for what is no function, and for a generator."""
+    """Raises TypeError with one sentence, also for a generator or an object that is not a function."""
     if not inspect.isfunction(function) and not inspect.ismethod(function):
         what = f"{function.name} is a tool already" if isinstance(function, Tool) else f"{function!r} is no function"
         raise TypeError(f"{what}; put @tool above a def with types and a docstring")
@@ -243,7 +241,7 @@ def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name:
             parameter.annotation,
             ... if parameter.default is parameter.empty else parameter.default,
         )
-    arguments = create_model(f"{name}_arguments", __base__=Arguments, **fields)
+    arguments = create_model(f"{name}_arguments", __base__=ToolArguments, **fields)
 
     async def run(context: ToolContext, given: BaseModel) -> ToolResult:
         values = {field: getattr(given, field) for field in fields}

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from harness.events import Json
-from harness.processes import Limits
-from harness.tools.background_commands import Background, background_tools
+from harness.processes import ProcessLimits
+from harness.tools.background_commands import BackgroundRunner, background_tools
 from harness.tools.bash import bash_tool
 from harness.tools.edit import edit_file_tool, write_file_tool
 from harness.tools.glob import glob_tool
@@ -53,11 +53,11 @@ def standard_tools(
     *,
     bash_timeout_s: float = 120.0,
     result_characters: int = RESULT_CHARACTERS,
-    background: Background | None = None,
+    background: BackgroundRunner | None = None,
 ) -> tuple[Tool, ...]:
     """The seven tools every agent has, and three more where commands can go to the background."""
     return (
-        bash_tool(Limits(time_s=bash_timeout_s), result_characters, background),
+        bash_tool(ProcessLimits(time_s=bash_timeout_s), result_characters, background),
         read_file_tool(result_characters),
         write_file_tool(),
         edit_file_tool(),
@@ -69,7 +69,7 @@ def standard_tools(
 
 
 def own_tools(tools: object) -> tuple[Tool, ...]:
-    """The tools that a program hands in. Raises TypeError, one sentence, for what is not a tool."""
+    """The tools that a program hands in. Raises TypeError with one sentence for anything that is not a tool."""
     if isinstance(tools, Tool) or not isinstance(tools, Iterable):
         raise TypeError(f"tools takes a list of tools: write tools=[{getattr(tools, 'name', '…')}].")
     found = tuple(tools)

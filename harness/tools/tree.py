@@ -16,7 +16,7 @@ _NO_SUCH_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Tree:
+class FolderTree:
     """The root is opened once; it stays the same folder even if its path comes to mean another.
 
     All paths are relative to the root, with forward slashes, and without "..". Not for several threads at once.
@@ -36,7 +36,7 @@ class Tree:
         os.close(self._root)
 
     def status(self, path: str) -> os.stat_result | None:
-        """What stands at `path`, a link itself and not what it leads to; None where nothing does. Raises OSError."""
+        """The entry at `path`, a link itself and not its target; None where nothing does. Raises OSError."""
         try:
             folder, name = self._enter(path)
             return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -52,7 +52,7 @@ class Tree:
         descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
-            raise OSError(errno.EINVAL, "is not a regular file any more", path)
+            raise OSError(errno.EINVAL, "is no longer a regular file", path)
         return descriptor
 
     def read(self, path: str, most: int) -> tuple[os.stat_result, bytes]:
@@ -96,7 +96,7 @@ class Tree:
             raise
 
     def write_link(self, path: str, target: bytes) -> None:
-        """Put a link at `path`, in place of the file or link that stands there; folders are made. Raises OSError."""
+        """Create a link at `path`, replacing a file or link there; folders are made. Raises OSError."""
         folder, name = self._enter(path, make=True)
         temporary = _temporary_name()
         os.symlink(target, os.fsencode(temporary), dir_fd=folder)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.base.terminal_text import counted
+from harness.base.external_text import counted
 
 KERNEL_FOLDERS = (Path("/proc"), Path("/sys"), Path("/dev"))
 """What looks like a file here is a door into the kernel; reading can hang and writing can harm."""
@@ -56,7 +56,7 @@ def resolve_within(path: str, *roots: Path) -> Path:
     if not any(resolved.is_relative_to(root) for root in roots):
         arrow = f" (it leads to {resolved})" if str(resolved) != path else ""
         raise OutsideWorkspace(
-            f"{path} is outside the workspace{arrow}. File tools only reach what is inside {roots[0]}."
+            f"{path} is outside the workspace{arrow}. File tools only reach files inside {roots[0]}."
         )
     return resolved
 
@@ -64,8 +64,8 @@ def resolve_within(path: str, *roots: Path) -> Path:
 def require_file(path: Path, shown: str) -> int:
     """The size in bytes of a regular file.
 
-    Raises `PathError` for whatever else stands at `path`: nothing (names the nearest), a directory
-    (names what is in it), a device, pipe or socket.
+    Raises `PathError` for anything else at `path`: nothing (names similar files), a directory (names its entries), a
+    device, pipe or socket.
     """
     try:
         status = path.stat()
@@ -79,7 +79,7 @@ def require_file(path: Path, shown: str) -> int:
 
 
 def kind(mode: int) -> str:
-    """What a file of this mode is, in words."""
+    """The kind of a file with this mode, in words."""
     named = {
         stat.S_IFDIR: "a directory",
         stat.S_IFIFO: "a named pipe",

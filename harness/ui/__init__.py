@@ -1,1 +1,1 @@
-"""What a person sees: folds over events, and nothing that decides."""
+"""The front ends: folds over events."""

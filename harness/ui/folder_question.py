@@ -1,4 +1,4 @@
-"""Asks, before anything of a folder takes effect, whether the user trusts what its files want to set."""
+"""Asks whether the user trusts the settings in the files of a folder, before they take effect."""
 
 import termios
 from collections.abc import Mapping
@@ -7,24 +7,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from harness.settings import Loaded
+    from harness.settings import LoadedSettings
+
 
 FILES = (
     *(".env", ".harness/settings.toml"),
     *(f"{folder}/{kind}" for folder in (".harness", ".agents", ".claude") for kind in ("commands", "agents")),
 )
 
-RISK = "They can send your conversation elsewhere and run programs. Use them only if you know them."
-COST = "They choose what some commands and subagents cost. Without them the model of the session answers."
+RISK = "They can send your conversation elsewhere and run programs. Trust only files that you know."
+COST = "They choose the models of some commands and subagents. Otherwise the model of the session is used."
 
 
 def with_answer(
     flags: Mapping[str, object], environ: Mapping[str, str], source: TextIO | None, out: TextIO | None
 ) -> Mapping[str, object]:
-    """The flags, with the user's no where they do not trust what the files of the folder claim; a yes is kept.
+    """The flags, with `trust_folder` false if the user said no; a yes is remembered.
 
-    Asks in a terminal only, and only where a claim waits for an answer. Nothing is imported and read for a folder
-    without such files. Raises SettingsError.
+    Asks only in a terminal, and only about new claims. Imports nothing for a folder without such files. Raises
+    SettingsError.
     """
     workspace = Path(str(flags.get("workspace") or environ.get("HARNESS_WORKSPACE") or "."))
     if not any((workspace / file).exists() for file in FILES):
@@ -42,14 +43,14 @@ def with_answer(
     return {**flags, "trust_folder": False}
 
 
-def _ask(loaded: "Loaded", source: TextIO, out: TextIO) -> bool:
-    print(f"The files of {loaded.settings.workspace} want to set:\n", file=out)
+def _ask(loaded: "LoadedSettings", source: TextIO, out: TextIO) -> bool:
+    print(f"Files in {loaded.settings.workspace} set:\n", file=out)
     for claim in loaded.claims:
         print(f"  {claim.origin} = {claim.shown}", file=out)
     print(f"\n{RISK if any(not claim.optional for claim in loaded.claims) else COST}", file=out)
-    with suppress(termios.error, OSError, ValueError):  # keys that were typed before the question are no answer to it
+    with suppress(termios.error, OSError, ValueError):  # keys typed before the question are no answer
         termios.tcflush(source.fileno(), termios.TCIFLUSH)
-    print("Use them? yes: until they change / no: start without them [no] ", end="", file=out, flush=True)
+    print("Trust them? yes: until they change / no: ignore them [no] ", end="", file=out, flush=True)
     answer = source.readline()
     if not answer.endswith("\n"):
         print(file=out)

@@ -1,4 +1,4 @@
-"""Signals while the loop runs: the first one ends the turn, a second one ends it at once."""
+"""Signal handling: the first signal ends the turn, a second one cancels it."""
 
 import asyncio
 import signal
@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE_S = 8.0
-"""Seconds a turn may take to end after SIGTERM or SIGHUP; its tools have three to obey (lessons: TERM, 3 s, KILL)."""
+"""Seconds a turn may take to end after SIGTERM or SIGHUP."""
 
 
-class Ended(BaseException):
-    """A signal asks the program to end."""
+class SignalExit(BaseException):
+    """Raised to end the program after a signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.exit_code = 128 + number
 
 
-class Signalled:
-    """What arrived. `number` is 0 as long as nothing did."""
+class SignalState:
+    """The signal that arrived; `number` is 0 before."""
 
     def __init__(self, task: "asyncio.Task[object]") -> None:
         self._task = task
@@ -29,21 +29,21 @@ class Signalled:
 
     @property
     def exit_code(self) -> int:
-        """What a process ends with that was stopped by this signal: 130 for SIGINT, 143 for SIGTERM."""
+        """128 + number: 130 for SIGINT, 143 for SIGTERM."""
         return 128 + self.number
 
     def interrupts(self, interrupt: Callable[[], None]) -> None:
-        """From now on the first signal calls `interrupt`; one that came before is passed on."""
+        """Call `interrupt` for the first signal, at once if it has arrived already."""
         self._interrupt = interrupt
         if self.number:
             interrupt()
 
     def cancel(self) -> None:
-        """End the task without waiting for its turn."""
+        """Cancel the task."""
         self._task.cancel()
 
     def receive(self, number: int) -> None:
-        """A signal has come."""
+        """Handle a signal."""
         if self.number:
             self.cancel()
             return
@@ -54,35 +54,34 @@ class Signalled:
 
 
 @contextmanager
-def heeding() -> Iterator[Signalled]:
-    """Heed signals for the current task as long as the block lasts. One that comes too late for that is sent again
-    to whoever heeded signals before."""
+def handle_signals() -> Iterator[SignalState]:
+    """Handle signals for the current task within the block; late ones are raised again for the previous handler."""
     task = asyncio.current_task()
     if task is None:
-        raise RuntimeError("signals are heeded from within a task")
-    signalled = Signalled(task)
+        raise RuntimeError("signals are handled within a task")
+    signalled = SignalState(task)
     loop = asyncio.get_running_loop()
-    unheeded: list[int] = []
+    pending: list[int] = []
 
     def arrive(number: int, frame: FrameType | None) -> None:
-        unheeded.append(number)
-        loop.call_soon_threadsafe(heed)
+        pending.append(number)
+        loop.call_soon_threadsafe(deliver)
 
-    def heed() -> None:
-        while unheeded:
-            signalled.receive(unheeded.pop(0))
+    def deliver() -> None:
+        while pending:
+            signalled.receive(pending.pop(0))
 
-    before = {number: signal.getsignal(number) for number in HEEDED}
-    for number in HEEDED:
-        loop.add_signal_handler(number, heed)  # wakes the loop
-        signal.signal(number, arrive)  # the loop alone forgets what comes after it has run for the last time
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    for number in SIGNALS:
+        loop.add_signal_handler(number, deliver)  # wakes the loop
+        signal.signal(number, arrive)  # the loop would lose signals after its last iteration
     try:
         yield signalled
     finally:
         for number, handler in before.items():
             loop.remove_signal_handler(number)
             signal.signal(number, handler)
-        late, unheeded[:] = unheeded[:], []
+        late, pending[:] = pending[:], []
         for one in late:
             if callable(before[signal.Signals(one)]):
                 signal.raise_signal(one)

@@ -1,6 +1,6 @@
-"""From the flags to a running front end.
+"""Chooses and runs a front end.
 
-The screen paints before anything heavy is imported; so the settings are read by each front end, not here.
+The screen paints before heavy imports, so each front end reads the settings itself.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from harness.ui.screen_choice import screen_wanted
 if TYPE_CHECKING:
     import logging
 
-    from harness.settings import Loaded, Settings
+    from harness.settings import LoadedSettings, Settings
 
 
 def start(options: Namespace, flags: Mapping[str, object]) -> int:
-    """Run the agent as the command line asks for; returns the exit code. Raises HarnessError."""
+    """Run a front end; returns the exit code. Raises HarnessError."""
     if options.version:
         from harness import __version__
 
@@ -32,11 +32,11 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
-        from harness.ui.app.run import PlainWanted, converse
+        from harness.ui.app.run import PlainRequested, converse
 
         try:
             return converse(options, flags, sys.stderr)
-        except PlainWanted:
+        except PlainRequested:
             return _in_lines(options, flags)
     return _in_lines(options, flags)
 
@@ -60,7 +60,6 @@ def _settings(flags: Mapping[str, object], here: Path) -> "Settings":
 
 
 def _check(options: Namespace) -> None:
-    """Raise SettingsError for flags that do not go together."""
     if problem := _problem(options):
         from harness.base.errors import SettingsError
 
@@ -69,24 +68,24 @@ def _check(options: Namespace) -> None:
 
 def _problem(options: Namespace) -> str:
     if options.print is None and options.output_format is not None:
-        return "--output-format needs -p; without it the answers are shown in the terminal."
+        return "--output-format needs -p."
     if options.print is None and options.json_schema is not None:
-        return "--json-schema needs -p; without it the answers are shown in the terminal."
+        return "--json-schema needs -p."
     if options.print and options.prompt:
-        return "There are two prompts, one after -p and one more; give one, in quotes."
+        return "Two prompts were given, one after -p and another; give one, in quotes."
     if options.go_on and options.resume:
-        return "--continue and --resume ID are two sessions; give one of them."
+        return "--continue and --resume ID name different sessions; give one of them."
     if options.fork_session and not options.go_on and options.resume is None:
-        return "--fork-session needs a session to copy; add --continue or --resume ID."
+        return "--fork-session needs a session; add --continue or --resume ID."
     if options.print is not None and options.resume == "":
-        return "--resume needs the id of a session with -p; `harness sessions` lists them."
+        return "--resume with -p needs a session id; `harness sessions` lists them."
     return ""
 
 
-def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
+def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
-    from harness.ui.plain.headless import Form, headless
-    from harness.ui.plain.standard_input import prompt_from
+    from harness.ui.plain.headless import OutputFormat, headless
+    from harness.ui.plain.streams import prompt_from
 
     schema = None
     if options.json_schema is not None:
@@ -95,13 +94,13 @@ def _headless(options: Namespace, loaded: "Loaded", reread: "partial[Settings]",
         schema = AnswerSchema.load(Path(options.json_schema).expanduser())
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
-    form = Form(options.output_format or "text")
+    form = OutputFormat(options.output_format or "text")
     return asyncio.run(
         headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)
     )
 
 
-def _plain(options: Namespace, loaded: "Loaded", reread: "partial[Settings]", log: "logging.Logger") -> int:
+def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
     from harness.session import Opening
     from harness.ui.plain.repl import repl
 

@@ -1,9 +1,8 @@
-"""What runs next in a conversation, and the one task that runs it.
+"""The queue of a conversation, and the task that runs it.
 
-Prompts, commands after `/` and after `!` wait in one queue; what has arrived from the background waits in the session.
-`TurnQueue` decides what starts, `TurnLoop` takes one item, carries it out to its end, and only then takes the next.
-Everything else (a typed line, an arrival, a stop) changes the queue and wakes the loop; nothing starts work itself.
-Neither knows what the user looks at, so that every front end can use them.
+Prompts and commands wait in one queue; background results wait in the session. `TurnQueue` decides what starts next,
+`TurnLoop` runs one item at a time to its end. A typed line, an arrival or a stop only changes the queue and wakes the
+loop. Both are independent of the front end.
 """
 
 import asyncio
@@ -13,22 +12,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
-    """A line that the user typed."""
+class TypedLine:
+    """A line typed by the user."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A turn without a prompt: the model gets what has arrived from the background."""
+    """A turn without a prompt, which delivers background results to the model."""
 
 
-Item = Typed | Delivery
+Item = TypedLine | Delivery
 
 
 class TurnQueue:
-    """The order in which things run, one at a time. Pure: no I/O, no clock, no tasks."""
+    """Decides which item runs next, one at a time. Pure: no I/O, no clock, no tasks."""
 
     def __init__(self) -> None:
         self._lines: deque[str] = deque()
@@ -39,7 +38,7 @@ class TurnQueue:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines that wait, oldest first."""
+        """Queued lines, oldest first."""
         return tuple(self._lines)
 
     def __len__(self) -> int:
@@ -47,12 +46,12 @@ class TurnQueue:
 
     @property
     def running(self) -> Item | None:
-        """What runs now."""
+        """The running item."""
         return self._running
 
     @property
     def stopping(self) -> bool:
-        """The user has stopped what runs now."""
+        """The user has stopped the running item."""
         return self._stopping
 
     def put(self, line: str) -> None:
@@ -60,36 +59,35 @@ class TurnQueue:
         self._lines.append(line)
 
     def begin(self, *, arrived: bool) -> Item | None:
-        """Start the next item and return it; None: something runs, or there is nothing to start.
+        """Start and return the next item; None: an item is running, or there is none.
 
-        Args:
-            arrived: something from the background has not been delivered yet. Typed lines come first.
+        Typed lines come first, then a delivery if background results have `arrived`.
         """
         if self._closed or self._running is not None:
             return None
         if self._lines:
-            self._running = Typed(self._lines.popleft())
+            self._running = TypedLine(self._lines.popleft())
         elif arrived and not self._held:
             self._running = Delivery()
         return self._running
 
     def hold(self) -> None:
-        """Start no delivery until `release`; the next prompt takes along what has arrived."""
+        """Start no delivery until `release`. A new queue is held."""
         self._held = True
 
     def release(self) -> None:
-        """A turn begins: from its end on, arrivals start turns by themselves. A new queue holds them."""
+        """Let arrivals start turns, after the current one."""
         self._held = False
 
     def stop(self) -> bool:
-        """The user stops what runs. Returns whether this is the first stop of it; False when nothing runs."""
+        """Mark the running item as stopped. Returns False if it was stopped before or nothing is running."""
         if self._running is None or self._stopping:
             return False
         self._stopping = True
         return True
 
     def end(self) -> tuple[str, ...]:
-        """What ran has ended. Returns the lines that are the user's again: after a stop all that wait, else none."""
+        """The item has ended. Returns the lines to give back to the user: all queued ones after a stop, else none."""
         stopped, self._stopping, self._running = self._stopping, False, None
         if not stopped:
             return ()
@@ -99,40 +97,39 @@ class TurnQueue:
         return given_back
 
     def close(self) -> None:
-        """Start nothing any more."""
+        """Start nothing more."""
         self._closed = True
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """How an item came to its end."""
+class ItemEnd:
+    """The end of an item."""
 
     item: Item
     given_back: tuple[str, ...]
-    """Lines that waited and will not run, because the user stopped the item."""
+    """Queued lines that will not run, because the user stopped the item."""
     at_once: bool
-    """It was cancelled, not waited for."""
+    """It was cancelled."""
     error: BaseException | None
-    """What it raised."""
 
 
 class TurnLoop:
-    """Carries out the items of a queue, one after the other, in a task of its own."""
+    """A task that runs the items of a queue."""
 
     def __init__(
         self,
         carry_out: Callable[[Item], Awaitable[None]],
-        ended: Callable[[Ended], None],
+        ended: Callable[[ItemEnd], None],
         arrived: Callable[[], bool],
     ) -> None:
         """
         Args:
-            carry_out: runs an item to its end. What it raises is handed to `ended`; the loop goes on.
-            ended: called after each item, before the next one starts. Must not raise.
-            arrived: whether something from the background has not been delivered yet.
+            carry_out: runs an item to its end; its errors are passed to `ended`.
+            ended: called after each item. Must not raise.
+            arrived: whether background results are waiting.
         """
         self.queue = TurnQueue()
-        """What waits and what runs. After a change to it, call `wake`."""
+        """Call `wake` after changing it."""
         self._carry_out = carry_out
         self._ended = ended
         self._arrived = arrived
@@ -142,29 +139,29 @@ class TurnLoop:
 
     @property
     def busy(self) -> bool:
-        """Something runs, or will as soon as the loop is reached."""
+        """An item is running or queued."""
         return self.queue.running is not None or len(self.queue) > 0
 
     def start(self) -> None:
-        """Begin to take items."""
+        """Start the task."""
         self._loop = asyncio.create_task(self._run(), name="turns")
 
     def put(self, line: str) -> None:
-        """Append a line; it runs after everything before it has ended."""
+        """Append a line."""
         self.queue.put(line)
         self.wake()
 
     def wake(self) -> None:
-        """Look at the queue again: something was typed, has arrived, or has changed."""
+        """Check the queue again."""
         self._wake.set()
 
     def end_at_once(self) -> None:
-        """Cancel what runs instead of waiting for its end."""
+        """Cancel the running item."""
         if self._item is not None:
             self._item.cancel()
 
     async def aclose(self) -> None:
-        """End what runs, without a word to `ended`, and start nothing any more."""
+        """Cancel the running item without calling `ended`, and start nothing more."""
         self.queue.close()
         if self._loop is not None:
             self._loop.cancel()
@@ -177,9 +174,9 @@ class TurnLoop:
             if item is None:
                 await self._wake.wait()
             else:
-                await self._take(item)
+                await self._run_item(item)
 
-    async def _take(self, item: Item) -> None:
+    async def _run_item(self, item: Item) -> None:
         self._item = running = asyncio.ensure_future(self._carry_out(item))
         try:
             await asyncio.wait({running})
@@ -191,5 +188,5 @@ class TurnLoop:
         at_once = running.cancelled()
         error = None if at_once else running.exception()
         if error is not None and isinstance(item, Delivery):
-            self.queue.hold()  # what has arrived still waits, and would be delivered again at once
-        self._ended(Ended(item, self.queue.end(), at_once, error))
+            self.queue.hold()  # or the undelivered results would start the next turn at once
+        self._ended(ItemEnd(item, self.queue.end(), at_once, error))

@@ -11,13 +11,12 @@ from itertools import cycle
 
 from harness.events import Json
 from harness.practice import faults
-from harness.practice.conditions import When
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.prepared_reply import prepare
-from harness.practice.replies import Part, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.script import Script
+from harness.practice.script_entries import PlayReply, ScriptEntry, When
 from harness.practice.sse import frames
-from harness.practice.step import Play, Step
 from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 
@@ -65,7 +64,7 @@ class Shape:
     @property
     def answer(self) -> str:
         """What the person is to be told in the end."""
-        return AFTER_TOOLS if self.calls else "".join(part.text for part in self.parts if isinstance(part, Text))
+        return AFTER_TOOLS if self.calls else "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
     def requests(self) -> int:
@@ -88,15 +87,15 @@ def note(name: str) -> ToolUse:
 
 
 SHAPES = (
-    Shape("one text", (Text(FIRST + SECOND),)),
-    Shape("text and a call", (Text(FIRST), note("one"))),
+    Shape("one text", (TextPart(FIRST + SECOND),)),
+    Shape("text and a call", (TextPart(FIRST), note("one"))),
     Shape("two calls", (note("one"), note("two"))),
-    Shape("thinking and text", (Thinking("Morning, then evening."), Text(FIRST + SECOND))),
-    Shape("thinking, text and a call", (Thinking("A note is due."), Text(FIRST), note("one"))),
-    Shape("long text", (Text(LONG),)),
-    Shape("two texts", (Text(FIRST), Text(SECOND))),
-    Shape("text around a call", (Text(FIRST), note("one"), Text(SECOND))),
-    Shape("text and two calls in small pieces", (Text(FIRST), note("one"), note("two")), chunk=7),
+    Shape("thinking and text", (ThinkingPart("Morning, then evening."), TextPart(FIRST + SECOND))),
+    Shape("thinking, text and a call", (ThinkingPart("A note is due."), TextPart(FIRST), note("one"))),
+    Shape("long text", (TextPart(LONG),)),
+    Shape("two texts", (TextPart(FIRST), TextPart(SECOND))),
+    Shape("text around a call", (TextPart(FIRST), note("one"), TextPart(SECOND))),
+    Shape("text and two calls in small pieces", (TextPart(FIRST), note("one"), note("two")), chunk=7),
 )
 
 
@@ -136,12 +135,12 @@ class Cell:
             for part in self.shape.parts
         )
 
-    def step(self) -> Step:
+    def step(self) -> ScriptEntry:
         """The entry of a script that answers its first request."""
         when = When(text=self.key)
         if isinstance(self.fault, StatusFault):
-            return Step(self.fault, when=when)
-        return Step(Play(self.shape.reply(self.parts()), self.fault), when=when)
+            return ScriptEntry(self.fault, when=when)
+        return ScriptEntry(PlayReply(self.shape.reply(self.parts()), self.fault), when=when)
 
     def __str__(self) -> str:
         return f"{self.shape.name}, {self.fault}, the model {self.mode}"
@@ -161,14 +160,14 @@ class Model:
         noted = {str(block["content"]) for block in blocks if block["type"] == "tool_result"}
         said = {block["text"] for block in blocks if block["type"] == "text"}
         if cell.shape.calls and all(f"noted {cell.marker(call)}" in noted for call in cell.shape.calls):
-            return cell.shape.reply((Text(AFTER_TOOLS),))
+            return cell.shape.reply((TextPart(AFTER_TOOLS),))
         return cell.shape.reply(tuple(part for part in cell.parts() if self._due(part, cell.mode, said, noted)))
 
     def _due(self, part: Part, mode: Mode, said: set[str], noted: set[str]) -> bool:
         match part:
             case ToolUse(input=given):
                 return f"noted {given['marker']}" not in noted
-            case Text(text):
+            case TextPart(text):
                 return mode is Mode.STARTS_OVER or text not in said
             case _:
                 return mode is Mode.STARTS_OVER or not said & {FIRST, SECOND, FIRST + SECOND}

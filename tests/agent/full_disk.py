@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.events import Notice
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
 from tests.agent.stage import played, says, settings_of
 
 
@@ -26,7 +26,7 @@ async def main(folder: Path) -> None:
     """Three turns: with room, without, and with room again."""
     async with (
         PracticeServer(script=Script.parse(says("Answered. " * 50, times='"forever"'))) as server,
-        await open_session(settings_of(folder, server.base_url), Nobody()) as session,
+        await open_session(settings_of(folder, server.base_url), NoAsker()) as session,
     ):
         for room in (None, 300, -1):
             if room is not None:

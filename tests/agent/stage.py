@@ -15,10 +15,9 @@ from typing import TypeVar
 import psutil
 
 from harness.agent import Agent
-from harness.engine.config import escape_policy
+from harness.engine.config import loop_limits
 from harness.engine.conversation import Conversation
-from harness.engine.loops.behaviour import Behaviour
-from harness.engine.loops.event_fold import EscapeFold
+from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.permissions.asker import Asker
 from harness.events import (
     ATTACHMENT,
@@ -47,19 +46,19 @@ from harness.events import (
 from harness.hooks import Hook
 from harness.journal import read
 from harness.model.history import violations
-from harness.policies.breakers.board import Board, BoardState
-from harness.policies.breakers.board_view import Seen
-from harness.policies.breakers.decisions import Decision
-from harness.policies.breakers.dispatcher import Replay
+from harness.policies.breakers.availability import LastResults
+from harness.policies.breakers.decisions import DispatchDecision
+from harness.policies.breakers.dispatcher import BreakerReplay
+from harness.policies.breakers.registry import BreakerRegistry, RegistryState
+from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
-from harness.policies.loops.orchestrator import Orchestrator
-from harness.practice.checks import check
-from harness.practice.exchange import RecordedRequest
+from harness.practice.request_checks import check
+from harness.practice.requests import RecordedRequest
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.processes.outcome import MARK
-from harness.settings import Loaded, Settings, load
+from harness.settings import LoadedSettings, Settings, load
 from harness.tools.tool import Tool
 
 KEY = "sk-ant-recognisable-key-0123456789"
@@ -155,7 +154,7 @@ class Stage:
 
     async def compact(self, focus: str = "") -> Played:
         """Shorten the history by hand."""
-        return await self._taken(self.agent.compact(focus))
+        return await self._taken(self.agent.parts.user_commands.compact(focus))
 
     async def _taken(
         self, events: AsyncGenerator[Event, None], on_event: Callable[[Event], None] | None = None
@@ -228,27 +227,27 @@ def check_rounds(events: Sequence[Event]) -> None:
 
 
 def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
-    """What ran was let through, once (A25), and the recorded events lead to the same breakers again (A26)."""
+    """What ran was let through, once, and the recorded events lead to the same breakers again."""
     let_through = Counter(
         event.call_id for event in recorded if isinstance(event, Dispatched) and event.dispatch in ("call", "probe")
     )
     calls = [event.call_id for event in recorded if isinstance(event, ToolStarted)]
     assert Counter(call for call in calls if not call.startswith(ATTACHMENT)) <= let_through
-    board = agent.dispatching.board
-    differing: list[tuple[Dispatched, Decision]] = []
-    replay = Replay(Board(board.tools, board.capabilities), lambda *pair: differing.append(pair))
-    told = [news for event in recorded for news in replay.see(event)]
+    board = agent.parts.breakers.registry
+    differing: list[tuple[Dispatched, DispatchDecision]] = []
+    replay = BreakerReplay(BreakerRegistry(board.tools, board.capabilities), lambda *pair: differing.append(pair))
+    told = [news for event in recorded for news in replay.on_event(event)]
     assert differing == []
     assert told == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
-    assert without_moments(replay.board) == without_moments(board)
+    assert without_moments(replay.registry) == without_moments(board)
 
 
 def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
     """The recorded events lead to the same loops and the same places on the ladder again."""
     told = [event for event in recorded if isinstance(event, LoopFound | LoopLeft)]
-    fold = EscapeFold(Orchestrator(escape_policy(agent.settings)), Behaviour(agent.toolbox.get, Poll()))
+    fold = LoopFold(LoopMonitor(loop_limits(agent.parts.settings)), BehaviourFold(agent.toolbox.get, Poll()))
     assert told == [found for event in recorded for found in fold.see(event, STARTED)]
-    status = agent.escaping.status
+    status = agent.parts.loops.status
     assert fold.orchestrator.status() == status
 
 
@@ -261,10 +260,10 @@ def is_of_a_model(event: Event) -> bool:
     return isinstance(event, BreakerChanged) and event.key.startswith("model:")
 
 
-def without_moments(board: Board) -> BoardState:
+def without_moments(board: BreakerRegistry) -> RegistryState:
     """All that decides anything; moments in time do not."""
     state = board.saved()
-    rows = ((tool, breaker, Seen(message=seen.message)) for tool, breaker, seen in state.breakers)
+    rows = ((tool, breaker, LastResults(message=seen.message)) for tool, breaker, seen in state.breakers)
     return replace(state, breakers=tuple(rows))
 
 
@@ -286,7 +285,7 @@ def kept_text(events: Sequence[Event]) -> str:
     return "".join(event.message.text for event in added if event.origin is Origin.REPLY)
 
 
-def settings_of(folder: Path, base_url: str, **values: object) -> Loaded:
+def settings_of(folder: Path, base_url: str, **values: object) -> LoadedSettings:
     """Settings for a test: everything lives in `folder`, nothing comes from this machine."""
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)

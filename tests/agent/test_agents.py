@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Asker, Nobody
+from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -31,7 +31,7 @@ from harness.events import (
     WorkReleased,
 )
 from harness.hooks import Hook
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage
 
 pytestmark = pytest.mark.anyio
@@ -165,17 +165,16 @@ async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_thos
     three = calls(*(task(f"task {number}") for number in range(3)))
     again = calls(task("more", agent="a1"), task("another one"))
     script = three + hired(says("Done.", times="2")) + again + hired(says("More.")) + says("All.")
-    async with on_stage(tmp_path, script, max_agents=2) as here:
+    async with on_stage(tmp_path, script, max_subagents=2) as here:
         turn = await here.turn()
         assert [event.agent for event in turn.of(AgentCreated)] == ["a1", "a2", "a1"]
-        refused = [told["content"] for told in turn.results if told.get("is_error")]
-        assert [text[:72] for text in refused] == [
-            "Not started: this session has started 2 agents, and max_agents allows no"
-        ] * 2
+        refused = [result["content"] for result in turn.results if result.get("is_error")]
+        begin = "Not started: this session has started 2 agents, and max_subagents allows no more."
+        assert [text[: len(begin)] for text in refused] == [begin] * 2
         assert turn.end.answer == "All."
 
 
-# ── a failure is never told as an answer (recovery L5) ──────────────────────────────────────────
+# ── a failure is never told as an answer ──────────────────────────────────────────
 
 
 def failed(turn: Played, end: AgentEnd) -> str:
@@ -192,7 +191,7 @@ def failed(turn: Played, end: AgentEnd) -> str:
 
 async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
     looks = hired(calls(run("again"), text="I look once more.", times="3"))
-    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), agent_turns=3) as here:
+    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), subagent_steps=3) as here:
         text = failed(await here.turn(), AgentEnd.LIMIT)
         assert "I look once more." in text
         assert "may be incomplete" in text
@@ -200,7 +199,7 @@ async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
 
 async def test_an_agent_whose_money_is_spent(tmp_path: Path) -> None:
     looks = hired(calls(run("again"), times='"forever"'))
-    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), agent_budget_usd=0.0001) as here:
+    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), subagent_budget_usd=0.0001) as here:
         failed(await here.turn(), AgentEnd.LIMIT)
 
 
@@ -214,7 +213,7 @@ async def test_an_agent_cannot_spend_more_than_the_session_may(tmp_path: Path) -
 
 async def test_an_agent_whose_model_refuses_every_request(tmp_path: Path) -> None:
     async with on_stage(tmp_path, calls(task()) + hired(fails(400, message='"no"')) + says("A pity.")) as here:
-        assert "It had said nothing yet" in failed(await here.turn(), AgentEnd.FAILED)
+        assert "It had not written anything yet" in failed(await here.turn(), AgentEnd.FAILED)
 
 
 async def test_an_agent_whose_stream_breaks_for_good_hands_back_what_it_had(tmp_path: Path) -> None:
@@ -257,12 +256,12 @@ async def test_an_agent_that_a_person_stops(tmp_path: Path) -> None:
 
         def stop(event: object) -> None:
             if isinstance(event, AgentMoved) and event.doing.startswith("bash"):
-                assert here.agent.crew is not None
-                assert here.agent.crew.agents.stop("a1")
+                assert here.agent.parts.background is not None
+                assert here.agent.parts.background.subagents.stop("a1")
 
         turn = await here.turn(on_event=stop)
         text = failed(turn, AgentEnd.CANCELLED)
-        assert "the person stopped it" in text
+        assert "the user stopped it" in text
         assert "I wait." in text
 
 
@@ -297,7 +296,7 @@ async def test_what_cannot_be_asked_is_answered_with_what_can(tmp_path: Path, wr
 # ── the same person, the same breakers ──────────────────────────────────────────────────────────
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Allows what is asked, one question at a time."""
 
     present = True
@@ -306,14 +305,14 @@ class Person(Nobody):
         self.asked: list[PermissionAsked] = []
         self.standing = 0
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Yes, once."""
         self.standing += 1
         assert self.standing == 1
         self.asked.append(asked)
         await asyncio.sleep(0.02)
         self.standing -= 1
-        return Answer("once")
+        return PermissionAnswer("once")
 
 
 async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path: Path) -> None:
@@ -323,7 +322,7 @@ async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path
         turn = await here.turn()
         assert sorted(asked.agent for asked in person.asked) == ["a1", "a2"]
         assert ends(turn) == [AgentEnd.ANSWERED] * 2
-        assert [moved for moved in turn.of(AgentMoved) if moved.waits_for_person]
+        assert [moved for moved in turn.of(AgentMoved) if moved.waits_for_user]
 
 
 async def test_nobody_there_means_no_for_an_agent_as_well(tmp_path: Path) -> None:
@@ -339,8 +338,8 @@ async def test_a_tool_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> N
 
     script = calls(task()) + hired(calls(run("x"))) + hired(says("bash is switched off.")) + says("Then not.")
     async with on_stage(tmp_path, script) as here:
-        here.agent.dispatching.announce()
-        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash")
+        here.agent.parts.breakers.announce()
+        here.agent.parts.breakers.command(BreakerCommand.ISOLATE, "bash")
         await here.turn()
         assert here.ran() == {}
 
@@ -351,8 +350,8 @@ async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -
     made = calls('{ name = "bash", input = { command = "touch made.txt" } }')
     script = calls(task()) + hired(made) + hired(says("touch is switched off.")) + says("Then not.")
     async with on_stage(tmp_path, script) as here:
-        here.agent.dispatching.announce()
-        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash:touch")
+        here.agent.parts.breakers.announce()
+        here.agent.parts.breakers.command(BreakerCommand.ISOLATE, "bash:touch")
         await here.turn()
         assert not (here.workspace / "made.txt").exists()
 
@@ -380,9 +379,9 @@ async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
 
 async def background_ended(here: Stage) -> None:
     """Wait until something has arrived."""
-    assert here.agent.crew is not None
-    incoming, changed = here.agent.crew.incoming, asyncio.Event()
-    incoming.on_change = changed.set
+    assert here.agent.parts.background is not None
+    incoming, changed = here.agent.parts.background.inbox, asyncio.Event()
+    incoming.notify(changed.set)
     async with asyncio.timeout(10):
         while not incoming.waiting:
             changed.clear()
@@ -422,13 +421,13 @@ async def test_closing_ends_what_works_in_the_background(tmp_path: Path) -> None
             if isinstance(event, AgentMoved) and "sleep" in event.doing:
                 sleeps.set()
 
-        here.agent.conversation.observe(see)
+        here.agent.conversation.subscribe(see)
         await here.turn()
-        assert here.agent.crew is not None
-        assert here.agent.crew.busy
+        assert here.agent.parts.background is not None
+        assert here.agent.parts.background.busy
         async with asyncio.timeout(10):
             await sleeps.wait()
-        await here.agent.crew.aclose()
+        await here.agent.parts.background.aclose()
         assert [event.end for event in here.recorded if isinstance(event, AgentEnded)] == [AgentEnd.CANCELLED]
         assert arrivals(here.recorded) == ([1], [])  # so that a session that is gone on with can tell of it
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.events import Event, RequestSent
-from harness.policies.recovery.transitions import TRANSITIONS, Kind
+from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, Session, open_session
+from harness.session import NoAsker, Opening, Session, open_session
 from tests.agent.stage import (
     Played,
     VirtualClock,
@@ -107,17 +107,17 @@ async def test_every_turn_ends_with_a_code_and_every_request_is_valid(seed: int,
     script = "".join(entry(dice, number) for number in range(25)) + "".join(summary(dice) for _ in range(6))
     bound = f"[server]\nbind_thinking = true\nwindow = {dice.choice((20_000, 200_000))}\n"
     async with PracticeServer(script=Script.parse(f'after = "repeat"\n{bound}{script}')) as server:
-        more = IMPATIENT | {"fallback_models": ("claude-haiku-4-5",), "max_turns": 12}
+        more = IMPATIENT | {"fallback_models": ("claude-haiku-4-5",), "max_steps": 12}
         loaded = settings_of(tmp_path, server.base_url, **more)
         (loaded.settings.workspace / "note.txt").write_text("forty-two\n")
         opening: Opening | None = None
         events: list[Event] = []
         interrupted = False
         for number in range(4):
-            async with await open_session(loaded, Nobody(), opening, clock=VirtualClock()) as session:
+            async with await open_session(loaded, NoAsker(), opening, clock=VirtualClock()) as session:
                 interrupt_at = dice.choice((None, dice.randrange(60)))
                 turn = await one_turn(session, f"Prompt {number}.", interrupt_at)
-                assert TRANSITIONS[turn.end.code].kind is Kind.END
+                assert TRANSITIONS[turn.end.code].kind is TransitionKind.END
                 assert turn.end.reason
                 assert kept_text(turn.events) == shown_text(turn.events)
                 events += turn.events

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness import journal
-from harness.engine.permissions.asker import Nobody, UserAnswer
+from harness.engine.permissions.asker import NoAsker, UserAnswer
 from harness.events import (
     AgentMoved,
     BreakerChanged,
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.anyio
 ASK = '{ name = "ask_user", input = { question = "Which colour?", options = ["red", "blue"] } }'
 
 
-class User(Nobody):
+class User(NoAsker):
     """Thinks for a while, and chooses the last option; or never answers."""
 
     present = True
@@ -109,7 +109,7 @@ async def test_the_question_of_a_subagent_says_whose_it_is_and_the_parent_shows_
     async with on_stage(tmp_path, script, asker=user) as here:
         turn = await here.turn()
     assert [(asked.agent, asked.question) for asked in user.asked] == [("a1", "Which colour?")]
-    moved = [(event.doing, event.waits_for_person) for event in turn.of(AgentMoved)]
+    moved = [(event.doing, event.waits_for_user) for event in turn.of(AgentMoved)]
     assert ("asks: Which colour?", True) in moved
     assert ("its question was answered", False) in moved
     assert turn.end.answer == "Blue, it says."

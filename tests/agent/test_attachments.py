@@ -7,10 +7,10 @@ import pytest
 
 from harness.events import Json, Message, Notice, PermissionAsked, ToolEnded, ToolOutcome, ToolStarted
 from harness.model.tokens import TokenCounter
-from harness.permissions import Answer
+from harness.permissions import PermissionAnswer
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, open_session
+from harness.session import NoAsker, Opening, open_session
 from tests.agent.stage import calls, fails, played, says, settings_of, stage
 from tests.agent.test_permission_rules import Person, call
 from tests.media.files import pdf, png
@@ -67,12 +67,12 @@ async def test_an_image_counts_in_the_estimate_by_its_pixels(tmp_path: Path) -> 
     async with stage(tmp_path, says("One.") + says("Two.")) as here:
         (here.workspace / "a.png").write_bytes(png(28 * 50, 28 * 40))
         await here.turn("hello")
-        before = here.agent.context()[0]
+        before = here.agent.parts.context.size[0]
         conversation = here.agent.conversation
         await here.turn("see @a.png")
         (image,) = [block for block in conversation.messages[-2].content if block["type"] == "image"]
         assert TokenCounter().count_message(Message("user", (image,))) >= 50 * 40
-        assert 50 * 40 < here.agent.context()[0] - before < 3 * 50 * 40
+        assert 50 * 40 < here.agent.parts.context.size[0] - before < 3 * 50 * 40
 
 
 async def test_a_file_that_a_rule_denies_is_not_attached_and_the_turn_goes_on(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_a_file_that_a_rule_denies_is_not_attached_and_the_turn_goes_on(tm
 async def test_a_file_outside_the_workspace_is_asked_about(tmp_path: Path, choice: str, files: int) -> None:
     outside = tmp_path / "elsewhere.png"
     outside.write_bytes(png(8, 8))
-    person = Person(Answer(choice))  # type: ignore[arg-type]
+    person = Person(PermissionAnswer(choice))  # type: ignore[arg-type]
     async with stage(tmp_path, says("Done."), permission_mode="ask", asker=person) as here:
         turn = await here.turn(f"show @{outside}")
         assert len(sent(here.bodies[0])) == files
@@ -181,11 +181,11 @@ async def test_a_resumed_session_sends_the_same_bytes(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(says("Red.") + says("Still red."))) as server:
         loaded = settings_of(tmp_path, server.base_url)
         (loaded.settings.workspace / "a.png").write_bytes(png(80, 60))
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run("show @a.png"))
             id = session.id
         (loaded.settings.workspace / "a.png").write_bytes(png(20, 20))
-        async with await open_session(loaded, Nobody(), Opening(resume=id)) as session:
+        async with await open_session(loaded, NoAsker(), Opening(resume=id)) as session:
             await played(session.run("And now?"))
         first, second = [request.body for request in server.requests if request.method == "POST"]
         assert first_message(second) == first_message(first)

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import Event, FailureCategory, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
 from harness.events import TransitionCode as Code
 from harness.journal import read
-from harness.practice.fault_commands import break_model
-from harness.practice.fault_words import MODEL_KINDS, TOOL_KINDS
+from harness.practice.fault_kinds import MODEL_KINDS, TOOL_KINDS
+from harness.practice.fault_orders import break_model
 from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises
@@ -103,7 +103,7 @@ async def test_a_fault_that_was_ordered_leads_to_its_transition_and_is_gone_afte
             assert turn.end.answer.endswith(ANSWER)
             assert turn.end.answer.count("forty-two") == 1
         assert here.ran() == {"look": 1}
-        assert here.server.waiting == ()
+        assert here.server.orders.waiting == ()
         after = await here.turn("Once more.")
         assert after.codes == [Code.COMPLETED], after.end.reason
 
@@ -124,15 +124,15 @@ OUTCOMES: dict[str, tuple[ToolOutcome, FailureCategory | None]] = {
 @pytest.mark.parametrize("kind", OUTCOMES)
 async def test_the_tool_of_a_running_agent_goes_wrong_as_ordered_and_only_as_often(kind: str, tmp_path: Path) -> None:
     async with stage(tmp_path, calls(run("first"), run("second")) + says(ANSWER)) as here:
-        assert here.agent.break_tool(f"bash {kind}").startswith("On purpose, for the next call of bash: ")
-        here.agent.break_tool("grep timeout")
+        assert here.agent.parts.faults.break_tool(f"bash {kind}").startswith("On purpose, for the next call of bash: ")
+        here.agent.parts.faults.break_tool("grep timeout")
         turn = await here.turn()
         hit, well = turn.of(ToolEnded)
         assert (hit.outcome, hit.failure and hit.failure.category) == OUTCOMES[kind]
         assert well.outcome is ToolOutcome.OK
         assert here.ran() == ({"first": 1, "second": 1} if kind == "slow" else {"second": 1})
-        assert "waiting: grep timeout" in here.agent.break_tool("").splitlines()
-        assert here.agent.break_tool("off") == "Called off; 1 call would have gone wrong."
+        assert "waiting: grep timeout" in here.agent.parts.faults.break_tool("").splitlines()
+        assert here.agent.parts.faults.break_tool("off") == "Called off; 1 call would have gone wrong."
         orders = [event for event in here.recorded if isinstance(event, FaultOrdered)]
         assert [(event.target, event.order) for event in orders] == [
             ("tool", f"bash {kind}"),
@@ -144,7 +144,7 @@ async def test_the_tool_of_a_running_agent_goes_wrong_as_ordered_and_only_as_oft
 async def test_a_real_model_cannot_be_broken_and_the_sentence_says_what_can(tmp_path: Path) -> None:
     async with stage(tmp_path, says(ANSWER)) as here:
         with pytest.raises(HarnessError, match="harness practice proxy"):
-            here.agent.break_model("529")
+            here.agent.parts.faults.break_model("529")
         assert (await here.turn()).codes == [Code.COMPLETED]
 
 
@@ -155,11 +155,11 @@ async def test_the_built_in_model_can_be_broken_before_it_has_started_and_the_jo
     (tmp_path / "workspace").mkdir()
     values = {"practice": True, "workspace": tmp_path / "workspace", "state_dir": tmp_path / "state"}
     loaded = load(values, {}, tmp_path / "workspace", user_file=tmp_path / "no-settings.toml")
-    async with await open_session(loaded, Nobody(), warm=warm) as session:
-        session.break_model("400 2")
+    async with await open_session(loaded, NoAsker(), warm=warm) as session:
+        session.faults.break_model("400 2")
         first = await played(session.run("Hello."))
         assert first.codes == [Code.API_ERROR]
-        assert session.break_model("off") == "Called off; 1 request would have gone wrong."
+        assert session.faults.break_model("off") == "Called off; 1 request would have gone wrong."
         second = await played(session.run("Hello."))
         assert second.codes == [Code.COMPLETED]
         kept = [record.event for record in read(session.path).records]
@@ -169,8 +169,8 @@ async def test_the_built_in_model_can_be_broken_before_it_has_started_and_the_jo
 async def test_a_tool_is_broken_for_the_agents_that_work_for_the_agent_as_well(tmp_path: Path) -> None:
     script = calls(task()) + hired(calls(run("never"))) + hired(says("It did not work.")) + says(ANSWER)
     async with stage(tmp_path, script) as here:
-        here.agent.break_tool("bash missing")
+        here.agent.parts.faults.break_tool("bash missing")
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert here.ran() == {}
-        assert "waiting: nothing" in here.agent.break_tool("").splitlines()
+        assert "waiting: nothing" in here.agent.parts.faults.break_tool("").splitlines()

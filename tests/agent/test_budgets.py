@@ -1,4 +1,4 @@
-"""Targets and limits of a turn (H2, H3, L3)."""
+"""Targets and limits of a turn."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from harness.agent import Agent
 from harness.base.errors import SettingsError
-from harness.events import BudgetReached, MessageAdded, Origin, SpendChanged, TransitionCode
+from harness.events import BudgetReached, FaultOccurred, MessageAdded, Origin, SpendChanged, TransitionCode
 from tests.agent.stage import calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
@@ -70,9 +70,19 @@ async def test_what_failed_and_what_was_thrown_away_is_spend_on_retries(tmp_path
         assert 0 < spend.retry_cost_usd < spend.cost_usd == turn.end.cost_usd
 
 
+async def test_what_a_broken_stream_leaves_to_keep_is_no_waste(tmp_path: Path) -> None:
+    usage = "{ input_tokens = 1000, output_tokens = 50 }"
+    broken = calls(run("a"), text="I look.", usage=usage, fault='{ kind = "reset", at = 6 }')
+    async with stage(tmp_path, broken + says("Done.")) as here:
+        turn = await here.turn()
+        (fault,) = [event.fault for event in turn.of(FaultOccurred)]
+        assert fault.kept
+        assert (turn.of(SpendChanged)[-1].retry_usage.input, turn.end.usage.input >= 1_000) == (0, True)
+
+
 async def test_money_is_told_at_50_80_and_100_percent_of_a_budget(tmp_path: Path) -> None:
     script = calls(run("a"), usage="{ output_tokens = 10000 }") * 9
-    async with stage(tmp_path, script, max_budget_usd=1.0, escape=False) as here:
+    async with stage(tmp_path, script, max_budget_usd=1.0, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.codes[-1] is TransitionCode.BUDGET_EXHAUSTED
         told = turn.of(BudgetReached)
@@ -90,7 +100,7 @@ async def test_a_model_without_a_price_costs_an_unknown_amount_and_not_nothing(t
         assert here.agent.conversation.spend.unpriced == 2
 
 
-@pytest.mark.parametrize("name", ["max_budget_usd", "agent_budget_usd"])
+@pytest.mark.parametrize("name", ["max_budget_usd", "subagent_budget_usd"])
 @pytest.mark.parametrize(("model", "fallback"), [("claude-mythos-9", ()), ("claude-opus-5-5", ("claude-mythos-9",))])
 async def test_a_budget_needs_a_price_for_each_model(
     tmp_path: Path, name: str, model: str, fallback: tuple[str, ...]
@@ -109,5 +119,5 @@ async def test_a_price_of_the_user_makes_a_budget_possible_and_ends_it(tmp_path:
         assert turn.codes == [TransitionCode.NEXT_TURN] * 2 + [TransitionCode.BUDGET_EXHAUSTED]
         assert turn.end.cost_usd == pytest.approx(2.0)
         with pytest.raises(SettingsError, match="price of local/llama is not known"):
-            here.agent.set_model("local/llama")
-        assert here.agent.model == "mine"
+            here.agent.parts.models.select("local/llama")
+        assert here.agent.parts.models.current == "mine"

@@ -1,4 +1,4 @@
-"""Every transition code is reached: one scripted scenario each (M1)."""
+"""Every transition code is reached: one scripted scenario each."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from harness.events import Event, TextDelta, ToolStarted
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, hook
-from harness.policies.recovery.transitions import TRANSITIONS, Kind, exit_code
+from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind, exit_code
 from tests.agent.stage import Stage, calls, fails, run, says, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
@@ -105,7 +105,7 @@ SCENARIOS: dict[Code, Scenario] = {
         "".join(calls(LONG) for _ in range(8)) + too_long(201_000, 200_000) + says(ANSWER),
         [*[Code.NEXT_TURN] * 8, Code.COLLAPSE_DRAIN_RETRY, Code.COMPLETED],
         10,
-        settings={"escape": False},
+        settings={"loop_intervention": False},
     ),
     Code.MODEL_ERROR: Scenario(says("I would rather", stop_reason='"refusal"'), [Code.MODEL_ERROR], 1, answer=""),
     Code.API_ERROR: Scenario(fails(402), [Code.API_ERROR], 1, answer=""),
@@ -144,7 +144,7 @@ SCENARIOS: dict[Code, Scenario] = {
         calls(run("never"), run("never")), [Code.HOOK_STOPPED], 1, answer="", hooks=(ends_the_turn,)
     ),
     Code.MAX_TURNS: Scenario(
-        LOOK + calls(run("again")), [Code.NEXT_TURN, Code.MAX_TURNS], 2, answer="", settings={"max_turns": 2}
+        LOOK + calls(run("again")), [Code.NEXT_TURN, Code.MAX_TURNS], 2, answer="", settings={"max_steps": 2}
     ),
     Code.BUDGET_EXHAUSTED: Scenario(
         calls(run("look"), usage="{ output_tokens = 100000 }"),
@@ -176,7 +176,7 @@ SCENARIOS: dict[Code, Scenario] = {
         [*[Code.NEXT_TURN] * 9, Code.WAIT_LIMIT],
         10,
         answer="",
-        settings={"escape_policy": "wait_total_s=40"},
+        settings={"loop_limits": "wait_total_s=40"},
     ),
     Code.COMPACTION_THRASH: Scenario(
         "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),
@@ -189,7 +189,7 @@ SCENARIOS: dict[Code, Scenario] = {
 
 def test_every_code_has_its_scenario() -> None:
     assert SCENARIOS.keys() == TRANSITIONS.keys()
-    assert {code for code, row in TRANSITIONS.items() if row.kind is Kind.END} == {
+    assert {code for code, row in TRANSITIONS.items() if row.kind is TransitionKind.END} == {
         code for code, row in TRANSITIONS.items() if row.exit_code is not None
     }
 

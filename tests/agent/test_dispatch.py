@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody, WaitChoice
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     BreakerChanged,
     BreakerCommand,
@@ -29,7 +30,7 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolHealth, tool
 from tests.agent.stage import Played, Stage, calls, says, stage
 from tests.agent.test_tool_rounds import call, meeting
@@ -69,7 +70,7 @@ def dispatches(turn: Played) -> list[Dispatch]:
 
 def state(here: Stage, name: str) -> BreakerState:
     """Where a breaker stands."""
-    return here.agent.dispatching.board.breaker(name).state
+    return here.agent.parts.breakers.registry.breaker(name).state
 
 
 CALL, SKIP, PROBE, PAUSE = Dispatch.CALL, Dispatch.SKIP, Dispatch.PROBE, Dispatch.PAUSE
@@ -92,34 +93,34 @@ async def test_a_tool_that_fails_three_times_is_skipped_then_probed_and_closed_w
 
 async def test_the_model_is_told_why_and_what_can_take_the_place_best_first(tmp_path: Path) -> None:
     async with stage(tmp_path, rounds("grep", 1) + says(ANSWER)) as here:
-        here.agent.dispatching.command(BreakerCommand.TRIP, "grep")
+        here.agent.parts.breakers.command(BreakerCommand.TRIP, "grep")
         turn = await here.turn()
         (result,) = turn.results
         assert result["is_error"]
         lines = result["content"].splitlines()
-        assert lines[0].startswith("grep was not run: it was opened by hand")
+        assert lines[0].startswith("grep was not run: a user opened it")
         offered = [line.split(":")[0] for line in lines if line[:1].isdigit()]
         assert offered == ["1. bash", "2. read_file", "3. by hand", "4. leave it out"]
-        assert turn.of(Dispatched)[0].routes[0].tool == "bash"
+        assert turn.of(Dispatched)[0].alternatives[0].tool == "bash"
         assert [event.outcome for event in turn.of(ToolEnded)] == [ToolOutcome.SKIPPED]
 
 
 async def test_the_tool_that_was_offered_is_decided_and_allowed_under_its_own_name(tmp_path: Path) -> None:
     asked: list[str] = []
 
-    class Person(Nobody):
+    class Person(NoAsker):
         present = True
 
-        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:
+        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
             asked.append(request.tool)
-            return Answer("no")
+            return PermissionAnswer("no")
 
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             return "stop"
 
     script = rounds("grep", 1) + calls(call("bash", command="perl -ne print notes")) + says(ANSWER)
     async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
-        here.agent.dispatching.command(BreakerCommand.TRIP, "grep")
+        here.agent.parts.breakers.command(BreakerCommand.TRIP, "grep")
         turn = await here.turn()
         assert asked == ["bash"]
         assert [(event.tool, event.in_place_of) for event in turn.of(Dispatched)] == [("grep", ""), ("bash", "grep")]
@@ -224,11 +225,11 @@ async def test_a_probe_that_is_not_allowed_gives_the_next_call_another_one(tmp_p
     wobbly = flaky("wobbly", LATE, LATE, LATE, "well", effect=Effect.RUN)
     answers = iter(["once", "once", "once", "no", "once"])
 
-    class Person(Nobody):
+    class Person(NoAsker):
         present = True
 
-        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> Answer:
-            return Answer("no") if next(answers) == "no" else Answer("once")
+        async def permission(self, question: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
+            return PermissionAnswer("no") if next(answers) == "no" else PermissionAnswer("once")
 
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             return "stop"
@@ -256,7 +257,7 @@ async def test_the_budget_pauses_the_turn_with_a_report_and_a_fresh_one_goes_on(
         assert cautious == [False, False, False, False, True]
         more = await here.retry()
         assert more.end.code is TransitionCode.COMPLETED
-        assert here.agent.dispatching.board.consumed == 0
+        assert here.agent.parts.breakers.registry.consumed == 0
 
 
 async def test_calls_after_the_last_failure_are_answered_but_not_run(tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ async def test_when_all_that_is_left_of_a_plan_needs_an_open_tool_the_turn_pause
     )
     script = calls(plan) + calls(call("bash", command="true")) + says(ANSWER)
     async with stage(tmp_path, script) as here:
-        here.agent.dispatching.command(BreakerCommand.ISOLATE, "bash")
+        here.agent.parts.breakers.command(BreakerCommand.ISOLATE, "bash")
         turn = await here.turn()
         assert turn.of(Dispatched)[-1].reason is DispatchReason.NOTHING_LEFT
         (reported,) = turn.of(PauseReported)
@@ -308,7 +309,7 @@ async def test_three_tools_that_lose_their_network_cost_one_failure_and_come_bac
         assert phases[:2] == [CascadePhase.SUSPECTED, CascadePhase.SYSTEMIC]
         assert phases[-1] is CascadePhase.OVER
         assert turn.of(FailureCharged)[-1].consumed in (1, 3)
-        assert here.agent.dispatching.board.consumed == 1
+        assert here.agent.parts.breakers.registry.consumed == 1
         probes = [(event.tool, event.reason) for event in turn.of(Dispatched) if event.dispatch is PROBE]
         assert [reason for _, reason in probes] == [DispatchReason.CANARY] + [DispatchReason.RECOVERING] * 2
         assert {tool for tool, _ in probes} == set(names)
@@ -356,7 +357,7 @@ async def test_a_check_that_fails_is_advice_and_no_failure(tmp_path: Path) -> No
 async def test_a_change_of_the_numbers_is_an_event_and_holds_from_the_next_decision_on(tmp_path: Path) -> None:
     broken = flaky("broken", LATE)
     async with stage(tmp_path, rounds("broken", 2) + says(ANSWER), tools=[broken]) as here:
-        here.agent.dispatching.announce(threshold=1)
+        here.agent.parts.breakers.set_limits(threshold=1)
         turn = await here.turn()
         assert dispatches(turn) == [CALL, SKIP]
         assert [event.limits.threshold for event in here.recorded if isinstance(event, DispatchLimitsSet)] == [1]
@@ -364,10 +365,10 @@ async def test_a_change_of_the_numbers_is_an_event_and_holds_from_the_next_decis
 
 async def test_a_number_that_makes_no_sense_is_refused_and_nothing_changes(tmp_path: Path) -> None:
     async with stage(tmp_path, says(ANSWER)) as here:
-        with pytest.raises(ValueError, match="budget is 0"):
-            here.agent.dispatching.announce(budget=0)
+        with pytest.raises(HarnessError, match="budget is 0"):
+            here.agent.parts.breakers.set_limits(budget=0)
         assert here.recorded == []
-        assert here.agent.dispatching.board.limits.budget == 5
+        assert here.agent.parts.breakers.registry.limits.budget == 5
         await here.turn()
 
 

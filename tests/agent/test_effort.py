@@ -54,20 +54,20 @@ async def test_an_effort_that_is_set_within_a_turn_counts_from_the_next_one_on(t
 
         def raise_it(event: Event) -> None:
             if isinstance(event, ToolStarted):
-                here.agent.set_effort(Effort.MAX)
+                here.agent.parts.models.set_effort(Effort.MAX)
 
         turn = await here.turn(on_event=raise_it)
         assert [(event.name, event.value) for event in turn.of(SettingChanged)] == [("effort", "max")]
         await here.turn()
-        here.agent.set_effort(None)
+        here.agent.parts.models.set_effort(None)
         assert efforts(here) == ["low", "low", "max"]
 
 
 @pytest.mark.parametrize(
     ("model", "wanted", "told"),
     [
-        (HAIKU, "high", "claude-haiku-4-5 takes no effort"),
-        (OLDER, "xhigh", "claude-opus-4-6 does not take the effort xhigh; it takes low, medium, high, max"),
+        (HAIKU, "high", "claude-haiku-4-5 does not support effort"),
+        (OLDER, "xhigh", "claude-opus-4-6 does not support the effort xhigh; it supports low, medium, high, max"),
     ],
 )
 async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_told_once(
@@ -79,14 +79,14 @@ async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_told_
         assert warnings(second) == []
         assert efforts(here) == [None, None]
         with pytest.raises(HarnessError, match=told):
-            here.agent.set_effort(Effort(wanted))
+            here.agent.parts.models.set_effort(Effort(wanted))
         assert first.end.answer == "One."
 
 
 async def test_another_model_that_takes_the_effort_gets_it_again(tmp_path: Path) -> None:
     async with stage(tmp_path, TWO, model=HAIKU, effort="high") as here:
         await here.turn()
-        here.agent.set_model(OPUS)
+        here.agent.parts.models.select(OPUS)
         turn = await here.turn()
         assert warnings(turn) == []
         assert efforts(here) == [None, "high"]
@@ -121,7 +121,7 @@ REFUSALS = (
     "thinking.adaptive.display: Extra inputs are not permitted",
     '"thinking.type.adaptive" is not supported for this model.',
 )
-PLAIN = "claude-opus-5-5 refuses what was said of thinking and effort; nothing is said of them from now on"
+PLAIN = "claude-opus-5-5 refuses the parameters for thinking and effort; requests omit them from now on"
 
 
 @pytest.mark.parametrize("message", REFUSALS)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     Dispatched,
     ErrorClass,
@@ -27,7 +27,7 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session
@@ -62,7 +62,7 @@ def notes(here: Stage) -> None:
     (here.workspace / "notes.txt").write_text(NOTES)
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Somebody who answers questions about loops, and about files that are to be taken back."""
 
     present = True
@@ -78,10 +78,10 @@ class Person(Nobody):
         self.asked.append(asked)
         return self.choices.pop(0)
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Yes to everything but files that are to be taken back, unless they may."""
         self.requests.append(request)
-        return Answer("once" if request.tool != "rollback" or self.files else "no")
+        return PermissionAnswer("once" if request.tool != "rollback" or self.files else "no")
 
 
 # ── nobody to ask ───────────────────────────────────────────────────────────────────────────────
@@ -166,7 +166,7 @@ async def test_a_call_that_is_replaced_is_not_made_any_more_and_its_tool_still_i
 
 async def test_going_back_keeps_the_first_result_and_drops_the_repetitions(tmp_path: Path) -> None:
     script = same("read_file", times="5", path="notes.txt") + says(ANSWER)
-    async with stage(tmp_path, script, escape_policy="substitutions=0") as here:
+    async with stage(tmp_path, script, loop_limits="substitutions=0") as here:
         notes(here)
         turn = await here.turn()
         assert rungs(turn) == [Rung.NUDGE, Rung.ROLLBACK]
@@ -180,7 +180,7 @@ async def test_going_back_keeps_the_first_result_and_drops_the_repetitions(tmp_p
 async def test_a_loop_that_comes_back_goes_on_where_the_ladder_was(tmp_path: Path) -> None:
     away = calls(call("glob", pattern="*"))
     script = same("read_file", times="4", path="notes.txt") + away + same("read_file", path="notes.txt")
-    async with stage(tmp_path, script, escape_policy="substitutions=0 rollbacks=0") as here:
+    async with stage(tmp_path, script, loop_limits="substitutions=0 rollbacks=0") as here:
         notes(here)
         turn = await here.turn()
         assert turn.end.code is TransitionCode.LOOP_STOPPED
@@ -189,7 +189,9 @@ async def test_a_loop_that_comes_back_goes_on_where_the_ladder_was(tmp_path: Pat
 
 
 async def test_off_it_only_says_what_it_sees(tmp_path: Path) -> None:
-    async with stage(tmp_path, same("read_file", times="20", path="notes.txt") + says(ANSWER), escape=False) as here:
+    async with stage(
+        tmp_path, same("read_file", times="20", path="notes.txt") + says(ANSWER), loop_intervention=False
+    ) as here:
         notes(here)
         turn = await here.turn()
         assert turn.end.code is TransitionCode.COMPLETED
@@ -213,7 +215,7 @@ async def test_a_call_that_may_be_repeated_is_tried_again_by_the_program(tmp_pat
 
 async def test_asking_again_for_a_tool_that_was_switched_off_is_one_more_copy_and_ends_the_turn(tmp_path: Path) -> None:
     script = same("bash", command="cat missing.txt")
-    async with stage(tmp_path, script, escape_policy="rollbacks=0") as here:
+    async with stage(tmp_path, script, loop_limits="rollbacks=0") as here:
         turn = await here.turn()
         assert turn.end.code is TransitionCode.LOOP_STOPPED
         assert rungs(turn) == [Rung.NUDGE, Rung.BREAKER, Rung.STOP]
@@ -253,7 +255,7 @@ async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Playe
     """A turn in which the same call is asked for so many times, and what the person saw."""
     person = Person(*choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
-    async with stage(tmp_path, script, asker=person, escape_policy=ASKED) as here:
+    async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
         return await here.turn(), person
 
@@ -283,7 +285,7 @@ async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: P
     person = Person(LoopChoice.ROLL_BACK, files=files)
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
-    async with stage(tmp_path, script, asker=person, escape_policy=ASKED) as here:
+    async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
         turn = await here.turn()
         (back,) = turn.of(RolledBack)
@@ -337,13 +339,13 @@ async def test_code_and_tables_may_repeat_themselves(tmp_path: Path) -> None:
 async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path: Path) -> None:
     looping = same("read_file", times="4", path="notes.txt") + says(ANSWER)
     async with PracticeServer(script=Script.parse(f'after = "error"\n{looping}{looping}')) as server:
-        loaded = settings_of(tmp_path, server.base_url, escape_policy="substitutions=0 rollbacks=0")
+        loaded = settings_of(tmp_path, server.base_url, loop_limits="substitutions=0 rollbacks=0")
         (loaded.settings.workspace / "notes.txt").write_text(NOTES)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             first = await played(session.run("Look."))
-            told_then = session.loop_lines
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
-            assert session.loop_lines == told_then
+            told_then = session.loops.lines
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
+            assert session.loops.lines == told_then
             second = await played(session.run("Look again."))
         assert rungs(first) == [Rung.NUDGE]
         assert rungs(second) == [Rung.STOP]

@@ -251,9 +251,9 @@ async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_p
     )
     async with stage(tmp_path, script) as here:
         await here.turn()
-        here.agent.set_model(OTHER)
+        here.agent.parts.models.select(OTHER)
         await here.turn("Again.")
-        here.agent.set_model(MODEL)
+        here.agent.parts.models.select(MODEL)
         assert (await here.turn("Again.")).end.answer == "Three."
         assert [thinking_in(body) for body in here.bodies] == [[], [], []]
         assert [body["model"] for body in here.bodies] == [MODEL, OTHER, MODEL]

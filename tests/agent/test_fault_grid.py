@@ -14,8 +14,8 @@ import pytest
 from harness.agent import Agent
 from harness.engine.conversation import Conversation, ignore
 from harness.events import Event, PartialDiscarded, TextDelta, TransitionCode
-from harness.practice.exchange import RecordedRequest
 from harness.practice.faults import KINDS
+from harness.practice.requests import RecordedRequest
 from harness.practice.server import PracticeServer
 from harness.tools.tool import Tool, tool
 from tests.agent.fault_grid import PASSING_STATUSES, SHAPES, Cell, Model, Shape, cells_of, cells_of_status, script
@@ -63,7 +63,7 @@ async def wrong(cells: Sequence[Cell], folder: Path, *, silent: bool = False) ->
                     said = [message.text for message in conversation.messages if message.role == "assistant"]
                     posts = [post for post in server.requests if cell.key in str(post.body["messages"][0])]
                     found.extend(f"{cell}: {problem}" for problem in problems(cell, turn, posts, said, folder))
-                    agent.clear()
+                    agent.parts.user_commands.clear()
 
         async with asyncio.TaskGroup() as workers:
             for _ in range(min(at_once, len(cells))):

@@ -76,7 +76,7 @@ async def test_without_trust_the_kind_is_there_and_the_model_of_the_session_answ
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ({"kind": "sercher"}, "There is no kind of agent sercher; there are searcher."),
+        ({"kind": "sercher"}, "Unknown kind of agent sercher; there are searcher."),
         ({"kind": "searcher", "tools": ["bash"]}, "No agent can be given bash; there are read_file, grep."),
     ],
 )
@@ -113,6 +113,6 @@ async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_pa
             asked = [request.body for request in here.server.requests if "Where else?" in str(request.body)]
             assert any("You search." in str(body["system"]) for body in asked)
             other = await played(second.run("Another?"))
-            assert "Agent a1 is searcher; leave `kind` out to go on with it." in result(other)["content"]
+            assert "Agent a1 is searcher; leave `kind` out to continue it." in result(other)["content"]
             (ended,) = [event for event in other.of(ToolEnded) if event.outcome is ToolOutcome.INVALID]
             assert ended

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio
@@ -17,7 +17,7 @@ async def test_a_session_lists_the_files_of_its_workspace_without_what_git_ignor
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("")
     (root / ".gitignore").write_text("build/\n")
-    async with await open_session(loaded, Nobody()) as session:
+    async with await open_session(loaded, NoAsker()) as session:
         files = session.files()
         assert {".gitignore", "notes.md", "src/天気.py", "src/deep/loop.py"} <= set(files)
         assert not [file for file in files if file.startswith(("build/", ".git/"))]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     HistoryReplaced,
     HookFailed,
@@ -25,7 +25,7 @@ from harness.events import (
 )
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
 from tests.agent.test_agents import hired, on_stage, task
 from tests.processes.traces import until
@@ -43,7 +43,7 @@ class Seen(list[HookCall]):
         return hook(point, name=f"watches {point}", **options)(self.append)
 
 
-class Says(Nobody):
+class Says(NoAsker):
     """A person who answers every permission the same way."""
 
     present = True
@@ -52,10 +52,10 @@ class Says(Nobody):
         self.asked: list[PermissionRequest] = []
         self._choice = choice
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """The answer."""
         self.asked.append(request)
-        return Answer(self._choice)
+        return PermissionAnswer(self._choice)
 
 
 def always(point: str, answer: HookAnswer, **options: Any) -> Hook:
@@ -142,7 +142,7 @@ async def test_what_a_hook_has_against_a_result_is_told_and_the_result_stays(tmp
     async with stage(tmp_path, script, hooks=[lint]) as here:
         (result,) = (await here.turn()).results
     assert result["content"].startswith("written")
-    assert result["content"].endswith("something against this result: lint: line 3 is too long")
+    assert result["content"].endswith("A user hook rejected this result: lint: line 3 is too long")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ async def test_a_hook_that_ends_the_turn_leaves_every_call_answered_and_the_sess
             ToolOutcome.CANCELLED,
         ]
         after = await here.turn("Go on.")
-        assert "A hook of the person ended the turn here" in str(here.bodies[1]["messages"])
+        assert "A user hook stopped the turn here" in str(here.bodies[1]["messages"])
     assert after.end.code is Code.COMPLETED
 
 
@@ -459,7 +459,7 @@ async def test_an_interruption_ends_a_slow_hook_and_lets_nothing_pass_it(
     async with stage(tmp_path, script, hooks=[slow(point)]) as here:
 
         async def interrupt() -> None:
-            await until(lambda: here.agent.processes.counts.started == 1)
+            await until(lambda: here.agent.parts.shared.processes.counts.started == 1)
             here.agent.interrupt()
 
         interrupting = asyncio.create_task(interrupt())

@@ -12,7 +12,7 @@ import pytest
 
 from harness.agent import Agent
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Nobody, WaitChoice
+from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
@@ -29,8 +29,8 @@ from harness.events import (
     TurnEnded,
     WaitOffered,
 )
-from harness.model.prompt import INTERRUPTION_NOTE
-from harness.permissions import Answer, PermissionRequest
+from harness.model.notices import INTERRUPTION_NOTE
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.agent.stage import (
@@ -75,7 +75,7 @@ RICH = (
 """Parallel tools, a permission question, two waits for a retry, a compaction, a broken stream, streamed text."""
 
 
-class SlowPerson(Nobody):
+class SlowPerson(NoAsker):
     """Says yes, but only after the front end has shown the question."""
 
     present = True
@@ -83,10 +83,10 @@ class SlowPerson(Nobody):
     def __init__(self) -> None:
         self.asked = asyncio.Event()
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Yes, once."""
         await self.asked.wait()
-        return Answer("once")
+        return PermissionAnswer("once")
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Wait."""
@@ -143,8 +143,8 @@ class Scene:
     async def next_prompt_works(self) -> None:
         """The same agent takes the next prompt, and all that was sent so far is well."""
         self.tape.at_emission = None
-        workspace = self.agent.settings.workspace
-        assert left_running(self.agent.settings) == []
+        workspace = self.agent.parts.settings.workspace
+        assert left_running(self.agent.parts.settings) == []
         turn = await played(self.agent.run(AGAIN), self.shown)
         assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, "Nothing.")
         check_requests(self.server.requests)
@@ -172,7 +172,7 @@ async def test_nothing_is_wrong_with_the_scenario_itself(tmp_path: Path) -> None
             TransitionCode.REACTIVE_COMPACT_RETRY,
             TransitionCode.COMPLETED,
         ]
-        assert ran_in(here.agent.settings.workspace) == {"first": 1, "slow": 1}
+        assert ran_in(here.agent.parts.settings.workspace) == {"first": 1, "slow": 1}
         check_events(turn.events, len(here.server.requests))
 
 
@@ -239,7 +239,7 @@ async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(tmp_path
                 here.shown(await anext(events))
             await events.aclose()
             emitted = len(here.tape.emitted)
-            assert left_running(here.agent.settings) == []
+            assert left_running(here.agent.parts.settings) == []
             assert len(here.tape.emitted) == emitted
             await here.next_prompt_works()
 

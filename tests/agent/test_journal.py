@@ -1,4 +1,4 @@
-"""The journal of a session: written first, whole, and without keys (E7, K1, R2)."""
+"""The journal of a session: written first, whole, and without keys."""
 
 import json
 import os
@@ -11,7 +11,8 @@ from harness.events import Event, MessageAdded, RequestSent
 from harness.journal import read, replay
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
+from harness.ui.markdown_page import export
 from tests.agent.stage import KEY, calls, fails, played, run, says, settings_of, too_long
 from tests.ui.nursery import MODULE
 from tests.ui.warm import ROOT, Piped
@@ -39,7 +40,7 @@ async def test_a_full_disk_is_told_once_and_the_conversation_goes_on(tmp_path: P
 async def test_what_is_sent_was_written_before(tmp_path: Path) -> None:
     script = calls(run("a")) + calls(run("b")) + says("Done.")
     async with PracticeServer(script=Script.parse(script)) as server:
-        async with await open_session(settings_of(tmp_path, server.base_url), Nobody()) as session:
+        async with await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session:
             sizes: list[int] = []
 
             def look(event: Event) -> None:
@@ -70,7 +71,7 @@ async def test_a_key_is_in_no_event_and_not_in_the_journal(tmp_path: Path, monke
     )
     async with PracticeServer(script=Script.parse(script)) as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             turn = await played(session.run("Show me your environment."))
             assert "ran" in turn.results[0]["content"]
             assert len(server.requests) == 6
@@ -79,7 +80,7 @@ async def test_a_key_is_in_no_event_and_not_in_the_journal(tmp_path: Path, monke
             assert KEY not in repr(turn.events)
             assert "may not do this" in turn.end.reason
             assert KEY not in repr(session.settings)
-            session.export(tmp_path / "export.md", "markdown")
+            export(session, tmp_path / "export.md", "markdown")
         kept = [path for path in tmp_path.rglob("*") if path.is_file()]
         assert session.path in kept
         assert [path for path in kept if KEY in path.read_text(encoding="utf-8")] == []

@@ -23,8 +23,8 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.policies.admission.limits import GateLimits
-from harness.policies.loops.policy import EscapePolicy
+from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.loops.limits import LoopLimits
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, SwitchModel, TurnState, decide
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -110,7 +110,7 @@ async def test_an_agent_of_ones_own_asks_before_its_tool_runs_things(
         turn = await played(agent.run("What is the weather in Oslo?"))
         assert [event.outcome for event in turn.of(ToolEnded)] == ["ok"]
         assert "raining in Oslo" in turn.end.answer
-        assert agent.address.startswith("http://127.0.0.1:")
+        assert agent.parts.shared.connection.address.startswith("http://127.0.0.1:")
 
 
 @pytest.mark.anyio
@@ -228,7 +228,7 @@ async def test_a_session_takes_them_again_when_it_is_resumed(tmp_path: Path) -> 
         async with await open_session(loaded, tools=[weather], hooks=[no_bergen], policies=policies) as session:
             turn = await played(session.run("Oslo?"))
             assert [event.summary for event in turn.of(ToolEnded)] == ["It is raining in Oslo."]
-            assert (session.dispatch_limits.threshold, "bash" in {one.name for one in session.tools}) == (2, True)
+            assert (session.breakers.limits.threshold, "bash" in {one.name for one in session.tools}) == (2, True)
         again = await open_session(loaded, opening=Opening("latest"), tools=[weather], hooks=[no_bergen])
         async with again as session:
             turn = await played(session.run("Bergen?"))
@@ -270,20 +270,20 @@ async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subag
     policies = Policies(
         recovery=RecoveryLimits(retries_per_request=1, max_steps=9),
         breakers=DispatchLimits(threshold=4),
-        loops=EscapePolicy().with_changes(copies=7),
-        admission=GateLimits(max_concurrent=1, max_queue_size=2),
+        loops=LoopLimits().with_changes(copies=7),
+        admission=AdmissionLimits(max_concurrent=1, max_queue_size=2),
     )
     script = calls(task()) + hired(fails(500, times='"forever"')) + says("A pity.")
     async with PracticeServer(script=Script.parse(script)) as server:
-        settings = settings_of(tmp_path, server.base_url, agent_turns=3).settings
+        settings = settings_of(tmp_path, server.base_url, subagent_steps=3).settings
         async with Agent(settings, policies=policies, clock=VirtualClock()) as agent:
             assert (await played(agent.run("Oslo?"))).end.answer == "A pity."
-            assert agent.dispatching.board.limits.threshold == 4
-            assert agent.escaping.status.policy.thresholds.copies == 7
+            assert agent.parts.breakers.registry.limits.threshold == 4
+            assert agent.parts.loops.status.policy.thresholds.copies == 7
             limits = recovery_limits(settings, interactive=False, given=policies.recovery, hired=True)
-            assert (limits.max_steps, limits.retries_per_request) == (settings.max_turns, 1)
-            assert agent.crew is not None
-            assert agent.crew.gates[0].limits.max_concurrent == 1
+            assert (limits.max_steps, limits.retries_per_request) == (settings.max_steps, 1)
+            assert agent.parts.background is not None
+            assert agent.parts.background.admission[0].limits.max_concurrent == 1
         posts = [request for request in server.requests if request.path == "/v1/messages"]
     assert len(posts) == 4  # two of the subagent: one retry
 

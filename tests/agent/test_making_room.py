@@ -63,7 +63,7 @@ def said(body: Json) -> str:
 
 async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> None:
     script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER)
-    async with stage(tmp_path, script, escape=False) as here:
+    async with stage(tmp_path, script, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert turn.codes.count(TransitionCode.COLLAPSE_DRAIN_RETRY) == 1
@@ -78,7 +78,7 @@ async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> No
 async def test_old_images_are_drained_too_and_the_newest_stay(tmp_path: Path) -> None:
     reads = [f'{{ name = "read_file", input = {{ path = "{number}.png" }} }}' for number in range(16)]
     script = "[server]\nwindow = 30000\n" + "".join(map(calls, reads)) + says(ANSWER)
-    async with stage(tmp_path, script, escape=False) as here:
+    async with stage(tmp_path, script, loop_intervention=False) as here:
         for number in range(16):
             (here.workspace / f"{number}.png").write_bytes(png(28 * 50, 28 * 40 + number))
         turn = await here.turn()
@@ -95,7 +95,7 @@ async def test_old_images_are_drained_too_and_the_newest_stay(tmp_path: Path) ->
 async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarised(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file where the folder should be")
     script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER) + summarises()
-    async with stage(tmp_path, script, escape=False) as here:
+    async with stage(tmp_path, script, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert methods(turn)[-1] == ("summary", True)
@@ -192,7 +192,7 @@ async def test_an_idle_session_sends_nothing_however_large_it_is(tmp_path: Path)
         assert len(here.server.requests) == 1
 
 
-# ── the milder layer before the request (lessons s08, D14, D24, D25) ────────────────────────────────────
+# ── the milder layer before the request ────────────────────────────────────
 
 
 WINDOW = "[server]\nwindow = 30000\nmax_output = 2000\n"
@@ -218,7 +218,7 @@ def numbered(number: int, characters: int) -> str:
 
 async def test_old_results_are_drained_before_an_overflow_and_their_originals_stay_readable(tmp_path: Path) -> None:
     rounds = "".join(calls(numbered(n, 9_000)) for n in range(15))
-    async with stage(tmp_path, WINDOW + rounds + says(ANSWER) + summarises(), escape=False) as here:
+    async with stage(tmp_path, WINDOW + rounds + says(ANSWER) + summarises(), loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert TransitionCode.COLLAPSE_DRAIN_RETRY in turn.codes, "it learns the window from the first refusal"
@@ -238,7 +238,7 @@ async def test_old_results_are_drained_before_an_overflow_and_their_originals_st
 
 async def test_after_a_drain_the_next_steps_do_not_drain_again(tmp_path: Path) -> None:
     rounds = "".join(calls(numbered(n, 9_000)) for n in range(16)) + calls(run("small")) * 12
-    async with stage(tmp_path, WINDOW + rounds + says(ANSWER), escape=False) as here:
+    async with stage(tmp_path, WINDOW + rounds + says(ANSWER), loop_intervention=False) as here:
         await here.turn()
         drains = [at for at, event in enumerate(here.events) if isinstance(event, CompactionEnded)]
         steps = [sum(isinstance(event, RequestSent) for event in here.events[:at]) for at in drains]
@@ -250,7 +250,7 @@ async def test_after_a_drain_the_next_steps_do_not_drain_again(tmp_path: Path) -
 async def test_results_that_nobody_has_answered_are_never_drained(tmp_path: Path) -> None:
     big = ", ".join(numbered(n, 7_000) for n in range(8))
     script = WINDOW + calls(numbered(99, 100)) + calls(big) + says(ANSWER) + summarises()
-    async with stage(tmp_path, script, escape=False) as here:
+    async with stage(tmp_path, script, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert all(drained == 0 for _, _, drained in compactions(turn))
@@ -268,14 +268,14 @@ async def test_an_unanswered_result_that_a_summary_cuts_names_the_file_that_hold
 
 async def test_what_cannot_be_drained_far_enough_is_left_whole_for_the_summary(tmp_path: Path) -> None:
     script = calls(prints(9_000)) * 7 + calls(run("x"), usage=FULL) + says(ANSWER) + summarises()
-    async with stage(tmp_path, script, model=SMALL, escape=False) as here:
+    async with stage(tmp_path, script, model=SMALL, loop_intervention=False) as here:
         turn = await here.turn()
         assert compactions(turn) == [("auto", "summary", 0)]
         asked = next(body for body in here.bodies if "[whole result: " in said(body) or len(results_in(body)) == 8)
         assert "[whole result: " not in said(asked)
 
 
-# ── summaries that are none (E3, E4, E7) ────────────────────────────────────────────────────────────
+# ── summaries that are none ────────────────────────────────────────────────────────────
 
 
 NO_SUMMARY = {
@@ -309,7 +309,7 @@ async def test_a_request_for_a_summary_that_is_too_long_is_made_smaller_three_ti
         for tokens in (208_000, 204_000)
     )
     script = "".join(calls(prints(30_000)) for _ in range(6)) + too_long() + says(ANSWER)
-    async with stage(tmp_path, script + refusals + summarises(), escape=False) as here:
+    async with stage(tmp_path, script + refusals + summarises(), loop_intervention=False) as here:
         turn = await here.turn()
         assert purposes(turn)[-5:] == ["turn", "summary", "summary", "summary", "turn"]
         assert methods(turn) == [("summary", True)]
@@ -328,7 +328,7 @@ async def test_three_failures_switch_it_off_and_a_compaction_by_hand_on_again(tm
     full = calls(run("x"), usage=FULL)
     refused = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 402\ntimes = 3\n'
     script = full * 5 + says(ANSWER, usage=FULL) + says(ANSWER, usage=FULL) + says("Good.")
-    async with stage(tmp_path, script + refused + summarises(), model=SMALL, escape=False) as here:
+    async with stage(tmp_path, script + refused + summarises(), model=SMALL, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.end.answer == ANSWER
         assert methods(turn) == [("summary", False)] * 3
@@ -350,7 +350,7 @@ async def test_compactions_that_do_not_help_end_the_turn_without_another_request
         assert turn.events[-3].__class__ is not RequestSent
 
 
-# ── by hand, and switched off (E1, E11) ─────────────────────────────────────────────────────────────
+# ── by hand, and switched off ─────────────────────────────────────────────────────────────
 
 
 async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ async def test_there_is_nothing_to_compact_in_an_empty_session(tmp_path: Path) -
 
 async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) -> None:
     script = calls(prints(9_000)) * 8 + too_long(300_000, 200_000) + says(ANSWER) + says("Good.") + summarises()
-    async with stage(tmp_path, script, auto_compact=False, escape=False) as here:
+    async with stage(tmp_path, script, auto_compact=False, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.codes == [*[TransitionCode.NEXT_TURN] * 8, TransitionCode.PROMPT_TOO_LONG]
         assert "auto_compact" in turn.end.reason
@@ -406,7 +406,7 @@ async def test_a_turn_that_stays_too_long_leaves_a_session_that_works(tmp_path: 
         assert (await here.turn()).codes[-1] is TransitionCode.PROMPT_TOO_LONG
         assert (await here.turn("And?")).end.answer == ANSWER
         assert methods(await here.compact()) == [("summary", True)]
-        here.agent.clear()
+        here.agent.parts.user_commands.clear()
         assert (await here.turn("Anew.")).end.answer == "Good."
         assert len(here.bodies[-1]["messages"]) == 1
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import HistoryReplaced, Json, PermissionAsked, TransitionCode
 from harness.journal import session_folder
-from harness.memory import Place
-from harness.memory.prompt_texts import OPENING, nothing_new
-from harness.practice.improviser import Improviser
+from harness.memory import MemoryOwner
+from harness.memory.prompt_section import OPENING, nothing_new
+from harness.practice.rule_model.model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
 from tests.agent.stage import calls, played, says, settings_of, stage, summarises
@@ -60,7 +60,7 @@ async def test_after_a_compaction_the_new_one_is_told_again_and_the_prompt_keeps
         bodies = [one.body for one in here.server.requests if one.path == "/v1/messages"]
         assert prompts(bodies[-1])[0].startswith(f"{OPENING}\nCompared")
         await played(session.run("Hello again."))
-        compacted = await played(session.compact())
+        compacted = await played(session.user_commands.compact())
         assert compacted.of(HistoryReplaced)
         await played(session.run("Tabs or spaces?"))
         await played(session.run("Sure?"))
@@ -81,7 +81,7 @@ async def test_what_others_change_meanwhile_is_told_and_taken_back(tmp_path: Pat
         async with await here.open() as other:
             store = other.memory.store
         await told()
-        store.keep(draft("late"), Place.PROJECT)
+        store.keep(draft("late"), MemoryOwner.PROJECT)
         assert "- late (user, project): What they want. (new)" in (await told())[0]
         assert await told() == []
         store.forget("late")
@@ -93,7 +93,7 @@ async def test_what_others_change_meanwhile_is_told_and_taken_back(tmp_path: Pat
 async def test_a_resumed_session_takes_back_what_its_history_says_wrongly(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("One.") + says("Two.")) as here:
         async with await here.open() as first:
-            first.memory.store.keep(draft("late"), Place.PROJECT)
+            first.memory.store.keep(draft("late"), MemoryOwner.PROJECT)
             await played(first.run("Go."))
             first.memory.store.forget("late")
         async with await here.open(Opening("latest")) as second:
@@ -121,7 +121,7 @@ async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: 
             ]
             asked = [event.tool for event in turn.of(PermissionAsked)]
             assert "recall" not in asked
-            assert on.agent.memory.store.forgotten() == (("indentation",) if allowed else ())
+            assert on.agent.parts.shared.memory.store.forgotten() == (("indentation",) if allowed else ())
 
 
 async def test_an_agent_that_works_for_another_knows_and_recalls_but_does_not_keep(tmp_path: Path) -> None:
@@ -160,23 +160,23 @@ async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path
 async def test_memories_of_a_project_lie_beside_its_sessions_and_not_in_it(tmp_path: Path) -> None:
     async with stage(tmp_path, calls(KEEP.replace('"user"', '"project"')) + says("Kept.")) as on:
         await on.turn()
-        settings = on.agent.settings
+        settings = on.agent.parts.settings
         folder = session_folder(settings.workspace, settings.state_dir) / "memory"
         assert (folder / "indentation.md").is_file()
         assert not list(on.workspace.rglob("*.md"))
 
 
 async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Path) -> None:
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         settings = settings_of(tmp_path, server.base_url)
 
         async def answer(session: Session, prompt: str) -> str:
             return (await played(session.run(prompt))).end.answer
 
-        async with await open_session(settings, Nobody(), warm=False) as first:
+        async with await open_session(settings, NoAsker(), warm=False) as first:
             await answer(first, "Remember that I prefer tabs.")
-            await played(first.compact())
+            await played(first.user_commands.compact())
             assert "I prefer tabs" in await answer(first, "What do you remember about tabs?")
-        async with await open_session(settings, Nobody(), warm=False) as second:
+        async with await open_session(settings, NoAsker(), warm=False) as second:
             assert "I prefer tabs" in await answer(second, "What do you remember?")
             assert "is forgotten" in await answer(second, "Forget about tabs.")

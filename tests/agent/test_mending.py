@@ -1,4 +1,4 @@
-"""One thing about a request is changed, and it goes out once more (C5, D5, F2, F3)."""
+"""One thing about a request is changed, and it goes out once more."""
 
 from pathlib import Path
 
@@ -97,7 +97,7 @@ async def test_an_invalid_history_is_repaired_and_sent_once_more(tmp_path: Path)
         assert (await here.retry()).end.answer == ANSWER
 
 
-# ── the output cap (D1, D5) ─────────────────────────────────────────────────────────────────────────
+# ── the output cap ─────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_cap_beyond_the_window_is_lowered_by_the_numbers_of_the_refusal(tmp_path: Path) -> None:

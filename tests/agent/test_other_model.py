@@ -22,15 +22,15 @@ async def test_a_wait_is_ended_for_the_fallback_which_holds_for_the_rest_of_the_
 
         def turn_away(event: Event) -> None:
             if isinstance(event, RetryScheduled):
-                offered.append(here.agent.other_model)
-                here.agent.ask_other_model()
+                offered.append(here.agent.parts.decisions.other_model)
+                here.agent.parts.decisions.ask_other_model()
 
         turn = await here.turn(on_event=turn_away)
         assert turn.end.answer == ANSWER
         assert offered == [OTHER, THIRD]
         assert [event.why for event in turn.of(RetryEnded)] == ["switched"] * 2
         assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER, THIRD]
-        assert here.agent.other_model is None
+        assert here.agent.parts.decisions.other_model is None
         await here.turn("And now?")
         assert [body["model"] for body in here.bodies] == [MODEL, OTHER, THIRD, MODEL]
 
@@ -41,7 +41,7 @@ async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
 
         def turn_away(event: Event) -> None:
             if isinstance(event, SilenceHint):
-                here.agent.ask_other_model()
+                here.agent.parts.decisions.ask_other_model()
 
         turn = await here.turn(on_event=turn_away)
         assert turn.end.answer == ANSWER
@@ -51,9 +51,9 @@ async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
 
 async def test_without_a_fallback_it_says_what_to_do(tmp_path: Path) -> None:
     async with stage(tmp_path, says(ANSWER)) as here:
-        assert here.agent.other_model is None
+        assert here.agent.parts.decisions.other_model is None
         with pytest.raises(HarnessError, match="--fallback-model"):
-            here.agent.ask_other_model()
+            here.agent.parts.decisions.ask_other_model()
 
 
 async def test_what_is_not_waited_for_or_used_up_cannot_be_left(tmp_path: Path) -> None:
@@ -61,15 +61,15 @@ async def test_what_is_not_waited_for_or_used_up_cannot_be_left(tmp_path: Path) 
     script = fails(529, times="2") + says(ANSWER)
     async with stage(tmp_path, script, clock=StandingClock(), fallback_models=(OTHER,)) as here:
         with pytest.raises(HarnessError, match="no model is being waited for"):
-            here.agent.ask_other_model()
+            here.agent.parts.decisions.ask_other_model()
 
         def insist(event: Event) -> None:
             if isinstance(event, RetryScheduled):
                 try:
-                    here.agent.ask_other_model()
+                    here.agent.parts.decisions.ask_other_model()
                 except HarnessError as error:
                     refused.append(str(error))
-                    here.agent.retry_now()
+                    here.agent.parts.decisions.retry_now()
 
         turn = await here.turn(on_event=insist)
         assert turn.of(TurnStarted)

@@ -10,7 +10,7 @@ from harness.events import Event, MessageAdded, Origin, ToolEnded, ToolOutcome, 
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, open_session
+from harness.session import NoAsker, Opening, open_session
 from tests.agent.stage import check_requests, left_running, played, says, settings_of
 
 pytestmark = pytest.mark.anyio
@@ -19,19 +19,19 @@ pytestmark = pytest.mark.anyio
 async def test_the_model_learns_of_the_command_and_nothing_counts_against_a_tool(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(says("I see.", times='"forever"'))) as server:
         loaded = settings_of(tmp_path, server.base_url, permission_mode="deny")
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             for _ in range(4):
-                ran = await played(session.shell("echo a thing; no-such-program-at-all"))
+                ran = await played(session.user_commands.shell("echo a thing; no-such-program-at-all"))
                 (ended,) = ran.of(ToolEnded)
                 assert (ended.outcome, ended.failure) == (ToolOutcome.BROKEN, None)
-            assert {row.failures for row in session.health} == {0}
-            assert session.report.failed == ()
+            assert {row.failures for row in session.breakers.health} == {0}
+            assert session.breakers.report().failed == ()
             (added,) = ran.of(MessageAdded)
             assert added.origin is Origin.SHELL
             await played(session.run("what was that?"))
-            assert [point.prompt for point in session.rewind_points] == ["what was that?"]
-        async with await open_session(loaded, Nobody(), Opening(session.id)) as session:
-            (started,) = (await played(session.shell("true"))).of(ToolStarted)
+            assert [point.prompt for point in session.conversation.rewind_points] == ["what was that?"]
+        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+            (started,) = (await played(session.user_commands.shell("true"))).of(ToolStarted)
             assert started.call_id == "shell-5"
             await played(session.run("and now?"))
         check_requests(server.requests)
@@ -43,9 +43,9 @@ async def test_the_model_learns_of_the_command_and_nothing_counts_against_a_tool
 async def test_an_interruption_ends_it_and_its_children_for_certain(tmp_path: Path) -> None:
     async with PracticeServer() as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             events = []
-            async for event in session.shell("trap '' INT TERM; sleep 60 & sleep 60; sleep 60"):
+            async for event in session.user_commands.shell("trap '' INT TERM; sleep 60 & sleep 60; sleep 60"):
                 events.append(event)
                 if isinstance(event, ToolStarted):
                     session.interrupt()
@@ -58,8 +58,8 @@ async def test_whoever_stops_listening_ends_it_too_and_the_history_says_so(tmp_p
     seen: list[Event] = []
     async with PracticeServer() as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody(), observer=lambda event, at: seen.append(event)) as session:
-            events = session.shell("sleep 60")
+        async with await open_session(loaded, NoAsker(), observer=lambda event, at: seen.append(event)) as session:
+            events = session.user_commands.shell("sleep 60")
             assert isinstance(await anext(events), ToolStarted)
             await asyncio.sleep(0.05)
             await events.aclose()
@@ -71,14 +71,14 @@ async def test_whoever_stops_listening_ends_it_too_and_the_history_says_so(tmp_p
 async def test_the_time_limit_and_the_bound_of_the_settings_hold(tmp_path: Path) -> None:
     async with PracticeServer() as server:
         loaded = settings_of(tmp_path, server.base_url, bash_timeout_s=0.3, result_characters=2_000)
-        async with await open_session(loaded, Nobody()) as session:
-            (slow,) = (await played(session.shell("sleep 60"))).of(ToolEnded)
+        async with await open_session(loaded, NoAsker()) as session:
+            (slow,) = (await played(session.user_commands.shell("sleep 60"))).of(ToolEnded)
             assert "timed out" in slow.summary
-            long = await played(session.shell("yes | head -c 500000"))
+            long = await played(session.user_commands.shell("yes | head -c 500000"))
             (ended,) = long.of(ToolEnded)
             assert ended.full_output is not None
             assert Path(ended.full_output).stat().st_size == 500_000
             (added,) = long.of(MessageAdded)
             assert len(added.message.text) < 2_500
             with pytest.raises(HarnessError, match="no command"):
-                session.shell(" ")
+                session.user_commands.shell(" ")

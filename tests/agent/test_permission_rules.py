@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import AgentEnd, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
-from harness.permissions import Answer, PermissionRequest, Verdict
-from harness.settings.rules_file import PermissionFile
+from harness.permissions import PermissionAnswer, PermissionRequest, Verdict
+from harness.settings.permission_file import PermissionFile
 from tests.agent.stage import Played, calls, says, stage
 from tests.agent.test_agents import ends, hired, on_stage, task
 
@@ -24,16 +24,16 @@ def bash(command: str) -> str:
     return call("bash", command=command)
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Gives the same answer to every question."""
 
     present = True
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: PermissionAnswer) -> None:
         self.answer = answer
         self.asked: list[tuple[str, PermissionRequest]] = []
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """The answer."""
         self.asked.append((asked.why, request))
         return self.answer
@@ -76,7 +76,7 @@ async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: 
 
 async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: Path) -> None:
     script = calls(bash("touch a"), bash("touch b"), bash("touch c; touch .envrc")) + says("Done.")
-    person = Person(Answer("always", rules=("bash(touch *)",), keep=True))
+    person = Person(PermissionAnswer("always", rules=("bash(touch *)",), keep=True))
     async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
         turn = await here.turn()
     assert [request.summary for _, request in person.asked] == ["touch a", "touch c; touch .envrc"]
@@ -87,7 +87,7 @@ async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: P
 
 
 async def test_a_rule_typed_wrong_lets_the_call_run_once_and_says_so(tmp_path: Path) -> None:
-    person = Person(Answer("always", rules=("bash(touch",), keep=True))
+    person = Person(PermissionAnswer("always", rules=("bash(touch",), keep=True))
     async with stage(tmp_path, calls(bash("touch a")) + says("Done."), asker=person, permission_mode="ask") as here:
         turn = await here.turn()
     assert outcomes(turn) == [ToolOutcome.OK]
@@ -98,7 +98,7 @@ async def test_a_rule_typed_wrong_lets_the_call_run_once_and_says_so(tmp_path: P
 @pytest.mark.parametrize("way", ["link", "dots", "case", "folder"])
 async def test_no_file_tool_reaches_round_a_protected_place(tmp_path: Path, way: str) -> None:
     path = {"link": "innocent", "dots": "src/../.git/hooks/pre-commit", "case": ".GIT/hooks/new", "folder": "way/new"}
-    person = Person(Answer("no"))
+    person = Person(PermissionAnswer("no"))
     script = calls(call("write_file", path=path[way], content="evil")) + says("Then not.")
     async with stage(tmp_path, script, asker=person, permission_mode="edits") as here:
         hooks = here.workspace / ".git" / "hooks"

@@ -10,7 +10,7 @@ from harness.events import Event, ItemStatus, Json, LoopFound, MessageAdded, Ori
 from harness.journal import read, replay
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, Session, open_session
+from harness.session import NoAsker, Opening, Session, open_session
 from tests.agent.stage import Played, calls, played, run, says, settings_of, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
@@ -53,29 +53,29 @@ async def test_a_plan_outlives_turns_and_programs_and_goes_along_into_a_copy(tmp
     script = calls(plans(FIRST)) + says("Later.") + says("Yes?")
     async with PracticeServer(script=Script.parse(script)) as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run("Two things."))
             await played(session.run("Something else."))
-            assert session.plan == FIRST
-        async with await open_session(loaded, Nobody(), Opening(session.id)) as resumed:
-            assert resumed.plan == FIRST
-        async with await open_session(loaded, Nobody(), Opening(session.id, fork=True)) as copy:
-            assert copy.plan == FIRST
+            assert session.conversation.plan == FIRST
+        async with await open_session(loaded, NoAsker(), Opening(session.id)) as resumed:
+            assert resumed.conversation.plan == FIRST
+        async with await open_session(loaded, NoAsker(), Opening(session.id, fork=True)) as copy:
+            assert copy.conversation.plan == FIRST
 
 
 async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: Path) -> None:
     script = calls(plans(FIRST)) + says("One.") + calls(run("x")) + calls(plans(SECOND)) + says("Two.")
     async with PracticeServer(script=Script.parse(script)) as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run("first"))
             await played(session.run("second"))
-            assert session.plan == SECOND
-            session.rewind(2)
-            assert session.plan == plan_in_file(session) == FIRST
-        async with await open_session(loaded, Nobody(), Opening(session.id)) as session:
-            session.rewind(1)
-            assert session.plan == plan_in_file(session) == ()
+            assert session.conversation.plan == SECOND
+            session.rewind.to_turn(2)
+            assert session.conversation.plan == plan_in_file(session) == FIRST
+        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+            session.rewind.to_turn(1)
+            assert session.conversation.plan == plan_in_file(session) == ()
     told = [record.event.items for record in read(session.path).records if isinstance(record.event, PlanChanged)]
     assert told == [FIRST, SECOND, FIRST, ()]
 
@@ -83,11 +83,11 @@ async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: P
 async def test_a_forgotten_conversation_has_no_plan(tmp_path: Path) -> None:
     async with (
         PracticeServer(script=Script.parse(calls(plans(FIRST)) + says("One."))) as server,
-        await open_session(settings_of(tmp_path, server.base_url), Nobody()) as session,
+        await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
     ):
         await played(session.run("first"))
-        session.clear()
-        assert session.plan == plan_in_file(session) == ()
+        session.user_commands.clear()
+        assert session.conversation.plan == plan_in_file(session) == ()
 
 
 async def test_a_plan_that_was_refused_leaves_the_one_before_it(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ async def test_a_plan_that_was_refused_leaves_the_one_before_it(tmp_path: Path) 
     script = calls(plans(FIRST)) + calls(plans(two_at_once)) + says("One.")
     async with (
         PracticeServer(script=Script.parse(script)) as server,
-        await open_session(settings_of(tmp_path, server.base_url), Nobody()) as session,
+        await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
     ):
         await played(session.run("first"))
-        assert session.plan == plan_in_file(session) == FIRST
+        assert session.conversation.plan == plan_in_file(session) == FIRST
 
 
 def test_a_rollback_within_a_turn_takes_it_back_as_well() -> None:
@@ -126,10 +126,10 @@ async def test_an_agent_that_works_for_another_has_a_plan_of_its_own(tmp_path: P
         [journal] = here.agents.glob("*.jsonl")
         told = here.of_agent(journal)
         assert replay(read(journal).records).plans.current == SECOND
-        assert [event.rounds for event in told if isinstance(event, PlanReminded)] == [2]
+        assert [event.steps for event in told if isinstance(event, PlanReminded)] == [2]
 
 
-# ── after a compaction (recovery E8) ────────────────────────────────────────────────────────────────
+# ── after a compaction ────────────────────────────────────────────────────────────────
 
 
 @pytest.mark.parametrize("summary", [summarises(), NO_SUMMARY], ids=["summary", "cut"])
@@ -190,8 +190,8 @@ async def test_the_model_is_reminded_beside_results_and_not_again_before_as_many
         assert len(here.posts) == turn.end.requests == 12
         [note] = [text for text in texts_of(here.bodies[5]["messages"][-1]) if "<plan>" in text]
         assert WHOLE in note
-        assert "2 of 2 items of it are open" in note
-        assert "3 rounds" in note
+        assert "2 of 2 items are open" in note
+        assert "3 steps" in note
 
 
 async def test_rounds_are_counted_within_a_turn(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ from harness.journal import read, replay
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, Session, open_session
-from harness.settings import Loaded
+from harness.session import NoAsker, Opening, Session, open_session
+from harness.settings import LoadedSettings
 from tests.agent.stage import calls, check_requests, left_running, played, ran_in, run, says, settings_of, too_long
 from tests.ui.warm import Piped
 from tests.whole import stride
@@ -54,7 +54,7 @@ async def whole_journal(folder: Path) -> bytes:
     folder.mkdir()
     async with (
         PracticeServer(script=Script.parse(SCRIPT)) as server,
-        await open_session(settings_of(folder, server.base_url), Nobody()) as session,
+        await open_session(settings_of(folder, server.base_url), NoAsker()) as session,
     ):
         turn = await played(session.run("What does the note say?"))
         assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, "The note says forty-two.")
@@ -62,7 +62,7 @@ async def whole_journal(folder: Path) -> bytes:
         return session.path.read_bytes()
 
 
-def kept(loaded: Loaded, data: bytes, id: str) -> Path:
+def kept(loaded: LoadedSettings, data: bytes, id: str) -> Path:
     """A journal in the place where sessions live, as a killed process left it."""
     settings = loaded.settings
     folder = journal.session_folder(settings.workspace, settings.state_dir)
@@ -118,7 +118,7 @@ async def test_a_session_killed_after_any_event_goes_on(tmp_path: Path) -> None:
         for number, cut in islice(enumerate(cuts(data)), 0, None, stride(3)):
             path = kept(loaded, cut, f"20261121-0000-{number:06}")
             reading = read(path)
-            async with await open_session(loaded, Nobody(), Opening(path.stem)) as session:
+            async with await open_session(loaded, NoAsker(), Opening(path.stem)) as session:
                 assert session.resumed_from == replay(reading.records)
                 assert session.skipped_lines == len(reading.skipped) <= 1
                 resumed = [record.event for record in read(path).records if isinstance(record.event, SessionResumed)]
@@ -136,7 +136,7 @@ async def test_a_session_that_goes_on_may_be_killed_again_and_again(tmp_path: Pa
         loaded = settings_of(tmp_path, server.base_url)
         for number in range(12):
             path = kept(loaded, data[: dice.randrange(len(data) // 2, len(data))], f"20261121-0000-{number:06}")
-            async with await open_session(loaded, Nobody(), Opening(path.stem)) as session:
+            async with await open_session(loaded, NoAsker(), Opening(path.stem)) as session:
                 await goes_on(session, server)
                 data = path.read_bytes()
 
@@ -164,7 +164,7 @@ async def test_a_program_that_was_killed_in_the_middle_of_a_tool_goes_on(tmp_pat
             await asyncio.to_thread((workspace / "begun").read_text)
         program.kill()
         await program.wait()
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert session.resumed_from.interrupted
             await goes_on(session, server)
         results = [
@@ -183,7 +183,7 @@ async def test_a_copy_goes_on_and_the_original_stays_as_it_is(tmp_path: Path) ->
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded = settings_of(tmp_path, server.base_url)
         path = kept(loaded, data, json.loads(data.splitlines()[0])["session_id"])
-        async with await open_session(loaded, Nobody(), Opening(path.stem, fork=True)) as session:
+        async with await open_session(loaded, NoAsker(), Opening(path.stem, fork=True)) as session:
             assert session.id != path.stem
             await goes_on(session, server)
             copy = read(session.path).records
@@ -197,33 +197,33 @@ async def test_the_latest_session_is_the_one_used_last(tmp_path: Path) -> None:
         loaded = settings_of(tmp_path, server.base_url)
         ids = []
         for _ in range(2):
-            async with await open_session(loaded, Nobody()) as session:
+            async with await open_session(loaded, NoAsker()) as session:
                 await played(session.run(AGAIN))
                 ids.append(session.id)
-        async with await open_session(loaded, Nobody(), Opening(ids[0])) as session:
+        async with await open_session(loaded, NoAsker(), Opening(ids[0])) as session:
             await played(session.run(AGAIN))
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert session.id == ids[0]
-            assert session.turn == 2
+            assert session.conversation.turn == 2
 
 
 async def test_a_session_in_use_is_refused_in_one_sentence_and_can_be_copied(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run(AGAIN))
             with pytest.raises(JournalError, match=r"is open in process .* --fork-session"):
-                await open_session(loaded, Nobody(), Opening(session.id))
-            async with await open_session(loaded, Nobody(), Opening(session.id, fork=True)) as copy:
+                await open_session(loaded, NoAsker(), Opening(session.id))
+            async with await open_session(loaded, NoAsker(), Opening(session.id, fork=True)) as copy:
                 await goes_on(copy, server)
             await played(session.run(AGAIN))
-        assert session.turn == 2
+        assert session.conversation.turn == 2
 
 
 async def test_an_unknown_session_is_named_and_nothing_is_left_behind(tmp_path: Path) -> None:
     loaded = settings_of(tmp_path, "http://127.0.0.1:9")
     with pytest.raises(UnknownSession, match="20261121"):
-        await open_session(loaded, Nobody(), Opening("20261121"))
+        await open_session(loaded, NoAsker(), Opening("20261121"))
     assert loaded.settings.state_dir is not None
     assert not loaded.settings.state_dir.exists()
 
@@ -232,10 +232,10 @@ async def test_the_model_chosen_last_is_the_model_of_the_session(tmp_path: Path)
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         flags = {"model": None}
         loaded = settings_of(tmp_path, server.base_url, **flags)
-        async with await open_session(loaded, Nobody()) as session:
-            session.set_model("claude-haiku-4-5")
+        async with await open_session(loaded, NoAsker()) as session:
+            session.models.select("claude-haiku-4-5")
             await played(session.run(AGAIN))
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
-            assert session.model == "claude-haiku-4-5"
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
+            assert session.models.current == "claude-haiku-4-5"
             await goes_on(session, server)
         assert {request.body["model"] for request in server.requests} == {"claude-haiku-4-5"}

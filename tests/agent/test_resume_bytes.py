@@ -28,14 +28,14 @@ from harness.events import (
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import read
 from harness.model import prices
-from harness.practice.replies import Part, ScriptedReply, Text, ToolUse
+from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.practice.requests import Purpose, purpose
 from harness.practice.rules import ServerRules
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, Session, open_session
-from harness.settings import Loaded
+from harness.session import NoAsker, Opening, Session, open_session
+from harness.settings import LoadedSettings
 from harness.ui.commands.commands import COMMANDS
-from harness.ui.commands.results import Say
+from harness.ui.commands.results import ShowText
 from harness.ui.lines.events import line_of
 from tests.agent.stage import Played, check_requests, played, settings_of
 from tests.whole import stride
@@ -54,12 +54,12 @@ class Model:
 
     def answer(self, request: Json) -> ScriptedReply:
         if purpose(request) is Purpose.SUMMARY:
-            return ScriptedReply((Text("Requests: turns of a test. Next: the next turn."),))
+            return ScriptedReply((TextPart("Requests: turns of a test. Next: the next turn."),))
         turn, rounds = place_in(request)
         calls = rounds_of(turn)
         if rounds == len(calls):
-            return ScriptedReply((Text(f"That was turn {turn}."),))
-        return ScriptedReply((Text(f"Round {rounds}."), *calls[rounds]))
+            return ScriptedReply((TextPart(f"That was turn {turn}."),))
+        return ScriptedReply((TextPart(f"Round {rounds}."), *calls[rounds]))
 
 
 def place_in(request: Json) -> tuple[int, int]:
@@ -129,7 +129,7 @@ async def serving() -> AsyncIterator[PracticeServer]:
         yield server
 
 
-def fresh(folder: Path, server: PracticeServer) -> Loaded:
+def fresh(folder: Path, server: PracticeServer) -> LoadedSettings:
     """Settings of a folder in which nothing has happened yet."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -148,19 +148,19 @@ def fresh(folder: Path, server: PracticeServer) -> Loaded:
 async def turn(session: Session, number: int) -> None:
     """One turn, with what comes before it."""
     if number == 8:
-        await played(session.shell("echo by hand"))
+        await played(session.user_commands.shell("echo by hand"))
     if number == 12:
-        assert (await played(session.compact())).of(HistoryReplaced)
+        assert (await played(session.user_commands.compact())).of(HistoryReplaced)
     if number == 17:
-        session.rewind(session.turn)
+        session.rewind.to_turn(session.conversation.turn)
     done = await played(session.run(f"Turn {number}: go on."))
     assert done.end.code is TransitionCode.COMPLETED, done.end
     assert not done.of(ThinkingOmitted)
 
 
-async def uninterrupted(loaded: Loaded, server: PracticeServer) -> Path:
+async def uninterrupted(loaded: LoadedSettings, server: PracticeServer) -> Path:
     """The whole session in one go; its journal."""
-    async with await open_session(loaded, Nobody(), hooks=hooks()) as session:
+    async with await open_session(loaded, NoAsker(), hooks=hooks()) as session:
         for number in range(1, TURNS + 1):
             await turn(session, number)
         return session.path
@@ -183,7 +183,7 @@ async def test_a_session_resumed_before_every_turn_sends_what_the_uninterrupted_
         since, loaded = len(server.requests), fresh(folder, server)
         for number in range(1, TURNS + 1):
             opening = Opening("latest") if number > 1 else Opening()
-            async with await open_session(loaded, Nobody(), opening, hooks=hooks()) as session:
+            async with await open_session(loaded, NoAsker(), opening, hooks=hooks()) as session:
                 await turn(session, number)
         sent = bodies(server, since)
         check_requests(server.requests)
@@ -202,7 +202,7 @@ async def test_a_session_resumed_after_any_event_sends_all_that_was_said_unchang
             events = [record.event for record in records[:number]]
             cut = path.with_name(f"20261121-0000-{number:06}.jsonl")
             cut.write_bytes(b"".join(lines[:number]))
-            async with await open_session(loaded, Nobody(), Opening(cut.stem), hooks=hooks()) as session:
+            async with await open_session(loaded, NoAsker(), Opening(cut.stem), hooks=hooks()) as session:
                 since = len(server.requests)
                 done = await played(session.run("Turn 6: where were we?"))
                 assert not done.of(FaultOccurred), f"after event {number}"
@@ -215,9 +215,9 @@ async def test_a_session_resumed_after_any_event_sends_all_that_was_said_unchang
                 assert json.dumps([body["tools"], body["system"]]) == json.dumps([first["tools"], first["system"]])
 
 
-async def begun(loaded: Loaded) -> Path:
+async def begun(loaded: LoadedSettings) -> Path:
     """A session of two turns; its journal."""
-    async with await open_session(loaded, Nobody()) as session:
+    async with await open_session(loaded, NoAsker()) as session:
         for number in (1, 2):
             await turn(session, number)
         return session.path
@@ -228,19 +228,19 @@ async def test_changed_instructions_leave_out_the_thinking_and_are_reported(tmp_
         loaded = fresh(tmp_path / "here", server)
         await begun(loaded)
         (loaded.settings.workspace / "AGENTS.md").write_text("Write long sentences.\n")
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             (omitted,) = (await played(session.run("Turn 6: go on."))).of(ThinkingOmitted)
             assert str(line_of(omitted)).endswith(
                 "left out from here on: changed since the last request: system prompt"
             )
             cost = COMMANDS["cost"].run(session, "")
-            assert isinstance(cost, Say)
+            assert isinstance(cost, ShowText)
             assert re.search(r"missed in 1 request, about [\d,]{5,} tokens: the system prompt changed \(1\)", cost.text)
             assert not (await played(session.run("Turn 6: and now?"))).of(ThinkingOmitted)
         assert [json.dumps(request.body).count('"type": "thinking"') for request in server.requests[-2:]] == [0, 1]
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert not (await played(session.run("Turn 6: again."))).of(ThinkingOmitted)
-            assert [miss.reason for miss in session.cache_misses] == ["system_changed"]
+            assert [miss.reason for miss in session.conversation.cache_misses] == ["system_changed"]
         assert json.dumps(server.requests[-1].body).count('"type": "thinking"') == 2
 
 
@@ -251,7 +251,7 @@ async def test_a_journal_of_an_earlier_version_is_sent_without_thinking(tmp_path
         kept = [json.loads(line) for line in path.read_bytes().splitlines()]
         older = [{name: value for name, value in data.items() if "_digest" not in name} for data in kept]
         path.write_text("".join(f"{json.dumps(data)}\n" for data in older if data["type"] != "prompt_lists_read"))
-        async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert len((await played(session.run("Turn 6: go on."))).of(ThinkingOmitted)) == 1
         assert "thinking" not in json.dumps(server.requests[-1].body["messages"])
 
@@ -263,7 +263,7 @@ async def test_skills_that_changed_between_two_sessions_are_told_once_beside_a_p
         skill = loaded.settings.workspace / ".harness" / "skills" / "release" / "SKILL.md"
         skill.write_text(SKILL.replace("How a release is made", "How it is done now"))
         for number in (3, 4):
-            async with await open_session(loaded, Nobody(), Opening("latest")) as session:
+            async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
                 await turn(session, number)
     first, last = bodies(server)[0], bodies(server)[-1]
     assert json.loads(first)["system"] == json.loads(last)["system"]
@@ -274,7 +274,7 @@ async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tm
     async with serving() as server:
         loaded = fresh(tmp_path / "here", server)
         settings = loaded.settings.model_copy(update={"cache_ttl": "1h"})
-        async with await open_session(replace(loaded, settings=settings), Nobody()) as session:
+        async with await open_session(replace(loaded, settings=settings), NoAsker()) as session:
             done = await played(session.run("Turn 6: go on."))
             (usage,) = [event.usage for event in done.of(ReplyReceived)]
             price = prices.price_of([MODEL])
@@ -283,7 +283,7 @@ async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tm
             dear = usage.cache_creation_1h * (price.cache_write_1h - price.cache_write_5m) * price.input / 1e6
             cheap = price.cost(replace(usage, cache_creation_1h=0))
             assert cheap is not None
-            assert session.spend.cost_usd == pytest.approx(cheap + dear)
+            assert session.conversation.spend.cost_usd == pytest.approx(cheap + dear)
 
 
 def history_after(events: Sequence[Event]) -> list[Message]:

@@ -14,7 +14,7 @@ from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import open_session
-from harness.ui.plain.greeting import greeting
+from harness.ui.lines.reports import greeting
 from tests.agent.stage import played, settings_of
 
 pytestmark = pytest.mark.anyio

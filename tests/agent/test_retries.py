@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody, WaitChoice
+from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
@@ -20,7 +20,7 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.settings import Settings
 from tests.agent.stage import KEY, VirtualClock, calls, fails, run, says, settings_of, stage
 
@@ -31,7 +31,7 @@ OTHER = "claude-haiku-4-5"
 HOUR = fails(429, headers='{ retry-after = "3600" }')
 
 
-# ── keys (B9) ───────────────────────────────────────────────────────────────────────────────────────
+# ── keys ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_key_that_was_changed_is_used_without_a_restart(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goe
         assert len(here.posts) == 5
 
 
-# ── what the headers say (B2, B4) ───────────────────────────────────────────────────────────────────
+# ── what the headers say ───────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True)
@@ -132,20 +132,20 @@ async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> 
         assert (await here.retry()).end.answer == ANSWER
 
 
-# ── long waits (B3) ─────────────────────────────────────────────────────────────────────────────────
+# ── long waits ─────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass
-class Person(Nobody):
+class Person(NoAsker):
     """Chooses about long waits."""
 
     choice: WaitChoice
     offers: list[WaitOffered] = field(default_factory=list)
     present = True
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Yes."""
-        return Answer("once")
+        return PermissionAnswer("once")
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """The choice."""
@@ -220,7 +220,7 @@ class StandingClock(VirtualClock):
 async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
     async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StandingClock()) as here:
         turn = await here.turn(
-            on_event=lambda event: here.agent.retry_now() if isinstance(event, RetryScheduled) else None
+            on_event=lambda event: here.agent.parts.decisions.retry_now() if isinstance(event, RetryScheduled) else None
         )
         assert turn.end.answer == ANSWER
         assert [event.why for event in turn.of(RetryEnded)] == ["asked"] * 3
@@ -232,7 +232,7 @@ async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_
 
         def reconnect(event: Event) -> None:
             if isinstance(event, SilenceHint):
-                here.agent.retry_now()
+                here.agent.parts.decisions.retry_now()
 
         turn = await here.turn(on_event=reconnect)
         assert turn.end.answer == ANSWER

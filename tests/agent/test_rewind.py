@@ -10,7 +10,8 @@ from harness.journal import RewindPoint, read
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, Session, open_session
+from harness.session import NoAsker, Opening, Session, open_session
+from harness.ui.markdown_page import export
 from tests.agent.stage import calls, check_requests, played, run, says, settings_of, stage, summarises
 
 pytestmark = pytest.mark.anyio
@@ -24,26 +25,26 @@ def prints(characters: int) -> str:
 
 
 def typed(session: Session) -> list[tuple[int, str]]:
-    return [(point.turn, point.prompt) for point in session.rewind_points]
+    return [(point.turn, point.prompt) for point in session.conversation.rewind_points]
 
 
 async def test_the_next_request_knows_nothing_of_what_was_cut(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run("first"))
             await played(session.run("second"))
             assert typed(session) == [(1, "first"), (2, "second")]
-            assert session.rewind(2) == "second"
+            assert session.rewind.to_turn(2) == "second"
             assert typed(session) == [(1, "first")]
             turn = await played(session.run("another"))
             assert (turn.end.turn, turn.end.answer) == (3, "Other.")
-            session.export(tmp_path / "page.md", "markdown")
+            export(session, tmp_path / "page.md", "markdown")
             (listed,) = session.sessions()
             assert listed.title == "first"
-        async with await open_session(loaded, Nobody(), Opening(session.id)) as session:
+        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
             assert typed(session) == [(1, "first"), (3, "another")]
-            assert session.rewind(1) == "first"
+            assert session.rewind.to_turn(1) == "first"
             turn = await played(session.run("anew"))
             assert (turn.end.turn, turn.end.answer) == (4, "Last.")
         asked = [" ".join(message.text for message in messages_of(post.body)) for post in server.requests]
@@ -64,12 +65,12 @@ async def test_a_turn_that_runs_or_is_unknown_cannot_be_cut(tmp_path: Path) -> N
         def try_to_rewind(event: Event) -> None:
             if isinstance(event, StepStarted):
                 with pytest.raises(HarnessError, match="A turn is running") as caught:
-                    here.agent.rewinding.rewind(1)
+                    here.agent.parts.rewind.to_turn(1)
                 refused.append(caught.value)
 
         await here.turn(on_event=try_to_rewind)
         with pytest.raises(HarnessError, match="no way back to turn 2"):
-            here.agent.rewinding.rewind(2)
+            here.agent.parts.rewind.to_turn(2)
     assert len(refused) == 1
 
 
@@ -84,7 +85,7 @@ async def test_a_turn_that_was_interrupted_among_its_calls_is_cut_as_a_whole(tmp
         stopped = await here.turn("second", on_event=interrupt)
         assert stopped.end.code is TransitionCode.ABORTED_STREAMING
         before = here.agent.conversation.rewind_points[1].index
-        assert here.agent.rewinding.rewind(2) == "second"
+        assert here.agent.parts.rewind.to_turn(2) == "second"
         assert len(here.agent.conversation.messages) == before
 
 
@@ -99,5 +100,5 @@ async def test_there_is_no_way_back_before_a_summary_or_a_clear(tmp_path: Path) 
         compacted = await here.compact()
         assert compacted.of(HistoryReplaced)
         assert here.agent.conversation.rewind_points == ()
-        here.agent.clear()
+        here.agent.parts.user_commands.clear()
         assert here.agent.conversation.rewind_points == ()

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.checkpoints import Change, ChangeKind, CheckpointError
-from harness.engine.permissions.asker import Asker, Nobody
+from harness.checkpoints import ChangeKind, CheckpointError, FileChange
+from harness.engine.permissions.asker import Asker, NoAsker
 from harness.engine.rewind.rewind import MOST_LINES
 from harness.events import CheckpointMade, Event, HistoryReplaced, Notice, PermissionAsked, RolledBack, StepStarted
 from harness.journal import read
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
@@ -36,17 +36,17 @@ TWO_TURNS = (
 """The first turn makes a file, the second changes one and removes one."""
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Somebody who allows tool calls, and answers what may become of the files."""
 
     present = True
 
-    def __init__(self, *answers: Answer, meanwhile: Callable[[], object] | None = None) -> None:
+    def __init__(self, *answers: PermissionAnswer, meanwhile: Callable[[], object] | None = None) -> None:
         self.answers = list(answers)
         self.shown: list[PermissionRequest] = []
         self._meanwhile = meanwhile
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """The next answer, after whatever happens while the person thinks."""
         self.shown.append(request)
         if self._meanwhile is not None:
@@ -55,7 +55,7 @@ class Person(Nobody):
         return self.answers.pop(0)
 
 
-YES, NO = Answer("once"), Answer("no")
+YES, NO = PermissionAnswer("once"), PermissionAnswer("no")
 
 
 class Place:
@@ -110,18 +110,18 @@ async def test_files_and_conversation_go_back_to_before_a_prompt_and_the_files_f
     person = Person(YES, YES, YES)
     async with place(tmp_path, TWO_TURNS, git=git) as here, await here.open(person) as session:
         await two_turns(session)
-        rewound = await played(session.rewind_with_files(2))
+        rewound = await played(session.rewind.with_files(2))
         assert here.files == AFTER_ONE
-        assert [point.turn for point in session.rewind_points] == [1]
+        assert [point.turn for point in session.conversation.rewind_points] == [1]
         (back,) = rewound.of(RolledBack)
         assert (back.turn, back.step, back.why) == (2, 2, "rewind")
         assert sorted(back.files_restored) == ["notes.txt", "old.txt"]
         assert [line.split()[:2] for line in back.not_undone] == [["bash", "echo"], ["bash", "echo"]]
         assert "second" in rewound.of(Notice)[-1].text
         assert [event.reason for event in rewound.of(HistoryReplaced)] == ["rewind"]
-        await played(session.undo_rewind())
+        await played(session.rewind.undo())
         assert here.files == AFTER_TWO
-        await played(session.undo_rewind())
+        await played(session.rewind.undo())
         assert here.files == AFTER_ONE
     assert [request.tool for request in person.shown] == ["rewind"] * 3
 
@@ -130,9 +130,9 @@ async def test_a_person_sees_what_would_be_written_back_or_removed_and_what_stay
     person = Person(NO)
     async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
         await two_turns(session)
-        refused = await played(session.rewind_with_files(1))
+        refused = await played(session.rewind.with_files(1))
         assert here.files == AFTER_TWO
-        assert len(session.rewind_points) == 2
+        assert len(session.conversation.rewind_points) == 2
         assert refused.of(RolledBack) == []
         assert refused.of(Notice)[-1].text == "Nothing was taken back."
     (request,) = person.shown
@@ -147,7 +147,7 @@ async def test_what_a_person_changes_while_they_are_asked_is_shown_before_it_is_
         person = Person(YES, NO, meanwhile=partial((here.workspace / "mine.txt").write_text, "mine"))
         async with await here.open(person) as session:
             await two_turns(session)
-            await played(session.rewind_with_files(1))
+            await played(session.rewind.with_files(1))
         assert here.files == {**AFTER_TWO, "mine.txt": "mine"}
         assert ["mine.txt" in request.detail for request in person.shown] == [False, True]
 
@@ -157,7 +157,7 @@ async def test_of_many_files_the_first_are_named_and_the_others_counted(tmp_path
     person = Person(NO)
     async with place(tmp_path, many) as here, await here.open(person) as session:
         await played(session.run("go"))
-        await played(session.rewind_with_files(1))
+        await played(session.rewind.with_files(1))
     paths = [line for line in person.shown[0].detail.splitlines() if line.startswith("remove")]
     assert "remove 50 files" in person.shown[0].summary
     assert len(paths) == MOST_LINES
@@ -169,7 +169,7 @@ async def test_a_turn_that_changed_nothing_goes_back_to_the_next_state_that_was_
     async with place(tmp_path, script) as here, await here.open(Person(YES)) as session:
         await played(session.run("hello"))
         await two_turns(session)
-        await played(session.rewind_with_files(1))
+        await played(session.rewind.with_files(1))
         assert here.files == BEFORE
 
 
@@ -179,23 +179,23 @@ async def test_a_turn_that_changed_nothing_goes_back_to_the_next_state_that_was_
 async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_without_a_question(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here, await here.open(Person()) as session:
         await two_turns(session)
-        since = await session.files_since(2)
+        since = await session.rewind.files_since(2)
         assert since is not None
-        assert since.changes == (Change("notes.txt", ChangeKind.CHANGED), Change("old.txt", ChangeKind.REMOVED))
+        assert since.changes == (FileChange("notes.txt", ChangeKind.CHANGED), FileChange("old.txt", ChangeKind.REMOVED))
         assert len(since.stays) == 2
         with pytest.raises(HarnessError, match="no way back to turn 3"):
-            await session.rewind_files(3, conversation=True)
-        back = await session.rewind_files(2)
+            await session.rewind.restore_files(3, conversation=True)
+        back = await session.rewind.restore_files(2)
         assert sorted(back.files_restored) == ["notes.txt", "old.txt"]
         assert here.files == AFTER_ONE
-        assert len(session.rewind_points) == 2
+        assert len(session.conversation.rewind_points) == 2
         events = [record.event for record in read(session.path).records]
         assert back in events
-        again = await session.files_since(1)
+        again = await session.rewind.files_since(1)
         assert again is not None
         assert [change.path for change in again.changes] == ["new.txt"]
-        await session.rewind_files(1, conversation=True)
-        assert [point.turn for point in session.rewind_points] == []
+        await session.rewind.restore_files(1, conversation=True)
+        assert [point.turn for point in session.conversation.rewind_points] == []
         cut, told = [record.event for record in read(session.path).records][-2:]
         assert (type(cut), type(told)) == (HistoryReplaced, RolledBack)  # what is shown after a cut is not cut
 
@@ -204,19 +204,19 @@ async def test_it_is_said_plainly_when_nothing_was_kept(tmp_path: Path) -> None:
     async with place(tmp_path, says("Hello.") + TWO_TURNS) as here:
         async with await here.open(Person()) as session:
             await played(session.run("hello"))
-            assert await session.files_since(1) is None
+            assert await session.rewind.files_since(1) is None
             with pytest.raises(HarnessError, match="only the conversation can be taken back"):
-                await played(session.rewind_with_files(1))
+                await played(session.rewind.with_files(1))
             with pytest.raises(HarnessError, match="No files were kept since turn 1"):
-                await session.rewind_files(1)
+                await session.rewind.restore_files(1)
             with pytest.raises(HarnessError, match="There was no turn 7"):
-                await session.files_since(7)
+                await session.rewind.files_since(7)
             with pytest.raises(HarnessError, match="No files were taken back"):
-                await played(session.undo_rewind())
-            assert len(session.rewind_points) == 1
-        async with await here.open(Nobody(), Opening(session.id)) as session:
+                await played(session.rewind.undo())
+            assert len(session.conversation.rewind_points) == 1
+        async with await here.open(NoAsker(), Opening(session.id)) as session:
             await two_turns(session)
-            assert await session.files_since(2) is None
+            assert await session.rewind.files_since(2) is None
 
 
 async def test_files_stay_while_a_turn_runs(tmp_path: Path) -> None:
@@ -227,7 +227,7 @@ async def test_files_stay_while_a_turn_runs(tmp_path: Path) -> None:
 
         def try_to_rewind(event: Event) -> None:
             if isinstance(event, StepStarted):
-                tries.append(asyncio.ensure_future(session.rewind_files(1)))
+                tries.append(asyncio.ensure_future(session.rewind.restore_files(1)))
 
         await played(session.run("second"), on_event=try_to_rewind)
         refused += [error for one in tries if isinstance(error := one.exception(), HarnessError)]
@@ -245,13 +245,13 @@ async def test_a_resumed_session_still_knows_the_way_back_and_how_to_undo_it(tmp
             await two_turns(session)
             made = [r.event for r in read(session.path).records if isinstance(r.event, CheckpointMade)]
             assert {event.turn for event in made} == {1, 2}
-            kept = await session.files_since(2)
+            kept = await session.rewind.files_since(2)
         async with await here.open(Person(YES), Opening(session.id)) as session:
-            assert await session.files_since(2) == kept
-            await session.rewind_files(2)
+            assert await session.rewind.files_since(2) == kept
+            await session.rewind.restore_files(2)
             assert here.files == AFTER_ONE
         async with await here.open(Person(YES), Opening(session.id)) as session:
-            await played(session.undo_rewind())
+            await played(session.rewind.undo())
             assert here.files == AFTER_TWO
 
 
@@ -262,12 +262,12 @@ async def test_a_copy_says_where_its_files_are_kept_and_leaves_the_original_whol
             await two_turns(session)
         async with await here.open(Person(), Opening(session.id, fork=True)) as copy:
             with pytest.raises(CheckpointError, match=f"kept by the session {session.id}, which this one was copied"):
-                await copy.files_since(2)
+                await copy.rewind.files_since(2)
             await played(copy.run("third"))
-            await copy.rewind_files(3)
+            await copy.rewind.restore_files(3)
             assert here.files == AFTER_TWO
         async with await here.open(Person(), Opening(session.id)) as session:
-            await session.rewind_files(1)
+            await session.rewind.restore_files(1)
             assert here.files == BEFORE
 
 
@@ -276,5 +276,5 @@ async def test_files_whose_folder_was_deleted_are_told_of_and_nothing_changes(tm
         await two_turns(session)
         shutil.rmtree(session.path.with_suffix(".files"))
         with pytest.raises(CheckpointError, match="no longer kept"):
-            await session.rewind_files(1)
+            await session.rewind.restore_files(1)
         assert here.files == AFTER_TWO

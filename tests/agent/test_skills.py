@@ -89,10 +89,10 @@ async def test_what_is_read_again_is_told_in_the_newest_message_and_the_prompt_s
     async with sessions(tmp_path, says("One.") + says("Two.") + says("Three.")) as here, await here.open() as session:
         await played(session.run("Go."))
         Folders.write(tmp_path / "skills", "late", skill("late", "Came later."))
-        assert "late" not in [one.name for one in session.skills]
+        assert "late" not in [one.name for one in session.skills.skills]
         session.reload_skills()
         session.reload_skills()
-        assert "late" in [one.name for one in session.skills]
+        assert "late" in [one.name for one in session.skills.skills]
         await played(session.run("And now?"))
         await played(session.run("And then?"))
         bodies = [request.body for request in here.server.requests]
@@ -106,7 +106,7 @@ async def test_clear_forgets_what_was_to_go_with_the_next_prompt(tmp_path: Path)
     prepared(tmp_path)
     async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
         session.use_skill("review")
-        session.clear()
+        session.user_commands.clear()
         await played(session.run("Go."))
         assert "Look twice." not in str(here.server.requests[-1].body)
 
@@ -115,7 +115,7 @@ async def test_the_catalogue_is_a_part_of_the_prompt_that_can_be_looked_at(tmp_p
     prepared(tmp_path)
 
     def parts(session: Session) -> list[str]:
-        return [part.name for part in session.prompt_parts]
+        return [part.name for part in session.context.prompt_parts]
 
     async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
         assert parts(session)[-3:] == ["skills", "memory", "tool schemas"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody, WaitChoice
+from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     PermissionAnswered,
     PermissionAsked,
@@ -17,7 +17,7 @@ from harness.events import (
     TransitionCode,
     WaitOffered,
 )
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS
 from tests.agent.stage import calls, run, says, stage
@@ -152,14 +152,14 @@ async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(ba
 # ── permission ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Allows what does not delete."""
 
     present = True
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """No to rm, else always."""
-        return Answer("no", "I need that") if "rm " in request.summary else Answer("always")
+        return PermissionAnswer("no", "I need that") if "rm " in request.summary else PermissionAnswer("always")
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Stop."""
@@ -187,7 +187,7 @@ async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: 
 
 async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:
     class Broken(Person):
-        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
             raise RuntimeError("no screen")
 
     async with stage(tmp_path, calls(run("never")) + says(ANSWER), asker=Broken(), permission_mode="ask") as here:
@@ -224,7 +224,7 @@ async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:
 
 async def test_the_last_round_before_max_turns_keeps_its_results(tmp_path: Path) -> None:
     script = calls(run("one"), text="First.") + calls(run("two"), text="Second.") + says(ANSWER)
-    async with stage(tmp_path, script, max_turns=2) as here:
+    async with stage(tmp_path, script, max_steps=2) as here:
         turn = await here.turn()
         assert (turn.codes[-1], turn.end.steps, len(here.posts)) == (TransitionCode.MAX_TURNS, 2, 2)
         assert len(turn.results) == 2

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -23,7 +23,7 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.permissions import Answer, PermissionRequest
+from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, tool
 from tests.agent.stage import calls, says, stage
 from tests.agent.test_tool_rounds import call
@@ -89,7 +89,7 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
         assert (ended.outcome, ended.summary) == (ToolOutcome.CANCELLED, "interrupted, still runs")
         before = len(here.recorded)
         told = asyncio.Event()
-        here.agent.conversation.observe(lambda event: told.set() if isinstance(event, Notice) else None)
+        here.agent.conversation.subscribe(lambda event: told.set() if isinstance(event, Notice) else None)
         door.set()
         await asyncio.wait_for(told.wait(), 10)
         (notice,) = [event for event in here.recorded[before:] if isinstance(event, Notice)]
@@ -99,12 +99,12 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
 
 
 async def test_the_time_that_a_question_takes_is_not_the_time_of_the_tool(tmp_path: Path) -> None:
-    class Slow(Nobody):
+    class Slow(NoAsker):
         present = True
 
-        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
             await asyncio.sleep(0.4)
-            return Answer("once")
+            return PermissionAnswer("once")
 
     @tool(timeout_s=0.2)
     def note() -> str:

@@ -24,9 +24,9 @@ async def test_a_wait_is_advised_then_stretched_and_the_turn_ends_as_usual(tmp_p
         assert turn.of(LoopFound) == []
         assert here.clock.waits == pytest.approx([2, 4, 8, 32, 60], abs=0.1)
         assert [text.partition(": ")[2] for text in notices(turn)] == [
-            "the model is told how",
+            "the model is advised how",
             *(f"pausing for {seconds} s before it may ask again" for seconds in (2, 4, 8)),
-            "the model is told how",
+            "the model is advised how",
             *(f"pausing for {seconds} s before it may ask again" for seconds in (32, 60)),
         ]
         nudges = [one.message.text for one in turn.of(MessageAdded) if one.origin is Origin.NUDGE]
@@ -61,7 +61,7 @@ async def test_an_interruption_ends_a_pause(tmp_path: Path) -> None:
 
 async def test_nothing_is_done_about_a_wait_where_interventions_are_off(tmp_path: Path) -> None:
     script = calls(call("bash", command="test -f done")) * 9 + says("Not yet.")
-    async with stage(tmp_path, script, escape=False) as here:
+    async with stage(tmp_path, script, loop_intervention=False) as here:
         turn = await here.turn()
         assert (turn.end.code, notices(turn), here.clock.waits) == (TransitionCode.COMPLETED, [], [])
 

@@ -10,8 +10,8 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import TransitionCode
-from harness.session import Nobody, open_session
-from harness.settings import Loaded, load
+from harness.session import NoAsker, open_session
+from harness.settings import LoadedSettings, load
 from tests.agent.stage import KEY, played, settings_of
 
 pytestmark = pytest.mark.anyio
@@ -19,20 +19,20 @@ pytestmark = pytest.mark.anyio
 COLD = """
 import asyncio, sys
 from pathlib import Path
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
 from harness.settings import load
 
 async def main():
     folder = Path(sys.argv[1])
     loaded = load({"practice": True, "workspace": folder, "state_dir": folder / "state"}, {}, folder)
-    async with await open_session(loaded, Nobody(), warm=False) as session:
-        print("anthropic" in sys.modules, "harness.practice.server" in sys.modules, session.address)
+    async with await open_session(loaded, NoAsker(), warm=False) as session:
+        print("anthropic" in sys.modules, "harness.practice.server" in sys.modules, session.connection.address)
 
 asyncio.run(main())
 """
 
 
-def practising(folder: Path, **values: object) -> Loaded:
+def practising(folder: Path, **values: object) -> LoadedSettings:
     """Settings with which the practice model answers."""
     workspace = folder / "workspace"
     workspace.mkdir(exist_ok=True)
@@ -52,19 +52,19 @@ def test_a_cold_session_has_neither_the_sdk_nor_the_practice_server(tmp_path: Pa
 
 async def test_warming_starts_the_server_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
     before = listening()
-    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+    async with await open_session(practising(tmp_path), NoAsker(), warm=False) as session:
         assert listening() == before
         await asyncio.gather(session.warm(), session.warm())
         assert listening() == before + 1
-        assert session.address.startswith("http://127.0.0.1:")
+        assert session.connection.address.startswith("http://127.0.0.1:")
     assert listening() == before
 
 
 async def test_a_turn_need_not_wait_for_the_warming_and_may_come_during_it(tmp_path: Path) -> None:
-    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+    async with await open_session(practising(tmp_path), NoAsker(), warm=False) as session:
         assert (await played(session.run("Hello"))).end.code is TransitionCode.COMPLETED
     before = listening()
-    async with await open_session(practising(tmp_path), Nobody(), warm=False) as session:
+    async with await open_session(practising(tmp_path), NoAsker(), warm=False) as session:
         _, turn = await asyncio.gather(session.warm(), played(session.run("Hello")))
         assert turn.end.code is TransitionCode.COMPLETED
         assert listening() == before + 1
@@ -72,7 +72,7 @@ async def test_a_turn_need_not_wait_for_the_warming_and_may_come_during_it(tmp_p
 
 async def test_a_session_that_is_closed_while_it_warms_leaves_nothing_behind(tmp_path: Path) -> None:
     before = listening()
-    session = await open_session(practising(tmp_path), Nobody(), warm=False)
+    session = await open_session(practising(tmp_path), NoAsker(), warm=False)
     warming = asyncio.create_task(session.warm())
     await asyncio.sleep(0)
     await session.aclose()
@@ -84,6 +84,6 @@ async def test_settings_that_cannot_be_used_are_refused_before_any_warming(tmp_p
     broken = tmp_path / "broken.toml"
     broken.write_text("[[reply]]\ntext = 1\n")
     with pytest.raises(HarnessError, match=r"broken\.toml"):
-        await open_session(practising(tmp_path, practice_script=broken), Nobody(), warm=False)
+        await open_session(practising(tmp_path, practice_script=broken), NoAsker(), warm=False)
     with pytest.raises(HarnessError, match="base_url"):
-        await open_session(settings_of(tmp_path, f"http://me:{KEY}@localhost"), Nobody(), warm=False)
+        await open_session(settings_of(tmp_path, f"http://me:{KEY}@localhost"), NoAsker(), warm=False)

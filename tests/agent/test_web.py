@@ -12,7 +12,7 @@ from harness.agent import Agent
 from harness.engine.conversation import Conversation
 from harness.events import Block, Event, HistoryRepaired, Json, Message, MessageAdded, Notice, TransitionCode, WebUsed
 from harness.model.catalogue import Catalogue
-from harness.practice.improviser import Improviser
+from harness.practice.rule_model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.practice.web import sealed
 from tests.agent.stage import (
@@ -79,7 +79,7 @@ class Here:
 
 @asynccontextmanager
 async def improvised(folder: Path, messages: tuple[Message, ...] = (), **values: object) -> AsyncIterator[Here]:
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         loaded = settings_of(folder, server.base_url, **values)
         recorded: list[Event] = []
         conversation = Conversation(recorded.append, messages=messages)

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.base.masking import LONGEST_REST, Masking
-from harness.base.secret import MASK, Secret
+from harness.base.secrets import LONGEST_REST, MASK, Masking, Secret
 from harness.events import Message, MessageAdded, Notice, Origin, TextDelta, ToolEnded, ToolOutcome
 
 KEY = "sk-ant-api03-" + "Ab3_x9-Q" * 11

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.base.toml_lines import places
+from harness.base.toml import key_lines
 
 TEXT = """\
 # [not.a.table] and no = "key"
@@ -38,7 +38,7 @@ x = 1
 
 
 def test_tables_keys_and_lists_of_tables() -> None:
-    assert places(TEXT) == {
+    assert key_lines(TEXT) == {
         ("top",): 2,
         ("a key",): 3,
         ("one",): 5,
@@ -73,7 +73,7 @@ def test_each_key_stands_where_it_was_written(lines: list[str]) -> None:
             expected[name] = number
         text += written + "\n"
         number += written.count("\n") + 1
-    found = places(text)
+    found = key_lines(text)
     assert {path[-1]: line for path, line in found.items() if path[-1] in expected} == expected
     assert set(keys(tomllib.loads(text))) <= {name for path in found for name in path} | {"b"}
 

@@ -3,21 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from harness.lessons import Fact, Take, lesson
+from harness.lessons import Fact, Recording, lesson
 
 
 @asynccontextmanager
-async def live(chapter: str) -> AsyncIterator[Take]:
+async def live(chapter: str) -> AsyncIterator[Recording]:
     """The chapter with this id, as soon as it waits for a prompt."""
-    async with Take(lesson(chapter)) as take:
+    async with Recording(lesson(chapter)) as take:
         await take.finished()
         await take.settled()
         yield take
 
 
-async def typed(take: Take, prompt: str) -> tuple[Fact, ...]:
+async def typed(recording: Recording, prompt: str) -> tuple[Fact, ...]:
     """What comes of a prompt, until the next one is waited for."""
-    before = len(take.moments)
-    take.type(prompt)
-    await take.settled()
-    return tuple(moment.fact for moment in take.moments[before:])
+    before = len(recording.moments)
+    recording.type(prompt)
+    await recording.settled()
+    return tuple(moment.fact for moment in recording.moments[before:])

@@ -1,12 +1,13 @@
-"""Chapters are law: each runs by itself, its sentences match what happens, and its text comes from the running code."""
+"""Every chapter runs, its sentences match its events, and its text shows the current code."""
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
-from harness.lessons import LANGUAGES, Lesson, Take, difference, lessons, readme, source
-from harness.lessons.readme import FILES, HEADINGS
+from harness.lessons import LANGUAGES, Lesson, Recording, difference, lessons, readme, source
+from harness.lessons.catalogue import FILES, HEADINGS
 from harness.lessons.refresh import MARK, refreshed
 from harness.practice.script import Script
 
@@ -15,32 +16,28 @@ MOST_LINES = 150
 """Of a demo."""
 
 
-@CHAPTERS
 @pytest.mark.anyio
-async def test_it_runs_and_does_what_its_sentences_say(chapter: Lesson) -> None:
-    async with Take(chapter, scripted_only=True) as take:
-        await take.finished()
-        for found in take.beats:
+async def test_each_runs_and_does_what_its_sentences_say() -> None:
+    """All at once, because most of their time is waiting."""
+    await asyncio.gather(*map(_run, lessons()))
+
+
+async def _run(chapter: Lesson) -> None:
+    async with Recording(chapter, scripted_only=True) as recording:
+        await recording.finished()
+        for found in recording.steps:
             for language in LANGUAGES:
-                assert found.beat.said(found.moment.fact, language).strip()
-    assert len(take.beats) == len(chapter.beats)
-    assert not take.workspace.exists()
+                assert found.step.said(found.moment.fact, language).strip(), chapter.id
+    assert len(recording.steps) == len(chapter.steps), chapter.id
+    assert not recording.workspace.exists(), chapter.id
 
 
 @CHAPTERS
-def test_the_code_that_it_shows_is_there(chapter: Lesson) -> None:
-    for place in (chapter.demo, *chapter.code, *(beat.code for beat in chapter.beats if beat.code)):
+def test_its_code_and_script_are_there_and_its_program_is_short(chapter: Lesson) -> None:
+    for place in (chapter.demo, *chapter.code, *(step.code for step in chapter.steps if step.code)):
         assert source(place).text.strip()
     assert difference(chapter).strip()
-
-
-@CHAPTERS
-def test_its_program_is_read_in_one_sitting(chapter: Lesson) -> None:
     assert len(source(chapter.demo).text.splitlines()) <= MOST_LINES
-
-
-@CHAPTERS
-def test_its_script_is_one(chapter: Lesson) -> None:
     Script.load(chapter.folder / "script.toml")
 
 

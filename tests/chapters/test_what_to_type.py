@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.lessons import LANGUAGES, Lesson, lessons
-from harness.lessons.readme import FILES
+from harness.lessons.catalogue import FILES
 from harness.practice.fault_orders import order_of
 from harness.practice.tool_fault_orders import tool_order_of
 
@@ -23,8 +23,8 @@ def paragraphs(chapter: Lesson) -> Iterator[str]:
     for file in FILES.values():
         text = re.sub(r"^```.*?^```$", "", (chapter.folder / file).read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
         yield from re.split(r"\n\n|\n(?=[|-])", text)
-    for beat in chapter.beats:
-        yield from map(beat.say.into, LANGUAGES)
+    for step in chapter.steps:
+        yield from map(step.say.into, LANGUAGES)
 
 
 @CHAPTERS
@@ -50,4 +50,4 @@ def test_what_breaks_something_is_understood(chapter: Lesson) -> None:
 def test_a_beat_that_a_text_names_is_there(chapter: Lesson) -> None:
     for paragraph in paragraphs(chapter):
         for number in re.findall(r"\bbeat (\d+)|場面 (\d+)", paragraph):
-            assert 1 <= int("".join(number)) <= len(chapter.beats)
+            assert 1 <= int("".join(number)) <= len(chapter.steps)

@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from harness.lessons.check_program import Order
+from harness.lessons.check_program import CheckOrder
 from harness.lessons.checker import Checked, CheckLimits, Printed, environment, outcome, prepared
 from harness.lessons.exercises import Exercise
-from harness.processes import Finished
+from harness.processes import ProcessResult
 from harness.processes.outcome import MARK
 from harness.processes.tree import ProcessTree, table
 from tests.ui.nursery import MODULE
@@ -35,13 +35,13 @@ async def checked_in_a_fork(exercise: Exercise, file: Path, limits: CheckLimits)
             tree.take_in(tuple(table()))
             printed = Printed()
             printed.feed((folder / "printed").read_bytes())
-            return outcome(exercise, order, Finished(code, left=tree.left_over()), printed)
+            return outcome(exercise, order, ProcessResult(code, left=tree.left_over()), printed)
         finally:
             fork.kill()
             tree.signal(signal.SIGKILL, tree.members)
 
 
-def _begun(order: Order, folder: Path, mark: str) -> Fork:
+def _begun(order: CheckOrder, folder: Path, mark: str) -> Fork:
     """The check program, which finds nothing in its input and writes into a file."""
     variables = {**environment(os.environ, folder), MARK: mark}
     with Path(os.devnull).open("rb") as nothing, (folder / "printed").open("wb") as written:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.checkpoints import Change, ChangeKind, CheckpointError, CheckpointLimits, Checkpoints
+from harness.checkpoints import ChangeKind, CheckpointError, CheckpointLimits, Checkpoints, FileChange
 from tests.checkpoints.places import checkpoints, state_of, write
 
 pytestmark = pytest.mark.anyio
@@ -32,11 +32,11 @@ async def test_a_restore_brings_back_what_was_changed_and_takes_away_what_was_ad
     write(workspace / "new/folder/added")
     after = state_of(workspace)
     assert await kept.changes_since(first.id) == (
-        Change("deep/down/deleted", ChangeKind.REMOVED),
-        Change("edited", ChangeKind.CHANGED),
-        Change("link", ChangeKind.CHANGED),
-        Change("new/folder/added", ChangeKind.ADDED),
-        Change("run.sh", ChangeKind.CHANGED),
+        FileChange("deep/down/deleted", ChangeKind.REMOVED),
+        FileChange("edited", ChangeKind.CHANGED),
+        FileChange("link", ChangeKind.CHANGED),
+        FileChange("new/folder/added", ChangeKind.ADDED),
+        FileChange("run.sh", ChangeKind.CHANGED),
     )
 
     restored = await kept.restore(first.id)
@@ -112,7 +112,7 @@ async def test_what_is_ignored_is_said_and_never_touched(workspace: Path, kept: 
     (workspace / ".gitignore").unlink()  # now everything looks as if it had been added
     write(workspace / "a.log", "2")
     write(workspace / "build/more", "2")
-    assert await kept.changes_since(first.id) == (Change(".gitignore", ChangeKind.REMOVED),)
+    assert await kept.changes_since(first.id) == (FileChange(".gitignore", ChangeKind.REMOVED),)
     await kept.restore(first.id)
     assert (workspace / "a.log").read_text() == "2"
     assert (workspace / "build/more").read_text() == "2"

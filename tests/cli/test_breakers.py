@@ -21,9 +21,9 @@ from harness.events import (
     TurnEnded,
 )
 from harness.journal import read
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.decisions import Decision
-from harness.policies.breakers.dispatcher import Replay
+from harness.policies.breakers.decisions import DispatchDecision
+from harness.policies.breakers.dispatcher import BreakerReplay
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.settings.capability_files import load_capabilities
 from tests.policies.breakers.sessions.record import HERE, NAMES, neutral, recorded
 from tests.ui.program import Place, run
@@ -55,9 +55,11 @@ def decisions(events: list[Event], tool: str) -> list[tuple[Dispatch, DispatchRe
 def test_a_kept_session_decides_the_same_again_and_says_the_same_about_it(name: str) -> None:
     events = events_of(name)
     tools = tools_in(events)
-    differing: list[tuple[Dispatched, Decision]] = []
-    replay = Replay(Board(tools, load_capabilities(None, None, tools)), lambda *pair: differing.append(pair))
-    told = [news for event in events for news in replay.see(event)]
+    differing: list[tuple[Dispatched, DispatchDecision]] = []
+    replay = BreakerReplay(
+        BreakerRegistry(tools, load_capabilities(None, None, tools)), lambda *pair: differing.append(pair)
+    )
+    told = [news for event in events for news in replay.on_event(event)]
     assert differing == []
     assert told == [event for event in events if isinstance(event, TOLD)]
 
@@ -94,7 +96,7 @@ def test_grep_dies_bash_takes_its_place_and_grep_comes_back() -> None:
     (bash,) = (event for event in events if isinstance(event, Dispatched) and event.tool == "bash")
     assert bash.in_place_of == "grep"
     (skipped,) = (event for event in events if isinstance(event, Dispatched) and event.dispatch is Dispatch.SKIP)
-    assert skipped.routes[0].tool == "bash"
+    assert skipped.alternatives[0].tool == "bash"
     last = [event for event in events if isinstance(event, TurnEnded)][-1]
     assert "own form" in last.answer  # what was lost is said
 
@@ -129,7 +131,7 @@ def test_the_table_can_be_seen_at_every_step(step: int, state: str) -> None:
 async def test_the_command_shows_a_file_and_the_latest_session(place: Place) -> None:
     shown = await run(place, "breakers", str(HERE / "grep-dies.jsonl"), "--at", "4")
     assert (shown.code, shown.err) == (0, "")
-    assert "grep skipped; offered: bash" in shown.out
+    assert "grep skipped; alternative: bash" in shown.out
     await run(place, "-p", "list the files")
     latest = await run(place, "breakers")
     assert latest.code == 0
@@ -159,5 +161,5 @@ async def test_what_cannot_be_shown_is_told_in_one_sentence(
 def test_a_journal_from_before_the_breakers_says_so(tmp_path: Path) -> None:
     journal = tmp_path / "old.jsonl"
     journal.write_text('{"seq": 1, "at": 1.0, "type": "turn_started", "turn": 1, "prompt": "hi"}\n')
-    with pytest.raises(JournalError, match="older than the breakers"):
+    with pytest.raises(JournalError, match="no breaker decisions"):
         list(breaker_lines(journal))

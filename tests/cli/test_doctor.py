@@ -10,10 +10,10 @@ import pytest
 
 from harness.cli.doctor import doctor
 from harness.memory import MemoryStore
-from harness.memory import Place as MemoryPlace
+from harness.memory.memory import MemoryOwner
 from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
-from harness.processes.read_only import landlock_version
+from harness.processes.sandbox import landlock_version
 from harness.slots.sqlite import slots_file
 from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft
@@ -49,7 +49,7 @@ def test_without_a_key_the_practice_model_will_answer(folder: Path) -> None:
 
 def test_the_sandbox_that_the_system_offers_is_named(folder: Path) -> None:
     version = landlock_version()
-    words = f"on for commands that only look (Landlock {version})" if version else "not offered by this system"
+    words = f"on for read-only commands (Landlock {version})" if version else "not supported by this system"
     assert re.search(rf"read-only sandbox +{re.escape(words)}\n", examined(folder)[1])
 
 
@@ -57,7 +57,7 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     (folder / ".env").write_text("MODEL_ID=claude-from-env\n")
     (folder / ".harness").mkdir()
-    (folder / ".harness" / "settings.toml").write_text("max_turns = 7\n")
+    (folder / ".harness" / "settings.toml").write_text("max_steps = 7\n")
     monkeypatch.setenv("HARNESS_TRUST_FOLDER", "1")
     with socket.create_server(("127.0.0.1", 0)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
@@ -65,19 +65,19 @@ def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypa
     assert code == 0
     assert re.search(r"•••, \d+ characters \(environment ANTHROPIC_API_KEY\)", page)
     assert "claude-from-env (.env MODEL_ID)" in page
-    assert f"7 ({folder / '.harness' / 'settings.toml'}: max_turns)" in page
+    assert f"7 ({folder / '.harness' / 'settings.toml'}: max_steps)" in page
     assert KEY not in page
 
 
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
-        ("HARNESS_MAX_TURNS", "few", "HARNESS_MAX_TURNS = 'few'"),
+        ("HARNESS_MAX_STEPS", "few", "HARNESS_MAX_STEPS = 'few'"),
         ("ANTHROPIC_API_KEY", "two words", "api_key"),
         ("ANTHROPIC_BASE_URL", "ftp://example.org", "http://"),
         ("HARNESS_STATE_DIR", "/dev/null/state", "HARNESS_STATE_DIR"),
         ("HARNESS_PRACTICE_SCRIPT", "no-such.toml", "no-such.toml"),
-        ("HARNESS_ESCAPE_POLICY", "copis=5", "perhaps copies was meant."),
+        ("HARNESS_LOOP_LIMITS", "copis=5", "perhaps copies was meant."),
     ],
 )
 def test_what_would_fail_is_named(
@@ -91,15 +91,15 @@ def test_what_would_fail_is_named(
 
 
 def test_what_is_done_about_loops_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "✓ loops: led out of\n" in examined(folder)[1]
+    assert "✓ loops: intervention on\n" in examined(folder)[1]
     monkeypatch.setenv("HARNESS_ESCAPE", "off")
     monkeypatch.setenv("HARNESS_ESCAPE_POLICY", "copies=5 nudges=2")
-    assert "✓ loops: only told of, with nudges=2, copies=5\n" in examined(folder)[1]
+    assert "✓ loops: intervention off, with nudges=2, copies=5\n" in examined(folder)[1]
 
 
 def fact(page: str, name: str) -> str:
     """What the section about sessions says of this."""
-    section = page.partition("\nWith every session here\n")[2].partition("\n\n")[0]
+    section = page.partition("\nIn every session here\n")[2].partition("\n\n")[0]
     (line,) = (line for line in section.splitlines() if line.startswith(f"  {name} "))
     return line.removeprefix(f"  {name} ").strip()
 
@@ -110,11 +110,11 @@ def test_what_a_session_brings_along_is_on_the_page_also_where_it_is_nothing(fol
     assert fact(page, "instructions") == "none; AGENTS.md in the workspace would be one"
     assert fact(page, "skills") == fact(page, "memories") == "none"
     kept = folder.parent / "config" / "harness" / "permissions.toml"
-    assert fact(page, "permissions") == f"none; those that you keep would be in {kept}"
+    assert fact(page, "permissions") == f"none; permanent ones are stored in {kept}"
     assert fact(page, "hooks") == "none"
-    assert fact(page, "folder") == "its files set nothing that waits for your trust"
-    assert fact(page, "gate").startswith("5 agents and 10 background commands at a time, 20 of each may wait; ")
-    assert fact(page, "gate").endswith("agents of all your sessions count together, 0 work now")
+    assert fact(page, "folder") == "its files set nothing that needs your trust"
+    assert fact(page, "admission").startswith("5 agents and 10 background commands at a time, 20 of each queued; ")
+    assert fact(page, "admission").endswith("shared by all your sessions, 0 running now")
     assert not slots_file(folder.parent / "state").exists()
 
 
@@ -122,7 +122,7 @@ def test_what_is_there_is_counted_and_said_to_be_whose(folder: Path) -> None:
     mine = folder.parent / "config" / "harness"
     Folders.write(mine / "skills", "review", skill("review", "Reads code.", "Look twice."))
     Folders.write(folder / ".harness" / "skills", "deploy", skill("deploy", "Brings it out."))
-    MemoryStore({MemoryPlace.PERSON: mine / "memory"}, now=Minutes()).keep(draft("tabs"), MemoryPlace.PERSON)
+    MemoryStore({MemoryOwner.PERSON: mine / "memory"}, now=Minutes()).keep(draft("tabs"), MemoryOwner.PERSON)
     (mine / "AGENTS.md").write_text("Be brief.")
     (folder / "AGENTS.md").write_text("Tabs.")
     (mine / "permissions.toml").write_text('allow = ["bash(npm run *)"]\n')
@@ -133,11 +133,11 @@ def test_what_is_there_is_counted_and_said_to_be_whose(folder: Path) -> None:
     code, page = examined(folder)
     assert code == 0
     assert fact(page, "instructions") == f"{mine / 'AGENTS.md'} (yours), {folder / 'AGENTS.md'}"
-    assert fact(page, "skills") == "1 of yours, 1 of the project"
-    assert fact(page, "memories") == "1 of yours"
+    assert fact(page, "skills") == "1 yours, 1 of the project"
+    assert fact(page, "memories") == "1 yours"
     origin = f"{mine / 'settings.toml'}: permissions_deny"
-    kept = f"1 that you keep in {mine / 'permissions.toml'}"
-    assert fact(page, "permissions") == f"1 of the settings ({origin}), {kept}"
+    kept = f"1 permanent in {mine / 'permissions.toml'}"
+    assert fact(page, "permissions") == f"1 from the settings ({origin}), {kept}"
     assert fact(page, "hooks") == f"1 (1 before_tool), from {mine / 'settings.toml'}: hooks"
     assert f"guard ({mine / 'settings.toml'}: hooks)" in page
 
@@ -156,10 +156,10 @@ def test_what_is_wrong_with_a_file_is_said_and_stops_nothing(folder: Path) -> No
         "AGENTS.md is left out",
         "SKILL.md is left out",
         "broken.md is left out",
-        "cannot share the places of agents",
+        "cannot share agent slots",
     )
     assert [sum(word in line for line in odd) for word in words] == [1, 1, 1, 1]
-    assert fact(page, "gate").endswith("each session counts for itself for now, see below")
+    assert fact(page, "admission").endswith("not shared between sessions, see below")
     assert "\x1b" not in page
 
 
@@ -169,7 +169,7 @@ def test_rules_that_cannot_be_used_would_stop_a_session(folder: Path) -> None:
     (mine / "permissions.toml").write_text("allow = 3\n")
     code, page = examined(folder)
     assert code == 1
-    assert fact(page, "permissions") == "cannot be used, see below"
+    assert fact(page, "permissions") == "error, see below"
     (line,) = (line for line in page.splitlines() if "✗" in line)
     assert str(mine / "permissions.toml") in line
 
@@ -179,7 +179,7 @@ def test_hooks_of_a_folder_that_is_not_trusted_are_left_out_by_name(folder: Path
     file.parent.mkdir()
     file.write_text('[[hooks]]\nevent = "before_tool"\ncommand = "true"\n')
     page = examined(folder)[1]
-    assert fact(page, "folder") == f"you are asked at the next start; until then left out: {file}: hooks"
+    assert fact(page, "folder") == f"you will be asked at the next start; ignored until then: {file}: hooks"
     assert fact(page, "hooks") == "none"
 
 
@@ -188,9 +188,9 @@ def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv(f"HARNESS_{name}", "off")
     monkeypatch.setenv("HARNESS_MAX_CONCURRENT", "1")
     page = examined(folder)[1]
-    assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"switched off"}
-    assert fact(page, "gate").startswith("1 agent and 10 background commands at a time")
-    assert fact(page, "gate").endswith("each session counts for itself (shared_gate)")
+    assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"off"}
+    assert fact(page, "admission").startswith("1 agent and 10 background commands at a time")
+    assert fact(page, "admission").endswith("not shared between sessions (shared_admission)")
 
 
 @pytest.mark.anyio
@@ -229,11 +229,11 @@ def test_an_address_where_nothing_listens_is_a_failure_and_one_where_something_d
         code, page = examined(folder)
         assert (code, model_line(page)) == (
             0,
-            f"✓ model: {address} accepts connections; the key was not tried (--online does)",
+            f"✓ model: {address} accepts connections; the key was not tested (--online does)",
         )
     code, page = examined(folder)
     assert code == 1
-    assert model_line(page).startswith(f"✗ model: nothing listens at {address} (connection refused); check that")
+    assert model_line(page).startswith(f"✗ model: {address} refused the connection; check")
 
 
 def test_a_name_that_nobody_knows_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +261,7 @@ def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
         assert model_line(page).startswith(f"✓ model: the proxy 127.0.0.1:{port} accepts connections")
     code, page = examined(folder)
     assert code == 1
-    assert f"nothing listens at the proxy 127.0.0.1:{port}" in model_line(page)
+    assert f"the proxy 127.0.0.1:{port} refused the connection" in model_line(page)
     assert "secret" not in page
 
 
@@ -270,7 +270,7 @@ def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, mo
     days = (datetime.now(UTC).date() - checked).days
     assert re.search(rf"✓ prices: checked {days} days? ago \({checked}, https://\S+\)\n", examined(folder)[1])
     monkeypatch.setenv("MODEL_ID", "mine")
-    assert "; that of mine is not known\n" in examined(folder)[1]
+    assert "; unknown for mine\n" in examined(folder)[1]
     monkeypatch.setenv("HARNESS_MAX_BUDGET_USD", "5")
     code, page = examined(folder)
     assert code == 1
@@ -281,7 +281,7 @@ def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, mo
     monkeypatch.setenv("HARNESS_PRICES", '{"mine": {"input": 1, "output": 1}}')
     code, page = examined(folder)
     assert code == 0
-    assert "; 1 price of yours\n" in page
+    assert "; 1 price from your settings\n" in page
 
 
 def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_the_reason(
@@ -310,8 +310,8 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     assert re.search(r"agents +searcher\n", page)
     for words in (
         f"! {folder / 'CLAUDE.md'}, line 1: @.env is left out: it may hold keys.",
-        f"! {folder / '.claude' / 'commands' / 'cost.md'} is left out: /cost is a command of the program; rename it.",
-        f"! {folder / '.claude' / 'commands' / 'fix.md'}: what it writes as !`…` is not run;",
+        f"! {folder / '.claude' / 'commands' / 'cost.md'} is ignored: /cost is a built-in command; rename the file.",
+        f"! {folder / '.claude' / 'commands' / 'fix.md'}: !`…` is not expanded;",
         f"! {folder / '.claude' / 'agents' / 'odd.md'} is left out: there is no tool Telepathy;",
         f"! {folder / '.claude' / 'agents' / 'searcher.md'} names the model haiku, which waits for your trust",
     ):

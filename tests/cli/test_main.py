@@ -11,7 +11,7 @@ import pytest
 
 from harness import __version__
 from harness.cli.main import main
-from harness.cli.parser import COMMANDS, command_parser
+from harness.cli.parser import ALIASES, COMMANDS, agent_parser, command_parser
 from harness.events import FaultKind, TransitionCode
 from tests.ui.program import COMMAND, Place, end_of, run, start
 
@@ -53,15 +53,15 @@ def test_the_version_needs_no_more_than_the_interpreter() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("-p", "a", "b"), "two prompts"),
-        (("-p", "a", "--max-turns", "few"), "flag --max-turns = 'few'"),
+        (("-p", "a", "b"), "Two prompts"),
+        (("-p", "a", "--max-turns", "few"), "flag --max-steps = 'few'"),
         (("-p", "a", "--max-wait", "-1"), "flag --max-wait = '-1'"),
-        (("-p", "a", "--resume"), "needs the id"),
+        (("-p", "a", "--resume"), "needs a session id"),
         (("-p", "a", "--resume", "nothing-like-it"), "nothing-like-it"),
         (("-p", "a", "--cwd", "/no/such/folder"), "is no folder"),
         (("-p", "a", "--practice", "no-such.toml"), "no-such.toml"),
         (("-p", "a", "--fork-session"), "--continue or --resume"),
-        (("-p", "a", "-c", "-r", "x"), "two sessions"),
+        (("-p", "a", "-c", "-r", "x"), "different sessions"),
         (("--output-format", "json"), "needs -p"),
         (("docter",), "did you mean `harness doctor`?"),
         (("export", "nothing-like-it"), "nothing-like-it"),
@@ -103,6 +103,15 @@ def test_every_command_explains_itself(command: str) -> None:
     assert COMMANDS[command][1:] in command_parser(command).format_help().replace("\n", " ")
 
 
+@pytest.mark.parametrize("old", ALIASES)
+def test_a_former_name_of_a_command_is_accepted_and_not_listed(capsys: pytest.CaptureFixture[str], old: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([old, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: harness {ALIASES[old]} ")
+    assert f"\n  {old} " not in agent_parser().format_help()
+
+
 def test_the_transition_table_holds_every_code_and_fault(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in (["transitions"], ["transitions", "--markdown"]):
         assert main(arguments) == 0
@@ -127,7 +136,7 @@ def test_a_defect_is_one_sentence_and_the_log_has_the_traceback(
 
 def test_sessions_are_listed_and_exported(here: Place, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions"]) == 0
-    assert "no session" in capsys.readouterr().err
+    assert "No sessions" in capsys.readouterr().err
 
     assert main(["-p", "hello there", "--practice"]) == 0
     capsys.readouterr()
@@ -212,7 +221,7 @@ def test_a_folder_that_was_deleted_gets_one_sentence(here: Place, arguments: tup
     ended = in_a_shell(here, 'mkdir gone && cd gone && rmdir ../gone && "$@"', *arguments)
     assert (ended.returncode, ended.stdout) == (2, "")
     (sentence,) = ended.stderr.splitlines()
-    assert "does not exist any more" in sentence
+    assert "no longer exists" in sentence
 
 
 @pytest.mark.parametrize(
@@ -235,6 +244,6 @@ def test_a_standard_stream_that_is_closed_is_neither_missed_nor_taken_for_anothe
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_an_answer_that_cannot_be_written_is_one_sentence_and_a_notice_is_none(here: Place) -> None:
     answer = in_a_shell(here, '"$@" > /dev/full', "-p", "list the files")
-    assert (answer.returncode, "Standard output cannot be written" in answer.stderr) == (1, True)
+    assert (answer.returncode, "cannot write to standard output" in answer.stderr) == (1, True)
     notices = in_a_shell(here, '"$@" 2> /dev/full', "-p", "list the files")
     assert (notices.returncode, "no files" in notices.stdout) == (0, True)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.definitions import Place, places
+from harness.definitions import DefinitionFolder, definition_folders
 
 
 class Folders:
@@ -14,9 +14,9 @@ class Folders:
         for folder in (self.workspace, self.home, self.user):
             folder.mkdir(exist_ok=True)
 
-    def places(self, kind: str) -> tuple[Place, ...]:
+    def places(self, kind: str) -> tuple[DefinitionFolder, ...]:
         """Where a session would look."""
-        return places(kind, self.workspace, self.user, self.home)
+        return definition_folders(kind, self.workspace, self.user, self.home)
 
     def write(self, path: str, text: str | bytes) -> Path:
         """Put a file there; the path begins with workspace, home or config."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.definitions import Agents, Origin, discover_agents, usable
+from harness.definitions import Agents, DefinitionOrigin, discover_agents, usable
 from harness.definitions.files import MOST_BYTES, MOST_FILES
 from tests.definitions.folders import Folders, agent
 
@@ -83,7 +83,7 @@ def test_the_project_goes_before_the_user_and_our_own_folder_before_the_others(f
         agents = found(folders)
         (one,) = agents.agents
         assert (one.prompt, one.file) == (f"From {folder}.", file)
-        assert one.origin is (Origin.PROJECT if folder.startswith("workspace") else Origin.PERSON)
+        assert one.origin is (DefinitionOrigin.PROJECT if folder.startswith("workspace") else DefinitionOrigin.PERSON)
         assert told(agents).count("is hidden by") == number - 1
 
 

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Callable, Collection
 
-from harness.engine.subagents.admission import Gating, NotAdmitted, Place
-from harness.events import Ending, Event
-from harness.policies.admission.gate import Gate, Sizes
-from harness.policies.admission.limits import GateLimits
+from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, NotAdmitted
+from harness.events import Event, WorkEnd
+from harness.policies.admission.controller import AdmissionController, AdmissionSizes
+from harness.policies.admission.limits import AdmissionLimits
 from harness.slots.shared import SharedSlots
 from tests.engine.hand_clock import HandClock, quiet
 
-NOTHING = Sizes(0, 0, 0, 0, 0, 0)
+NOTHING = AdmissionSizes(0, 0, 0, 0, 0, 0)
 
 
 class Failed(Exception):  # noqa: N818 (what it says of the work)
@@ -22,19 +22,19 @@ class Desk:
 
     def __init__(
         self,
-        limits: GateLimits | None = None,
+        limits: AdmissionLimits | None = None,
         *,
         shared: SharedSlots | None = None,
         existing: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self.clock, self.events = HandClock(), list[Event]()
-        self.gate: Gate[Place] = Gate(limits or GateLimits())
-        self.gating = Gating(self.gate, self._hear, self.clock, shared=shared, existing=existing)
+        self.gate: AdmissionController[AdmissionEntry] = AdmissionController(limits or AdmissionLimits())
+        self.gating = AdmissionRunner(self.gate, self._hear, self.clock, shared=shared, existing=existing)
         self.when = dict[Event, Callable[[], object]]()
         """What is to happen as soon as an event is told."""
         self._others = asyncio.all_tasks()
-        self.tasks: dict[int, asyncio.Task[Ending]] = {}
-        self.ends: dict[int, asyncio.Future[Ending]] = {}
+        self.tasks: dict[int, asyncio.Task[WorkEnd]] = {}
+        self.ends: dict[int, asyncio.Future[WorkEnd]] = {}
         """Of those whose work has begun: set it, and the work is over."""
         self.begun: list[int] = []
         """In the order in which their work began."""
@@ -51,7 +51,7 @@ class Desk:
         self.ask(*keys)
         await quiet()
 
-    async def ends_with(self, ending: Ending | Failed, *numbers: int) -> None:
+    async def ends_with(self, ending: WorkEnd | Failed, *numbers: int) -> None:
         """The work of these callers is over."""
         for number in numbers:
             if isinstance(ending, Failed):
@@ -103,10 +103,10 @@ class Desk:
         self.events.append(event)
         self.when.get(event, lambda: None)()
 
-    async def _run(self, number: int, key: str) -> Ending:
+    async def _run(self, number: int, key: str) -> WorkEnd:
         return await self.gating.run(key, lambda: self._work(number), lambda ending: ending)
 
-    async def _work(self, number: int) -> Ending:
+    async def _work(self, number: int) -> WorkEnd:
         self.begun.append(number)
         self.ends[number] = asyncio.get_running_loop().create_future()
         self.inside += 1

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hooks import Hooking
-from harness.engine.hooks.runner import HookRuns
+from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks.invoker import HookInvoker
 from harness.engine.signals import Signals
 from harness.policies.recovery import RecoveryLimits
 from harness.processes import Processes
 
 
-def without_hooks(conversation: Conversation, folder: Path) -> Hooking:
+def without_hooks(conversation: Conversation, folder: Path) -> HookRunner:
     """Asks nobody."""
-    runs = HookRuns(Processes(), folder)
-    return Hooking((), runs, conversation, Signals(), RecoveryLimits(), workspace=str(folder))
+    runs = HookInvoker(Processes(), folder)
+    return HookRunner((), runs, conversation, Signals(), RecoveryLimits(), workspace=str(folder))

@@ -1,13 +1,13 @@
 """What becomes of each caller of a gate, as naive as can be: the gate's own oracle, and who asked for which work."""
 
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.limits import AdmissionLimits
 from tests.policies.admission.oracle import Oracle
 
 
 class NaiveGating:
     """Callers with numbers from 1, as in `Desk`, on a clock that is told what time it is."""
 
-    def __init__(self, limits: GateLimits) -> None:
+    def __init__(self, limits: AdmissionLimits) -> None:
         self.oracle = Oracle(limits)
         self.keys: list[str] = []
         self.fates: list[str] = []
@@ -53,7 +53,7 @@ class NaiveGating:
         self.oracle.end(key)
         self._settle()
 
-    def configure(self, limits: GateLimits) -> None:
+    def configure(self, limits: AdmissionLimits) -> None:
         self.oracle.set(limits)
         for number in self.who("waits"):
             marked = self.keys[number - 1] in self.oracle.marked

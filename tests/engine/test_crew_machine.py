@@ -1,4 +1,4 @@
-"""A whole session's agents and background commands, after everything in any order: nothing is left (resilience D10).
+"""A whole session's agents and background commands, after everything in any order: nothing is left.
 
 The gates, the queue of arrivals, agents and commands are the real ones, on a real loop. Only the work is cheap: an
 agent answers when the test says so, and a command has no process.
@@ -20,12 +20,13 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.engine.background.commands import NotHandedOver
+from harness.engine.build import background_work, shared_parts
+from harness.engine.config import Policies
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Nobody
-from harness.engine.shared import Shared
+from harness.engine.permissions.asker import NoAsker
+from harness.engine.subagents.subagent import SubagentSpec
 from harness.engine.subagents.subagents import REMEMBERED
-from harness.engine.subagents.team import Crew
-from harness.engine.subagents.worker import Order
+from harness.engine.turn import ToolRestriction
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -48,7 +49,7 @@ from harness.events import (
     WorkAdmitted,
     WorkReleased,
 )
-from harness.processes import Finished, Processes
+from harness.processes import Processes, ProcessResult
 from harness.tools.background_commands import CommandState
 from harness.tools.task import TaskArguments
 from harness.tools.tool import ToolContext
@@ -56,6 +57,7 @@ from harness.tools.workspace import Workspace
 from tests.agent.stage import settings_of
 from tests.engine.gate_desk import NOTHING
 from tests.engine.hand_clock import HandClock, quiet
+from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
@@ -105,22 +107,22 @@ class CheapChild:
 
     def __init__(self, pid: int, output: Path) -> None:
         self.pid, self.output, self.handed_over = pid, output, False
-        self.exit: asyncio.Future[Finished] = asyncio.get_running_loop().create_future()
+        self.exit: asyncio.Future[ProcessResult] = asyncio.get_running_loop().create_future()
 
     @property
     def ended(self) -> bool:
         """Whether `wait` returns at once."""
         return self.exit.done()
 
-    async def wait(self) -> Finished:
+    async def wait(self) -> ProcessResult:
         """Wait for the end."""
         return await asyncio.shield(self.exit)
 
-    async def end(self) -> Finished:
+    async def end(self) -> ProcessResult:
         """End it."""
         await asyncio.sleep(0)
         if not self.exit.done():
-            self.exit.set_result(Finished(-15))
+            self.exit.set_result(ProcessResult(-15))
         return await self.wait()
 
     def hand_over(self) -> None:
@@ -166,7 +168,7 @@ class Session:
     """The crew of one conversation, and what it has said."""
 
     def __init__(self, folder: Path) -> None:
-        loaded = settings_of(folder, "http://127.0.0.1:9", shared_gate=False, background_timeout_s=120.0)
+        loaded = settings_of(folder, "http://127.0.0.1:9", shared_admission=False, background_timeout_s=120.0)
         self.others = asyncio.all_tasks()
         self.clock, self.processes = HandClock(), CheapProcesses()
         self.events: list[Event] = []
@@ -175,21 +177,33 @@ class Session:
         log = logging.getLogger("cheap crew")
         log.setLevel(logging.CRITICAL)
         processes = cast("Processes", self.processes)
-        shared = replace(Shared.made(loaded.settings, Nobody(), log, None, session="s"), processes=processes)
         conversation = Conversation(self.events.append)
+        shared = shared_parts(loaded.settings, conversation, NoAsker(), log, None, session="s")
         outputs = folder / "outputs"
-        places = {"outputs": outputs, "hire": self._hire, "model": lambda: "practice-1", "kept": False}
-        self.crew = Crew(conversation, loaded.settings, shared, self.clock, log, **places)  # type: ignore[arg-type]
+        self.crew = background_work(
+            loaded.settings,
+            conversation,
+            replace(shared, processes=processes),
+            ToolRestriction(),
+            self.clock,
+            log,
+            outputs=outputs,
+            tools=("bash",),
+            policies=Policies(),
+            kept=False,
+            model=lambda: "practice-1",
+            create=self._hire,
+        )
         self._context = ToolContext(Workspace(loaded.settings.workspace), outputs, "toolu_1", processes)
 
     def happens(self, what: str, dice: Random) -> None:
         """One thing, to somebody."""
-        agents, commands = self.crew.agents, self.crew.commands
+        agents, commands = self.crew.subagents, self.crew.commands
         working, children = self.working, self.processes.children
         match what:
             case "ask" | "ask in the background":
                 self._ask(background=what != "ask")
-            case "storm" if not self.crew.agent_gate.status.dirty:
+            case "storm" if not self.crew.admission[0].dirty:
                 for _ in range(dice.randrange(30)):
                     self._ask(background=dice.random() < 0.5)
             case "go on" | "go on in the background" if agents.known:
@@ -208,7 +222,7 @@ class Session:
             case "start":
                 self._calls(commands.start("make", "toolu_1", dice.choice((None, 30.0))))
             case "exit" if children:
-                dice.choice(children).exit.set_result(Finished(dice.choice((0, 1))))
+                dice.choice(children).exit.set_result(ProcessResult(dice.choice((0, 1))))
             case "stop command" if rows := [row for row in commands.rows[-30:] if row.state is not CommandState.ENDED]:
                 self._calls(commands.stop(dice.choice(rows).id, tell=dice.random() < 0.5))
             case "hand over" if rows := [row for row in commands.rows[-30:] if row.state is CommandState.RUNS]:
@@ -230,11 +244,11 @@ class Session:
     def check(self) -> None:
         """What holds at every moment."""
         assert len(self.working) <= 5
-        assert len(self.processes.children) <= self.crew.command_gate.status.limits.max_concurrent
-        for status in self.crew.gates:
+        assert len(self.processes.children) <= self.crew.admission[1].limits.max_concurrent
+        for status in self.crew.admission:
             assert len(status.running) <= status.limits.max_concurrent
             assert len(status.queued) <= status.limits.max_queue_size
-            assert status.counts.balanced
+            assert balanced(status.counts)
 
     async def ends(self) -> None:
         """Whoever waits gives up, and the crew is closed in the middle of all the rest."""
@@ -245,14 +259,14 @@ class Session:
         await self.crew.aclose()
         await quiet()
 
-    def _hire(self, order: Order) -> CheapWorker:
+    def _hire(self, order: SubagentSpec) -> CheapWorker:
         worker = CheapWorker(order.messages)
         self.workers.add(worker)
         return worker
 
     def _ask(self, agent: str | None = None, *, background: bool) -> None:
         task = TaskArguments(description="look", prompt="Look.", agent=agent, background=background)
-        self._calls(self.crew.agents.ask(self._context, task))
+        self._calls(self.crew.subagents.ask(self._context, task))
 
     def _calls(self, call: Coroutine[None, None, object]) -> None:
         task: asyncio.Task[object] = asyncio.create_task(call)
@@ -276,9 +290,9 @@ async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing
     assert session.clock.sleepers == []
     assert asyncio.all_tasks() - session.others == set()
     assert session.processes.children == []
-    assert session.crew.agents.running == ()
-    assert len(session.crew.agents.known) <= REMEMBERED
-    for gating in (session.crew.agent_gate, session.crew.command_gate):
+    assert session.crew.subagents.running == ()
+    assert len(session.crew.subagents.known) <= REMEMBERED
+    for gating in (session.crew._subagent_admission, session.crew._command_admission):
         gating._gate.sweep((), session.clock.now())
         assert gating._gate.sizes() == NOTHING
     gc.collect()
@@ -298,7 +312,7 @@ def check_told(events: Sequence[Event]) -> None:
         event.source for event in events if isinstance(event, Arrived) and event.kind is not ArrivalKind.COMMAND_QUIET
     )
     background = Counter(event.agent for event in events if isinstance(event, AgentCreated) and event.background)
-    silent = {event.command for event in events if isinstance(event, CommandEnded) and event.told}
+    silent = {event.command for event in events if isinstance(event, CommandEnded) and event.reported}
     assert arrived == background + Counter(set(commands) - silent)
     delivered = [number for event in events if isinstance(event, Delivered) for number in event.numbers]
     assert delivered == list(range(1, len(delivered) + 1))

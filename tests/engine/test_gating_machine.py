@@ -1,4 +1,4 @@
-"""A gate with real tasks beside the naive one, after everything that can happen in any order (D1-D4, D7, D9, D10)."""
+"""A gate with real tasks beside the naive one, after everything that can happen in any order."""
 
 import asyncio
 from collections import Counter
@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.events import Ending, WorkAdmitted, WorkDropped, WorkReleased
-from harness.policies.admission.limits import GateLimits
+from harness.events import WorkAdmitted, WorkDropped, WorkEnd, WorkReleased
+from harness.policies.admission.limits import AdmissionLimits
 from tests.engine.gate_desk import NOTHING, Desk, Failed
 from tests.engine.hand_clock import quiet
 from tests.engine.naive_gating import NaiveGating
+from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.anyio
 KEYS = [f"a{number}" for number in range(9)]
 HAPPENS = ["ask", "ask", "ask", "ask", "storm", "succeed", "fail", "fail", "raise", "cancel", "end", "time", "limits"]
 limits = st.builds(
-    GateLimits,
+    AdmissionLimits,
     max_concurrent=st.integers(0, 3),
     max_queue_size=st.integers(0, 3),
     failures_in_a_row=st.integers(1, 3),
@@ -30,11 +31,11 @@ limits = st.builds(
 class Both:
     """Does the same to both and compares them."""
 
-    def __init__(self, limits: GateLimits) -> None:
+    def __init__(self, limits: AdmissionLimits) -> None:
         self.desk, self.naive = Desk(limits), NaiveGating(limits)
         self.lowered = False
 
-    async def happens(self, what: str, at: int, limits: GateLimits) -> None:
+    async def happens(self, what: str, at: int, limits: AdmissionLimits) -> None:
         """One thing, to whatever `at` points at."""
         key, asked = KEYS[at % len(KEYS)], [*KEYS[at % len(KEYS) :], *KEYS[: at % len(KEYS)]]
         running = self.naive.who("runs")
@@ -48,9 +49,9 @@ class Both:
                 end = self.desk.ends[number]
                 match what:
                     case "succeed":
-                        end.set_result(Ending.SUCCEEDED)
+                        end.set_result(WorkEnd.SUCCEEDED)
                     case "fail":
-                        end.set_result(Ending.FAILED)
+                        end.set_result(WorkEnd.FAILED)
                     case _:
                         end.set_exception(Failed())
                 self.naive.finish(number, "succeeded" if what == "succeed" else "failed")
@@ -79,7 +80,7 @@ class Both:
         assert list(status.dirty) == oracle.marked
         assert set(status.resting) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
         assert status.starting == ()
-        assert status.counts.balanced
+        assert balanced(status.counts)
         assert status.counts.accepted == len(oracle.works)
         assert len(status.queued) <= status.limits.max_queue_size
         self.lowered = self.lowered and self.desk.inside > status.limits.max_concurrent
@@ -110,7 +111,7 @@ class Both:
     happens=st.lists(st.tuples(st.sampled_from(HAPPENS), st.integers(0, 20), limits), min_size=10, max_size=40),
 )
 def test_every_caller_fares_as_the_naive_gate_says(
-    begins: GateLimits, happens: list[tuple[str, int, GateLimits]]
+    begins: AdmissionLimits, happens: list[tuple[str, int, AdmissionLimits]]
 ) -> None:
     async def play() -> None:
         both = Both(begins)
@@ -125,7 +126,7 @@ def test_every_caller_fares_as_the_naive_gate_says(
 @pytest.mark.parametrize("seed", range(200 if WHOLE else 5))
 def test_in_a_long_life_too_every_caller_fares_as_the_naive_gate_says(seed: int) -> None:
     async def play() -> None:
-        random, both = Random(seed), Both(GateLimits(max_concurrent=3, max_queue_size=4))
+        random, both = Random(seed), Both(AdmissionLimits(max_concurrent=3, max_queue_size=4))
         for _ in range(250):
             await both.happens(random.choice(HAPPENS[:-1]), random.randrange(21), both.desk.gating.status.limits)
             both.compare()
@@ -146,7 +147,7 @@ async def test_after_ten_thousand_things_in_any_order_all_callers_are_answered_a
             case 1 | 2 | 3 | 4 if living:
                 desk.ask(random.choice(living))
             case 5 if running:
-                desk.ends[random.choice(running)].set_result(random.choice([Ending.SUCCEEDED, Ending.FAILED]))
+                desk.ends[random.choice(running)].set_result(random.choice([WorkEnd.SUCCEEDED, WorkEnd.FAILED]))
             case 6 if running:
                 desk.ends[random.choice(running)].set_exception(Failed())
             case 7 if waiting := [caller for caller, task in desk.tasks.items() if not task.done()]:
@@ -159,13 +160,13 @@ async def test_after_ten_thousand_things_in_any_order_all_callers_are_answered_a
         status = desk.gating.status
         assert desk.inside <= 5
         assert len(status.queued) <= 20
-        assert status.counts.balanced
+        assert balanced(status.counts)
         if number % 100 == 0:
             desk.forget()
     living.clear()
     desk.clock.move(60.0)
     while desk.inside:
-        await desk.ends_with(Ending.SUCCEEDED, *(caller for caller, end in desk.ends.items() if not end.done()))
+        await desk.ends_with(WorkEnd.SUCCEEDED, *(caller for caller, end in desk.ends.items() if not end.done()))
     await quiet()
     told = Counter(type(event) for event in desk.events)
     assert told[WorkAdmitted] == told[WorkReleased] == desk.gating.status.counts.done

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
-from harness.engine.inbox import Incoming
+from harness.engine.inbox import Inbox
 from harness.events import ArrivalKind, Arrived, Delivered, Event, HistoryReplaced, MessageAdded, Origin
 from harness.journal import Journal, read, replay
-from harness.model.notification_texts import arrivals_text
+from harness.model.notices import arrivals_text
 from tests.whole import WHOLE
 
 ENDED = ArrivalKind.COMMAND_ENDED
@@ -25,7 +25,7 @@ class Life:
     def begins(self) -> None:
         """The session is opened, the first time or again."""
         self.conversation = Conversation(self.journal.append)
-        self.incoming = Incoming(self.conversation.emit)
+        self.incoming = Inbox(self.conversation.emit)
         self.incoming.recall(tuple(self.journal))
 
     def arrives(self, times: int) -> None:
@@ -94,7 +94,7 @@ def test_a_session_that_died_after_any_line_of_its_journal_goes_on_with_what_the
             journal.append(event)
 
         conversation = Conversation(keep)
-        incoming = Incoming(conversation.emit)
+        incoming = Inbox(conversation.emit)
         for source in ("b1", "b2", "b3"):
             incoming.arrive(ENDED, source, f"{source} has ended")
             if source == "b2":
@@ -104,7 +104,7 @@ def test_a_session_that_died_after_any_line_of_its_journal_goes_on_with_what_the
     records = read(journal.path).records
     assert len(records) == 5
     for length in range(len(records) + 1):
-        again = Incoming(lambda _: None)
+        again = Inbox(lambda _: None)
         again.recall(record.event for record in records[:length])
         history = str(replay(records[:length]).messages)
         arrived = [record.event for record in records[:length] if isinstance(record.event, Arrived)]
@@ -112,14 +112,14 @@ def test_a_session_that_died_after_any_line_of_its_journal_goes_on_with_what_the
 
 
 def test_what_was_handed_over_does_not_come_again_when_its_message_is_gone() -> None:
-    incoming = Incoming(lambda _: None)
+    incoming = Inbox(lambda _: None)
     incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1,)), HistoryReplaced((), "rewind")])
     assert incoming.waiting == ()
 
 
 def test_numbers_go_on_where_the_journal_ends_also_where_an_arrival_could_not_be_read() -> None:
     events = list[Event]()
-    incoming = Incoming(events.append)
+    incoming = Inbox(events.append)
     incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1, 2))])
     incoming.arrive(ENDED, "b3", "y")
     assert events == [Arrived(3, ENDED, "b3", "y")]
@@ -127,7 +127,7 @@ def test_numbers_go_on_where_the_journal_ends_also_where_an_arrival_could_not_be
 
 def test_where_nothing_waits_nothing_is_told() -> None:
     events = list[Event]()
-    assert Incoming(events.append).deliver() == ()
+    assert Inbox(events.append).deliver() == ()
     assert events == []
 
 
@@ -136,15 +136,15 @@ def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:
         if isinstance(event, Arrived) and event.source == "b1":
             incoming.arrive(ENDED, "b2", "y")
 
-    incoming = Incoming(hear)
+    incoming = Inbox(hear)
     incoming.arrive(ENDED, "b1", "x")
     assert sorted(arrived.number for arrived in incoming.waiting) == [1, 2]
 
 
 def test_every_change_is_told_once_and_what_changes_nothing_is_not() -> None:
     changes = list[int]()
-    incoming = Incoming(lambda _: None)
-    incoming.on_change = lambda: changes.append(len(incoming.waiting))
+    incoming = Inbox(lambda _: None)
+    incoming.notify(lambda: changes.append(len(incoming.waiting)))
     incoming.deliver()
     assert changes == []
     incoming.arrive(ENDED, "b1", "x")

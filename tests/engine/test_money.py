@@ -1,4 +1,4 @@
-"""A budget of money holds for requests that are repeated, too (recovery H3)."""
+"""A budget of money holds for requests that are repeated, too."""
 
 from pathlib import Path
 

@@ -6,16 +6,17 @@ import pytest
 
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
-from harness.engine.inbox import Incoming
-from harness.engine.permissions.asker import Nobody
-from harness.engine.subagents.admission import Gating
+from harness.engine.inbox import Inbox
+from harness.engine.permissions.asker import NoAsker
+from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.rows import AgentState
+from harness.engine.subagents.reports import SubagentState
+from harness.engine.subagents.subagent import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import REMEMBERED, Subagents
-from harness.engine.subagents.worker import Order, Worker
+from harness.engine.turn import ToolRestriction
 from harness.events import AgentCreated, AgentEnd, AgentEnded, ArrivalKind, Arrived, Event, Usage
-from harness.policies.admission.gate import Gate
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.limits import AdmissionLimits
 from tests.engine.hand_clock import HandClock
 
 
@@ -47,24 +48,25 @@ LIFE: tuple[Event, ...] = (
 )
 
 
-def nobody(order: Order) -> Worker:
+def nobody(order: SubagentSpec) -> Subagent:
     raise AssertionError(f"{order} was hired")
 
 
 def resumed(journal: list[Event]) -> Subagents:
     """A program goes on with a session, and adds to its journal what it finds."""
     conversation, clock = Conversation(journal.append), HandClock()
-    before, incoming = tuple(journal), Incoming(conversation.emit)
+    before, incoming = tuple(journal), Inbox(conversation.emit)
     incoming.recall(before)
     agents = Subagents(
         conversation,
-        Gating(Gate(GateLimits()), conversation.emit, clock),
+        AdmissionRunner(AdmissionController(AdmissionLimits()), conversation.emit, clock),
         incoming,
-        Nobody(),
-        FanOutQuestions(conversation, Nobody(), mode="allow", free=10, most=100, cost=lambda usage: None),
+        NoAsker(),
+        FanOutQuestions(conversation, NoAsker(), mode="allow", free=10, most=100, cost=lambda usage: None),
+        ToolRestriction(),
         clock,
         logging.getLogger("test"),
-        hire=nobody,
+        create=nobody,
         tools=("bash",),
         kinds=Agents((), ()),
         model=lambda: "practice-1",
@@ -91,7 +93,7 @@ def test_every_task_has_one_end_and_every_one_of_the_background_one_arrival(leng
         background, ends, arrivals = count(journal, agent)
         assert ends == sum(isinstance(event, AgentCreated) and event.agent == agent for event in journal)
         assert arrivals == background
-    assert {row.state for row in agents.rows} <= {AgentState.ENDED}
+    assert {row.state for row in agents.rows} <= {SubagentState.ENDED}
     whole = len(journal)
     resumed(journal)
     assert len(journal) == whole

@@ -19,10 +19,10 @@ def looked_up(here: Stage) -> int:
 async def test_the_limits_of_an_unknown_model_come_from_the_server_once(tmp_path: Path) -> None:
     script = NEWCOMER + f"\n[[reply]]\ntools = [{run('one')}]\n" + says("One.") + says("Two.")
     async with stage(tmp_path, script, model="newcomer") as here:
-        assert here.agent.context()[1] == 200_000
+        assert here.agent.parts.context.size[1] == 200_000
         await here.turn()
         async with asyncio.timeout(5):
-            while here.agent.context()[1] != 50_000:  # noqa: ASYNC110  no event tells: nothing was decided
+            while here.agent.parts.context.size[1] != 50_000:  # noqa: ASYNC110  no event tells: nothing was decided
                 await asyncio.sleep(0.01)
         await here.turn()
         assert looked_up(here) == 1

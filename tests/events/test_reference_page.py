@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import harness.events
+from harness.base.field_docs import FieldDoc, field_docs, value_docs
 from harness.events import Event, name_of
-from harness.events.field_texts import FieldText, field_texts, value_texts
 from harness.events.reference_page import as_markdown
 
 PAGE = Path(__file__).parents[2] / "docs" / "events.md"
@@ -43,14 +43,14 @@ def test_a_class_stands_on_it_once_with_all_its_fields_or_values(cls: type) -> N
 
 
 def test_the_text_below_a_field_belongs_to_it() -> None:
-    texts = {field.name: field for field in field_texts(harness.events.RetryScheduled)}
-    assert texts["retry_at"].text.startswith("Unix time at which it goes out")
-    assert texts["status"] == FieldText("status", "status: int | None", "")
+    texts = {field.name: field for field in field_docs(harness.events.RetryScheduled)}
+    assert texts["retry_at"].text.startswith("Unix time of the retry")
+    assert texts["status"] == FieldDoc("status", "status: int | None", "")
 
 
 def test_a_class_variable_is_no_field() -> None:
-    assert [field.name for field in field_texts(harness.events.TextDelta)] == ["text"]
+    assert [field.name for field in field_docs(harness.events.TextDelta)] == ["text"]
 
 
 def test_a_name_of_a_module_has_its_text() -> None:
-    assert FieldText("Json", "Json = dict[str, Any]", "A JSON object.") in value_texts("harness.events.messages")
+    assert FieldDoc("Json", "Json = dict[str, Any]", "A JSON object.") in value_docs("harness.events.messages")

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from harness.agent import Agent
 from harness.engine.conversation import Conversation
 from harness.events import Json, TransitionCode
-from harness.ui.plain.plain import Plain
+from harness.ui.plain.printer import LinePrinter
 from tests.agent.stage import Played, VirtualClock, kept_text, played, settings_of, shown_text
 from tests.foreign.server import ForeignServer
 from tests.foreign.test_variants import text_in
@@ -134,7 +134,7 @@ async def told(story: Storyteller) -> tuple[Played, str]:
             loaded = settings_of(Path(folder), server.url)
             conversation = Conversation(lambda _: None)
             async with Agent(loaded.settings, clock=VirtualClock(), conversation=conversation) as agent:
-                turn = await played(agent.run("What is the answer?"), Plain(screen).show)
+                turn = await played(agent.run("What is the answer?"), LinePrinter(screen).show)
     return turn, screen.getvalue()
 
 

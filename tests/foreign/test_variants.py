@@ -13,7 +13,7 @@ from harness.agent import Agent
 from harness.engine.conversation import Conversation
 from harness.events import Event, HistoryRepaired, TurnEnded
 from harness.policies.recovery.transitions import exit_code
-from harness.ui.plain.plain import Plain
+from harness.ui.plain.printer import LinePrinter
 from tests.agent.stage import VirtualClock, played, settings_of
 from tests.foreign.server import ForeignServer
 from tests.foreign.variants import HOPELESS, MESSAGES, PASSING, STREAMS, Variant
@@ -48,7 +48,7 @@ async def result_of(variant: Variant, folder: Path) -> Result:
     async with ForeignServer(*variant.responses, models=variant.models) as server:
         loaded = settings_of(folder, server.url, model=variant.model)
         screen = io.StringIO()
-        plain = Plain(screen)
+        plain = LinePrinter(screen)
         async with Agent(loaded.settings, clock=VirtualClock(), conversation=Conversation(lambda _: None)) as agent:
             turn = await played(agent.run("What does the note say?"), plain.show)
         file = loaded.settings.workspace / "ran.txt"

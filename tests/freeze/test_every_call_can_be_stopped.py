@@ -75,7 +75,7 @@ async def test_esc_ends_the_turn_and_a_signal_the_program(tmp_path: Path, hang: 
 async def test_ctrl_c_ends_the_turn_in_lines_and_a_signal_the_program(tmp_path: Path, hang: Hang) -> None:
     with scene(hang, tmp_path) as here:
         async with Terminal(here.place, *here.flags, environment=here.variables) as terminal:
-            await terminal.sees("Ctrl-D leaves.")
+            await terminal.sees("Ctrl-D quits.")
             terminal.type(f"{here.typed}\r")
             await here.hangs()
             began = time.monotonic()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import HookOutcome, HookPoint, Json
-from harness.hooks import HookAnswer, Said, Verdict, combined, in_one_line
+from harness.hooks import HookAnswer, HookNote, MergedAnswer, Verdict, in_one_line
 from harness.hooks.merge import as_a_no, misplaced, outcome_of
 
 INPUTS = st.sampled_from([None, {"command": "ls"}, {"command": "ls -l"}, {}])
@@ -28,6 +28,13 @@ ANSWERS = st.lists(
     max_size=6,
 )
 GIVEN: Json = {"command": "ls"}
+
+
+def combined(answers: list[tuple[str, HookAnswer]]) -> MergedAnswer:
+    together = MergedAnswer(GIVEN)
+    for hook, answer in answers:
+        together = together.joined(hook, answer)
+    return together
 
 
 @dataclass
@@ -60,7 +67,7 @@ class Oracle:
 
 @given(ANSWERS)
 def test_the_combination_is_what_the_oracle_says(answers: list[tuple[str, HookAnswer]]) -> None:
-    together, oracle = combined(GIVEN, answers), Oracle(answers)
+    together, oracle = combined(answers), Oracle(answers)
     assert together.input == oracle.input()
     assert [(said.hook, said.text) for said in together.blocks] == oracle.texts("block")
     assert [(said.hook, said.text) for said in together.contexts] == oracle.texts("context")
@@ -72,7 +79,7 @@ def test_the_combination_is_what_the_oracle_says(answers: list[tuple[str, HookAn
 def test_no_later_answer_makes_a_combination_milder(
     first: list[tuple[str, HookAnswer]], more: list[tuple[str, HookAnswer]]
 ) -> None:
-    before, after = combined(GIVEN, first), combined(GIVEN, [*first, *more])
+    before, after = combined(first), combined([*first, *more])
     assert after.blocks[: len(before.blocks)] == before.blocks
     assert after.stops[: len(before.stops)] == before.stops
     if before.verdict in (Verdict.ASK, Verdict.DENY):
@@ -81,8 +88,8 @@ def test_no_later_answer_makes_a_combination_milder(
 
 @given(ANSWERS)
 def test_the_reasons_are_those_of_the_verdict_alone(answers: list[tuple[str, HookAnswer]]) -> None:
-    together = combined(GIVEN, answers)
-    own = [Said(name, answer.reason) for name, answer in answers if answer.permission is together.verdict]
+    together = combined(answers)
+    own = [HookNote(name, answer.reason) for name, answer in answers if answer.permission is together.verdict]
     if together.verdict is None:
         assert together.reasons == ()
     else:
@@ -93,12 +100,12 @@ def test_the_reasons_are_those_of_the_verdict_alone(answers: list[tuple[str, Hoo
 def test_an_allow_does_not_cover_what_a_later_hook_makes_of_the_call() -> None:
     allows = HookAnswer(permission=Verdict.ALLOW)
     rewrites = HookAnswer(input={"command": "rm -rf ."})
-    assert combined(GIVEN, [("a", allows), ("b", rewrites)]).verdict is None
-    assert combined(GIVEN, [("b", rewrites), ("a", allows)]).verdict is Verdict.ALLOW
+    assert combined([("a", allows), ("b", rewrites)]).verdict is None
+    assert combined([("b", rewrites), ("a", allows)]).verdict is Verdict.ALLOW
 
 
 def test_a_reason_names_its_hook_and_stays_in_one_line() -> None:
-    assert in_one_line([Said("guard", "not\n here"), Said("other", "")]) == "guard: not here; other"
+    assert in_one_line([HookNote("guard", "not\n here"), HookNote("other", "")]) == "guard: not here; other"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from harness.events import HookPoint
 from harness.hooks import Hook
-from harness.hooks.text_list import hook_lines
+from harness.hooks.declaration import hook_lines
 
 
 def test_each_hook_is_a_line_that_says_what_it_is_for_and_what_it_runs() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.hooks.tool_patterns import matches
+from harness.hooks.definition import matches
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """A session in which a bit of everything happens."""
 
 from harness.events import (
+    AdmissionClosed,
+    AdmissionLimitsSet,
+    AdmissionPool,
     AgentCreated,
     AgentEnd,
     AgentEnded,
@@ -23,17 +26,12 @@ from harness.events import (
     ConversationRemoved,
     Delivered,
     DropReason,
-    Ending,
     ErrorClass,
-    EscapeSet,
     Event,
     Fault,
     FaultKind,
     FaultOccurred,
     FaultOrdered,
-    GateClosed,
-    GateLimitsSet,
-    GateName,
     HistoryRepaired,
     HistoryReplaced,
     Intervened,
@@ -43,6 +41,7 @@ from harness.events import (
     LoopChoice,
     LoopFound,
     LoopLeft,
+    LoopPolicySet,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -53,7 +52,7 @@ from harness.events import (
     PermissionAnswered,
     PermissionAsked,
     Projection,
-    RefusalReason,
+    RejectionReason,
     RemovalReason,
     ReplyReceived,
     RequestSent,
@@ -80,8 +79,9 @@ from harness.events import (
     WatchListFull,
     WorkAdmitted,
     WorkDropped,
+    WorkEnd,
     WorkQueued,
-    WorkRefused,
+    WorkRejected,
     WorkReleased,
     WorkReplaced,
 )
@@ -118,7 +118,7 @@ def session() -> tuple[Event, ...]:
         ReplyReceived("claude-haiku-5", "tool_use", Usage(10, 20, 30, 40), "req_2", 1.5),
         MessageAdded(Message("assistant", ({"type": "text", "text": "I look. \ud800"}, call)), Origin.REPLY),
         PermissionAsked("call_1", "bash", "ls -la", "it runs a command"),
-        PermissionAnswered("call_1", "bash", "always", "person"),
+        PermissionAnswered("call_1", "bash", "always", "user"),
         ToolStarted("call_1", "bash", "ls -la; echo ``` äöü", {"command": "ls -la; echo ``` äöü"}),
         ToolEnded("call_1", "bash", ToolOutcome.ERROR, "exit 1", 0.25, "no such ``` file", "/tmp/out.txt"),
         MessageAdded(Message("user", (result,)), Origin.TOOL_RESULTS),
@@ -152,7 +152,7 @@ def circling() -> tuple[Event, ...]:
     )
     named = loop.signature, loop.projection
     return (
-        EscapeSet(True, 3, ("copies=6",)),  # noqa: FBT003
+        LoopPolicySet(True, 3, ("copies=6",)),  # noqa: FBT003
         CheckpointMade("c1", 1, 2, "copies", 12, ("big.bin: 40 MB",)),
         LoopFound(loop, 4, relapse=True),
         Intervened(*named, Rung.SUBSTITUTE, 1, 1, 4, "bash in place of grep", "grep", "0123", applied=False),
@@ -170,19 +170,19 @@ def admitting() -> tuple[Event, ...]:
     """One of each event of the gate; the conversation is named as whoever opened it likes."""
     talk = "会話 7f3a ```"
     return (
-        GateLimitsSet(1, 2, 0),
+        AdmissionLimitsSet(1, 2, 0),
         WorkAdmitted(talk, 1, 1),
         WorkQueued(talk, 2, 1),
         WorkReplaced(talk, 3, 2),
-        WorkReleased(talk, 1, Ending.FAILED, 0),
+        WorkReleased(talk, 1, WorkEnd.FAILED, 0),
         ConversationBreakerChanged(
             talk, BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 1795234165.5
         ),
         *(WorkDropped(talk, 3, reason, dirty=reason is DropReason.QUEUE_FULL) for reason in DropReason),
-        *(WorkRefused(talk, reason) for reason in RefusalReason),
+        *(WorkRejected(talk, reason) for reason in RejectionReason),
         WatchListFull(60, 50, 10),
         *(ConversationRemoved(talk, why, running=False) for why in RemovalReason),
-        GateClosed(2, 1, GateName.COMMANDS),
+        AdmissionClosed(2, 1, AdmissionPool.COMMANDS),
     )
 
 
@@ -193,7 +193,7 @@ def delegating() -> tuple[Event, ...]:
         AgentCreated(
             "a1", "toolu_9", "find 行", "Find the line.", "practice-1", tools, background=True, journal="a1.jsonl"
         ),
-        AgentMoved("a1", 2, "grep load_config", 3, 1_200, 0.01, waits_for_person=True),
+        AgentMoved("a1", 2, "grep load_config", 3, 1_200, 0.01, waits_for_user=True),
         *(AgentEnded("a1", end, "why ```", 12, 3, 4, Usage(9, 8), 0.02, 1.5) for end in AgentEnd),
         CommandCreated("b1", "toolu_10", "npm test | tee `x`", "/state/b1.txt", 3_600.0),
         CommandBegun("b1", 4_711),

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import JournalError
 from harness.events import Message, MessageAdded, Notice, Origin
-from harness.journal import BadLine, Journal, Record, read, writer_of
-from harness.journal.follow import APPEARS_WITHIN_S, CHUNK, CaughtUp, Followed, WriterChanged, follow, running_session
+from harness.journal import Journal, Record, SkippedLine, read, writer_of
+from harness.journal.follow import APPEARS_WITHIN_S, CHUNK, CaughtUp, FollowItem, WriterChanged, follow, running_session
 from harness.journal.records import line_of
 from tests.journal.samples import session
 from tests.ui.program import Place, end_of, run, start
@@ -35,9 +35,9 @@ class Over(Exception):  # noqa: N818 (nothing went wrong)
     """The story that a test has written is over."""
 
 
-async def followed(path: Path, writes: Iterable[bytes], mode: str = "ab") -> list[Followed]:
+async def followed(path: Path, writes: Iterable[bytes], mode: str = "ab") -> list[FollowItem]:
     """What a follower is told when these bytes are written one after the other, each between two looks."""
-    pending, told = iter(writes), list[Followed]()
+    pending, told = iter(writes), list[FollowItem]()
 
     async def wait(_: float) -> None:
         for piece in pending:
@@ -79,7 +79,7 @@ async def test_any_split_of_the_bytes_gives_what_reading_the_whole_lines_gives(
     path.write_bytes(b"".join(lines))
     reading = read(path)
     assert [item for item in told if isinstance(item, Record)] == list(reading.records)
-    assert [item for item in told if isinstance(item, BadLine)] == list(reading.skipped)
+    assert [item for item in told if isinstance(item, SkippedLine)] == list(reading.skipped)
 
 
 async def test_a_line_of_megabytes_comes_whole_and_in_its_place(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ async def test_a_torn_line_is_counted_when_the_next_writer_has_ended_it(tmp_path
     path = tmp_path / "s.jsonl"
     path.write_bytes(line_of(GOOD[0]) + line_of(GOOD[1])[:20])
     told = await followed(path, [b"\n" + line_of(GOOD[2])])
-    assert told == [GOOD[0], CaughtUp(None), BadLine(2, "not JSON"), GOOD[2]]
+    assert told == [GOOD[0], CaughtUp(None), SkippedLine(2, "not JSON"), GOOD[2]]
 
 
 # ── files that are not there, or not the same any more ──────────────────────────────────────────
@@ -239,7 +239,7 @@ async def test_the_last_words_of_a_writer_come_before_its_leaving(tmp_path: Path
     process = await holder(tmp_path, place)
     assert process.stdin is not None
     assert process.stdout is not None
-    told: list[Followed] = []
+    told: list[FollowItem] = []
     async with asyncio.timeout(20), aclosing(follow(tmp_path / "s.jsonl", poll_s=0.01)) as items:
         async for item in items:
             told.append(item)
@@ -301,7 +301,7 @@ async def test_a_real_session_is_followed_from_beside_it(tmp_path: Path, place: 
     arguments = ("-p", "look", "--yolo", "--practice", str(script))
     assert (await run(place, *arguments)).code == 0
     (path,) = place.state.glob("sessions/*/*.jsonl")
-    told: list[Followed] = []
+    told: list[FollowItem] = []
     async with asyncio.timeout(30), aclosing(follow(path, poll_s=0.01)) as items:
         async for item in items:
             told.append(item)

@@ -1,4 +1,4 @@
-"""kill -9 at 200 random moments loses at most the message that was being written (recovery K1)."""
+"""kill -9 at 200 random moments loses at most the message that was being written."""
 
 import os
 import random

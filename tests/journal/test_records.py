@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import JournalError
 from harness.events import Notice, TurnStarted
-from harness.journal import BadLine, Journal, Record, read
-from harness.journal.last_lines import CHUNK, lines_backwards
-from harness.journal.records import line_of
+from harness.journal import Journal, Record, SkippedLine, read
+from harness.journal.records import CHUNK, line_of, lines_backwards
 from tests.journal.samples import session
 
 GOOD = [Record(number, 1_795_234_000.0 + number, event) for number, event in enumerate(session(), start=1)]
@@ -44,7 +43,7 @@ def test_a_bad_line_is_skipped_with_its_number_and_the_reason(tmp_path: Path, ba
     path.write_bytes(b"".join(map(line_of, GOOD[:3])) + bad)
     reading = read(path)
     assert reading.records == tuple(GOOD[:3])
-    assert reading.skipped == (BadLine(4, why),)
+    assert reading.skipped == (SkippedLine(4, why),)
 
 
 @given(st.data())
@@ -93,7 +92,7 @@ def test_a_line_that_stands_there_twice_counts_once_and_the_second_is_reported(t
     path.write_bytes(line_of(GOOD[0]) + line_of(GOOD[1]) + line_of(GOOD[1]) + line_of(GOOD[2]))
     reading = read(path)
     assert reading.records == tuple(GOOD[:3])
-    assert reading.skipped == (BadLine(3, "the same as line 2"),)
+    assert reading.skipped == (SkippedLine(3, "the same as line 2"),)
 
 
 def test_two_different_events_under_one_number_are_both_kept(tmp_path: Path) -> None:

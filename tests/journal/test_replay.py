@@ -32,7 +32,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.journal import Plans, Record, RewindPoint, SessionState, Shortenings, replay, title_of
+from harness.journal import CompactionCounts, PlanHistory, Record, RewindPoint, SessionState, replay, title_of
 from tests.journal.samples import session, session_started, text
 
 
@@ -143,7 +143,7 @@ def naive_state(events: list[Event]) -> SessionState:
         own_commands=sum(isinstance(event, ToolStarted) and "shell-" in event.call_id for event in events),
         interrupted=isinstance(last(events, TurnStarted, TurnEnded), TurnStarted),
         last_prompt=prompts[-1].prompt if prompts else "",
-        shortenings=Shortenings(
+        shortenings=CompactionCounts(
             drains=len(drains),
             summaries=sum(event.method == "summary" and event.succeeded for event in compactions),
             cuts=sum(event.method == "truncation" and not event.drained for event in compactions),
@@ -201,7 +201,7 @@ events = st.one_of(
 def test_the_fold_says_what_a_naive_look_at_the_events_says(happened: list[Event]) -> None:
     everything = [session_started(), *happened]
     state = replay(records(everything))
-    assert dataclasses.replace(state, plans=Plans()) == naive_state(everything)
+    assert dataclasses.replace(state, plans=PlanHistory()) == naive_state(everything)
     assert state.plans.current == naive_plan(everything)
 
 

@@ -122,7 +122,7 @@ def test_the_latest_session_is_the_one_in_which_something_was_said_last(tmp_path
     [
         ("2026112", "2 sessions of this folder begin with '2026112': 20261121-0345-7f3a9c, 20261122-1000-aaaaaa; give"),
         ("20261121-0345-7f3a9d", "No session .* '20261121-0345-7f3a9d'; the nearest: 20261121-0345-7f3a9c"),
-        ("zzz", "No session of this folder has the id 'zzz'; --resume without an id shows"),
+        ("zzz", "No session of this folder has the id 'zzz'; --resume without an id lists"),
         ("", "No session of this folder has the id ''"),
         ("../secret", "No session"),
     ],
@@ -174,7 +174,7 @@ def test_a_fork_of_a_fork_names_its_parent(tmp_path: Path) -> None:
 
 def test_a_fork_never_overwrites_and_says_what_is_missing(tmp_path: Path) -> None:
     path = write(tmp_path, "s", session_started("s"))
-    with pytest.raises(JournalError, match="The session s exists already"):
+    with pytest.raises(JournalError, match="The session s already exists"):
         fork(path, tmp_path, "s")
     with pytest.raises(JournalError, match=r"gone cannot be forked into .*: No such file"):
         fork(tmp_path / "gone.jsonl", tmp_path, "copy")

@@ -71,7 +71,7 @@ def test_each_record_is_in_the_file_when_append_returns(tmp_path: Path) -> None:
 
 
 def test_transient_events_are_not_kept(tmp_path: Path) -> None:
-    with Journal.create(tmp_path, "s", sync=True) as journal:
+    with Journal.create(tmp_path, "s") as journal:
         assert journal.append(TextDelta("hel")) is None
         assert journal.append(Notice("info", "x")) == read(journal.path).records[0]
     assert len(read(journal.path).records) == 1
@@ -127,7 +127,7 @@ def test_closing_twice_is_harmless(tmp_path: Path) -> None:
 
 def test_a_session_that_exists_is_not_created_again(tmp_path: Path) -> None:
     Journal.create(tmp_path, "s").close()
-    with pytest.raises(JournalError, match=r"session s exists already .* resume it"):
+    with pytest.raises(JournalError, match=r"session s already exists .* resume it"):
         Journal.create(tmp_path, "s")
 
 

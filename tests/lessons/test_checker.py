@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.lessons.checker import PRINTED_BYTES, Checked, CheckLimits, Failure, Trouble, environment, run_checks
+from harness.lessons.checker import PRINTED_BYTES, Checked, CheckFailure, CheckLimits, Trouble, environment, run_checks
 from tests.lessons.small_exercise import CHECK, DONE, GIVEN, small_exercise
 
 pytestmark = pytest.mark.anyio
@@ -22,11 +22,11 @@ async def checked(folder: Path, code: str | bytes, limits: CheckLimits | None = 
     return await run_checks(small_exercise(folder), file, limits or CheckLimits(check_s=30, all_s=60))
 
 
-def failures(checked: Checked) -> list[Failure | None]:
+def failures(checked: Checked) -> list[CheckFailure | None]:
     return [result.failure for result in checked.results]
 
 
-NOT_RUN = Failure(Trouble.NOT_RUN)
+NOT_RUN = CheckFailure(Trouble.NOT_RUN)
 
 
 async def test_code_that_is_right_passes_and_leaves_nothing_in_the_folder(tmp_path: Path) -> None:
@@ -40,27 +40,27 @@ async def test_a_wrong_result_is_told_by_the_case(tmp_path: Path) -> None:
     told = await checked(tmp_path, GIVEN)
     assert not told.passed
     assert failures(told) == [
-        Failure(Trouble.ASSERTION, None, "add(1, 2) -> 1"),
-        Failure(Trouble.ASSERTION, None, "add_later(20, 3) -> 20"),
+        CheckFailure(Trouble.ASSERTION, None, "add(1, 2) -> 1"),
+        CheckFailure(Trouble.ASSERTION, None, "add_later(20, 3) -> 20"),
     ]
 
 
 @pytest.mark.parametrize(
     ("body", "failure"),
     [
-        ("    return a / 0", Failure(Trouble.RAISED, 2, "ZeroDivisionError: division by zero")),
-        ("    assert a > 99, 'mine'", Failure(Trouble.RAISED, 2, "AssertionError: mine")),
-        ("    raise KeyboardInterrupt", Failure(Trouble.RAISED, 2, "KeyboardInterrupt")),
-        ("    import nothing_like_it", Failure(Trouble.IMPORT, 2, "No module named 'nothing_like_it'")),
-        ("    import sys\n    sys.exit(0)", Failure(Trouble.EXIT, 3)),
-        ("    return input('b? ')", Failure(Trouble.INPUT, 2)),
-        ("    return add(a, b)", Failure(Trouble.RECURSION, 2)),
-        ("    return len(bytearray(1 << 42))", Failure(Trouble.MEMORY, 2)),
-        ("    raise TimeoutError('slow')", Failure(Trouble.RAISED, 2, "TimeoutError: slow")),
+        ("    return a / 0", CheckFailure(Trouble.RAISED, 2, "ZeroDivisionError: division by zero")),
+        ("    assert a > 99, 'mine'", CheckFailure(Trouble.RAISED, 2, "AssertionError: mine")),
+        ("    raise KeyboardInterrupt", CheckFailure(Trouble.RAISED, 2, "KeyboardInterrupt")),
+        ("    import nothing_like_it", CheckFailure(Trouble.IMPORT, 2, "No module named 'nothing_like_it'")),
+        ("    import sys\n    sys.exit(0)", CheckFailure(Trouble.EXIT, 3)),
+        ("    return input('b? ')", CheckFailure(Trouble.INPUT, 2)),
+        ("    return add(a, b)", CheckFailure(Trouble.RECURSION, 2)),
+        ("    return len(bytearray(1 << 42))", CheckFailure(Trouble.MEMORY, 2)),
+        ("    raise TimeoutError('slow')", CheckFailure(Trouble.RAISED, 2, "TimeoutError: slow")),
     ],
 )
 async def test_what_it_raises_is_told_with_the_line_and_the_next_check_runs(
-    tmp_path: Path, body: str, failure: Failure
+    tmp_path: Path, body: str, failure: CheckFailure
 ) -> None:
     told = await checked(tmp_path, f"def add(a, b):\n{body}\n{LATER}")
     assert failures(told) == [failure, failure]
@@ -69,24 +69,24 @@ async def test_what_it_raises_is_told_with_the_line_and_the_next_check_runs(
 async def test_a_function_that_takes_something_else_or_is_gone_is_told(tmp_path: Path) -> None:
     told = await checked(tmp_path, "def add(a):\n    return a\n")
     first, second = failures(told)
-    assert first == Failure(Trouble.UNFIT, None, "TypeError: add() takes 1 positional argument but 2 were given")
-    assert second == Failure(Trouble.MISSING, None, "add_later")
+    assert first == CheckFailure(Trouble.UNFIT, None, "TypeError: add() takes 1 positional argument but 2 were given")
+    assert second == CheckFailure(Trouble.MISSING, None, "add_later")
 
 
 @pytest.mark.parametrize(
     ("code", "failure"),
     [
-        ("def add(a, b)\n    return a", Failure(Trouble.SYNTAX, 1, "expected ':'")),
-        ("def add(a, b):\n\treturn a\n        return b", Failure(Trouble.SYNTAX, 3, "")),
-        ("import os\nfrom os import paths", Failure(Trouble.IMPORT, 2, "")),
-        ("1 / 0", Failure(Trouble.RAISED, 1, "ZeroDivisionError: division by zero")),
-        ("import sys\nsys.exit('bye')", Failure(Trouble.EXIT, 2)),
-        (b"name = '\xff'", Failure(Trouble.SYNTAX, 1, "")),
-        (b"a = 1\n\0", Failure(Trouble.SYNTAX, None, "")),
+        ("def add(a, b)\n    return a", CheckFailure(Trouble.SYNTAX, 1, "expected ':'")),
+        ("def add(a, b):\n\treturn a\n        return b", CheckFailure(Trouble.SYNTAX, 3, "")),
+        ("import os\nfrom os import paths", CheckFailure(Trouble.IMPORT, 2, "")),
+        ("1 / 0", CheckFailure(Trouble.RAISED, 1, "ZeroDivisionError: division by zero")),
+        ("import sys\nsys.exit('bye')", CheckFailure(Trouble.EXIT, 2)),
+        (b"name = '\xff'", CheckFailure(Trouble.SYNTAX, 1, "")),
+        (b"a = 1\n\0", CheckFailure(Trouble.SYNTAX, None, "")),
     ],
 )
 async def test_a_file_that_cannot_be_loaded_is_told_with_the_line(
-    tmp_path: Path, code: str | bytes, failure: Failure
+    tmp_path: Path, code: str | bytes, failure: CheckFailure
 ) -> None:
     told = await checked(tmp_path, code)
     assert told.loading is not None
@@ -97,7 +97,7 @@ async def test_a_file_that_cannot_be_loaded_is_told_with_the_line(
 
 async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     told = await run_checks(small_exercise(tmp_path), tmp_path / "adding.py")
-    assert (told.loading, failures(told)) == (Failure(Trouble.ABSENT), [NOT_RUN, NOT_RUN])
+    assert (told.loading, failures(told)) == (CheckFailure(Trouble.ABSENT), [NOT_RUN, NOT_RUN])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ async def test_an_endless_loop_is_ended_and_its_line_told(tmp_path: Path, body: 
 async def test_a_wait_without_end_is_ended_and_the_other_checks_run(tmp_path: Path) -> None:
     code = DONE.replace("return add(a, b)", "import asyncio\n    await asyncio.Event().wait()")
     told = await checked(tmp_path, code, SHORT)
-    assert failures(told) == [None, Failure(Trouble.ENDLESS, 7, "0.5")]
+    assert failures(told) == [None, CheckFailure(Trouble.ENDLESS, 7, "0.5")]
 
 
 async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_told_with_its_line(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ async def test_an_endless_loop_while_the_file_is_loaded_is_told_where_its_folder
 async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_told(tmp_path: Path) -> None:
     code = f"import time\ndef add(a, b):\n    time.sleep(60)\n{LATER}"
     told = await checked(tmp_path, code, CheckLimits(check_s=50, all_s=3))
-    assert failures(told) == [Failure(Trouble.ENDLESS, None, "50"), NOT_RUN]
+    assert failures(told) == [CheckFailure(Trouble.ENDLESS, None, "50"), NOT_RUN]
 
 
 @pytest.mark.parametrize(
@@ -152,13 +152,13 @@ async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_told(t
 )
 async def test_a_process_that_is_gone_without_a_word_is_told(tmp_path: Path, body: str, code: str) -> None:
     told = await checked(tmp_path, f"import os\ndef add(a, b):\n    {body}\n{LATER}")
-    assert failures(told) == [Failure(Trouble.GONE, None, code), NOT_RUN]
+    assert failures(told) == [CheckFailure(Trouble.GONE, None, code), NOT_RUN]
 
 
 @pytest.mark.parametrize("body", ["os.fork()", "while True: os.fork()"])
 async def test_a_fork_is_refused_before_there_is_a_second_process(tmp_path: Path, body: str) -> None:
     told = await checked(tmp_path, f"import os\ndef add(a, b):\n    {body}\n{LATER}")
-    assert failures(told) == [Failure(Trouble.FORK, 3), NOT_RUN]
+    assert failures(told) == [CheckFailure(Trouble.FORK, 3), NOT_RUN]
     assert told.left == 0
 
 

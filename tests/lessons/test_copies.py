@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.copies import Copy, CopyError, NoCopy, begun, copies, copy_exercise
+from harness.lessons.copies import Copy, CopyError, NoCopy, copies, copy_exercise
 from harness.lessons.exercises import Exercise
 from tests.lessons.small_exercise import DONE, GIVEN, small_exercise
 
@@ -30,18 +30,15 @@ def the_copy(place: Path, *exercises: Exercise) -> Copy:
 
 
 def test_a_copy_holds_what_the_learner_needs_and_no_more(exercise: Exercise, here: Path) -> None:
-    assert begun(exercise, here) is None
     folder = copy_exercise(exercise, here, "en")
-    assert folder == begun(exercise, here) == here / "harness-exercises" / "s07-adding"
+    assert folder == here / "harness-exercises" / "s07-adding"
     assert {file.name for file in folder.iterdir()} == {"adding.py", "check.py", "TASK.md", ".exercise.json"}
     assert (folder / "adding.py").read_text() == GIVEN
 
 
 def test_the_task_is_told_in_the_language_of_the_learner(exercise: Exercise, here: Path) -> None:
     task = (copy_exercise(exercise, here, "en") / "TASK.md").read_text("utf-8")
-    assert task.startswith(
-        "# s07 · Add two numbers\n\nWrite `add`.\n\n## What is checked\n\n- One and two are three.\n"
-    )
+    assert task.startswith("# s07 · Add two numbers\n\nWrite `add`.\n\n## Checks\n\n- One and two are three.\n")
     assert "There are 2 hints" in task
     assert "cross" not in task
     task = (copy_exercise(exercise, here, "ja") / "TASK.md").read_text("utf-8")
@@ -63,20 +60,6 @@ def test_a_second_copy_keeps_what_was_written_and_puts_back_what_is_missing(exer
     assert (folder / "TASK.md").read_text() == "I have done the first half."
     assert (folder / "check.py").exists()
     assert the_copy(here, exercise).note == copy.note
-
-
-def test_a_restart_sets_each_old_copy_aside_under_a_name_of_its_own(exercise: Exercise, here: Path) -> None:
-    for number in range(3):
-        folder = copy_exercise(exercise, here, "en", restart=True)
-        (folder / "adding.py").write_text(f"# {number}")
-    home = folder.parent
-    assert {path.name: (path / "adding.py").read_text() for path in home.iterdir()} == {
-        "s07-adding-1": "# 0",
-        "s07-adding-2": "# 1",
-        "s07-adding": "# 2",
-    }
-    assert the_copy(here, exercise).folder == folder
-    assert the_copy(home / "s07-adding-1", exercise).folder == home / "s07-adding-1"
 
 
 def test_a_folder_that_cannot_be_written_is_one_sentence(exercise: Exercise, here: Path) -> None:
@@ -104,7 +87,7 @@ def test_where_nothing_is_one_sentence_says_what_to_do(exercise: Exercise, here:
     with pytest.raises(NoCopy) as failed:
         copies(here / place, (exercise,))
     assert failed.value.exit_code == 2
-    assert "name the folder" in str(failed.value) or "`harness learn s07 --exercise` makes one" in str(failed.value)
+    assert "name the folder" in str(failed.value) or "`harness learn s07 --exercise` creates one" in str(failed.value)
 
 
 @pytest.mark.parametrize("note", [None, "{", "[]", '{"exercise": 7, "language": "en", "hints": 0}', "null", "{}"])

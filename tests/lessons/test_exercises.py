@@ -12,14 +12,14 @@ from harness.lessons.exercises import (
     exercises_of,
     load_exercise,
 )
-from harness.lessons.languages import Text
+from harness.lessons.lesson import LocalizedText
 from tests.lessons.small_exercise import TOML, small_exercise
 
 
 def test_an_exercise_says_all_that_its_file_says(tmp_path: Path) -> None:
     exercise = small_exercise(tmp_path)
     assert (exercise.id, exercise.chapter, exercise.name, exercise.file) == ("s07-adding", "s07", "adding", "adding.py")
-    assert exercise.title == Text("Add two numbers", "二つの数を足す")
+    assert exercise.title == LocalizedText("Add two numbers", "二つの数を足す")
     assert [hint.en for hint in exercise.hints] == ["There is a sign for it.", "The sign is a cross."]
     assert [(check.name, check.wrong.ja) for check in exercise.checks] == [
         ("check_small", "足していません。"),
@@ -50,7 +50,7 @@ def test_a_name_that_is_none_is_answered_with_those_that_are(tmp_path: Path, id:
         ("title =", "titel =", "'titel' is not known; did you mean 'title'?"),
         ('ja = "二つの数を足す"', 'ja = ""', "line 3: title is needed in en and in ja"),
         ('task = { en = "Write `add`.", ja = "`add` を書いてください。" }', "", "task is needed, as { en ="),
-        ('"adding.py"', '"../adding.py"', "line 2: file is needed: what the learner edits"),
+        ('"adding.py"', '"../adding.py"', "line 2: file is needed: the file to edit"),
         ('"adding.py"', '"check.py"', "line 2: file is needed"),
         ('"adding.py"', "7", "line 2: file must be a string, not 7"),
         ('"adding.py"', '"other.py"', "other.py is missing; it belongs beside exercise.toml"),

@@ -13,7 +13,7 @@ from harness.events import (
     Transition,
     TransitionCode,
 )
-from harness.lessons.fields import FieldError, filled, names_in, value_of
+from harness.lessons.lesson import FieldError, filled, names_in, value_of
 
 FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "Overloaded", status=529), "practice-1", 2)
 
@@ -49,5 +49,5 @@ def test_other_names_lead_nowhere(name: str) -> None:
 
 def test_names_of_a_template() -> None:
     assert names_in("{fault.status} and {model:>3} {{no name}}") == ("fault.status", "model")
-    with pytest.raises(FieldError, match="no template"):
+    with pytest.raises(FieldError, match="not a template"):
         names_in("{open")

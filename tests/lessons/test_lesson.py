@@ -16,7 +16,7 @@ idea = { en = "Idea", ja = "考え" }
 prompts = ["list the files"]
 answers = ["once", "no: not that one"]
 
-[[beats]]
+[[steps]]
 on = "Transition"
 where = { code = "completed" }
 say = { en = "It ended: {reason}", ja = "終わり: {reason}" }
@@ -36,12 +36,12 @@ def test_a_lesson_is_what_its_file_says(tmp_path: Path) -> None:
     assert (loaded.id, loaded.number, loaded.name) == ("s01", 1, "s01_loop")
     assert loaded.title.into("ja") == "題"
     assert loaded.answers == ("once", "no: not that one")
-    [beat] = loaded.beats
+    [step] = loaded.steps
     ended = Transition(1, TransitionCode.COMPLETED, "a whole reply")
-    assert beat.fits(ended)
-    assert beat.said(ended, "en") == "It ended: a whole reply"
-    assert not beat.fits(Transition(1, TransitionCode.API_ERROR, ""))
-    assert not beat.fits(StepStarted(1))
+    assert step.fits(ended)
+    assert step.said(ended, "en") == "It ended: a whole reply"
+    assert not step.fits(Transition(1, TransitionCode.API_ERROR, ""))
+    assert not step.fits(StepStarted(1))
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_a_lesson_is_what_its_file_says(tmp_path: Path) -> None:
         ('on = "Transition"', 'on = "Transitoin"', "did you mean 'Transition'"),
         ('code = "completed"', "cose = 1", "Transition has no 'cose'"),
         ('{reason}", ja', '{cause}", ja', "Transition has no 'cause'"),
-        ('{reason}", ja', '{reason", ja', "is no template"),
+        ('{reason}", ja', '{reason", ja', "is not a template"),
         (', ja = "題"', "", "title is needed in en and in ja"),
         ('prompts = ["list the files"]', "", "prompts is needed"),
-        ('"once"', '"perhaps"', "'perhaps' is no answer"),
-        ("[[beats]]", "[beats]", "a list of tables"),
+        ('"once"', '"perhaps"', "'perhaps' is not an answer"),
+        ("[[steps]]", "[steps]", "a list of tables"),
         ("[lesson]", "[lessen]", "did you mean 'lesson'"),
         ("title =", "title", "not valid TOML"),
     ],

@@ -17,9 +17,9 @@ def test_it_is_kept(tmp_path: Path) -> None:
     progress.reach("s01", 3, of=9)
     progress.reach("s02", 4, of=4)
     progress.passed("s01-loop")
-    progress.speak("ja")
+    progress.set_language("ja")
     again = Progress(tmp_path / "course.json")
-    assert (again.beat("s01"), again.done("s01"), again.done("s02")) == (3, False, True)
+    assert (again.step("s01"), again.done("s01"), again.done("s02")) == (3, False, True)
     assert again.has_passed("s01-loop")
     assert not again.has_passed("s11-backoff")
     assert again.language == "ja"
@@ -30,23 +30,23 @@ def test_going_back_loses_nothing_and_restarting_forgets_one_chapter(tmp_path: P
     progress.reach("s01", 9, of=9)
     progress.reach("s01", 2, of=9)
     progress.reach("s02", 2, of=9)
-    assert (progress.beat("s01"), progress.done("s01")) == (9, True)
+    assert (progress.step("s01"), progress.done("s01")) == (9, True)
     progress.restart("s01")
-    assert (progress.beat("s01"), progress.done("s01"), progress.beat("s02")) == (0, False, 2)
+    assert (progress.step("s01"), progress.done("s01"), progress.step("s02")) == (0, False, 2)
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"language": "xx", "beats": {}, "done": [], "passed": []}']
+    "damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"language": "xx", "steps": {}, "done": [], "passed": []}']
 )
 def test_a_damaged_file_is_set_aside(tmp_path: Path, damage: bytes) -> None:
     path = tmp_path / "course.json"
     path.write_bytes(damage)
     progress = Progress(path)
-    assert progress.beat("s01") == 0
+    assert progress.step("s01") == 0
     assert progress.set_aside is not None
     assert progress.set_aside.read_bytes() == damage
     progress.reach("s01", 1, of=2)
-    assert Progress(path).beat("s01") == 1
+    assert Progress(path).step("s01") == 1
 
 
 def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
@@ -57,8 +57,8 @@ def test_a_place_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 
 def _reach(path: Path, number: int) -> None:
-    for beat in range(1, 6):
-        Progress(path).reach(f"s{number:02}", beat, of=5)
+    for step in range(1, 6):
+        Progress(path).reach(f"s{number:02}", step, of=5)
 
 
 def test_sessions_side_by_side_lose_nothing(tmp_path: Path) -> None:
@@ -82,15 +82,15 @@ def test_it_is_the_furthest_beat_since_the_last_restart(tmp_path: Path, steps: l
     path = tmp_path / "course.json"
     path.unlink(missing_ok=True)
     progress, furthest = Progress(path), {"s01": 0, "s02": 0}
-    for lesson, step, beat in steps:
-        match step:
+    for lesson, action, step in steps:
+        match action:
             case "reach":
-                progress.reach(lesson, beat, of=4)
-                furthest[lesson] = max(furthest[lesson], beat)
+                progress.reach(lesson, step, of=4)
+                furthest[lesson] = max(furthest[lesson], step)
             case "restart":
                 progress.restart(lesson)
                 furthest[lesson] = 0
             case _:
                 progress = Progress(path)
-        assert {name: progress.beat(name) for name in furthest} == furthest
+        assert {name: progress.step(name) for name in furthest} == furthest
         assert {name: progress.done(name) for name in furthest} == {name: seen == 4 for name, seen in furthest.items()}

@@ -19,7 +19,8 @@ def test_a_method_is_shown_as_it_stands() -> None:
 
 
 def test_a_class_has_its_decorators() -> None:
-    assert source("harness/policies/recovery/compaction.py:Thresholds").text == inspect.getsource(compaction.Thresholds)
+    shown = source("harness/policies/recovery/compaction.py:CompactionThresholds").text
+    assert shown == inspect.getsource(compaction.CompactionThresholds)
 
 
 def test_a_name_has_the_docstring_behind_it() -> None:
@@ -29,7 +30,7 @@ def test_a_name_has_the_docstring_behind_it() -> None:
 
 
 def test_a_field_of_a_class_is_a_name_as_well() -> None:
-    shown = source("harness/policies/recovery/compaction.py:Thresholds.usable").text
+    shown = source("harness/policies/recovery/compaction.py:CompactionThresholds.usable").text
     assert [type(one) for one in ast.parse(inspect.cleandoc(shown)).body] == [ast.AnnAssign, ast.Expr]
 
 

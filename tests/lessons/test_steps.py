@@ -1,4 +1,4 @@
-"""Where the beats of a lesson are in its run."""
+"""Where the steps of a lesson are in its run."""
 
 from itertools import combinations
 from types import MappingProxyType
@@ -7,48 +7,48 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Notice, StepStarted, TextDelta
-from harness.lessons import Beat, Text
-from harness.lessons.steps import BeatFinder, Moment
+from harness.lessons import LessonStep, LocalizedText
+from harness.lessons.recording import Moment, StepFinder
 
-SAY = Text("said", "said")
-
-
-def beat(step: int) -> Beat:
-    return Beat("StepStarted", MappingProxyType({"step": step}), SAY, None)
+SAY = LocalizedText("said", "said")
 
 
-def found(beats: list[int], steps: list[int]) -> list[int]:
-    """The places at which a finder finds these beats in these steps."""
-    finder = BeatFinder([beat(step) for step in beats])
-    for number, step in enumerate(steps):
-        finder.take(Moment(number, 0.0, StepStarted(step)))
+def on_agent_step(number: int) -> LessonStep:
+    return LessonStep("StepStarted", MappingProxyType({"step": number}), SAY, None)
+
+
+def found(wanted: list[int], numbers: list[int]) -> list[int]:
+    """Indices in `numbers` at which a finder finds the wanted steps."""
+    finder = StepFinder([on_agent_step(number) for number in wanted])
+    for index, number in enumerate(numbers):
+        finder.add(Moment(index, 0.0, StepStarted(number)))
     return [one.moment.number for one in finder.found if one.moment.number is not None]
 
 
-def naive(beats: list[int], steps: list[int]) -> list[int]:
-    """Of all ways to find as many as possible, the earliest: by trying every choice of places."""
-    for length in range(min(len(beats), len(steps)), 0, -1):
-        for places in combinations(range(len(steps)), length):
-            if [steps[place] for place in places] == beats[:length]:
+def naive(wanted: list[int], numbers: list[int]) -> list[int]:
+    """The earliest of all ways to find as many as possible, by trying every choice of indices."""
+    for length in range(min(len(wanted), len(numbers)), 0, -1):
+        for places in combinations(range(len(numbers)), length):
+            if [numbers[place] for place in places] == wanted[:length]:
                 return list(places)
     return []
 
 
 @given(st.lists(st.integers(0, 2), max_size=4), st.lists(st.integers(0, 2), max_size=8))
-def test_beats_are_the_earliest_facts_that_fit_in_their_order(beats: list[int], steps: list[int]) -> None:
-    assert found(beats, steps) == naive(beats, steps)
+def test_steps_are_the_earliest_matching_facts_in_order(wanted: list[int], numbers: list[int]) -> None:
+    assert found(wanted, numbers) == naive(wanted, numbers)
 
 
-def test_the_beat_that_is_waited_for_is_named() -> None:
-    finder = BeatFinder([beat(1), beat(2)])
-    finder.take(Moment(0, 0.0, StepStarted(1)))
+def test_the_missing_step_is_named() -> None:
+    finder = StepFinder([on_agent_step(1), on_agent_step(2)])
+    finder.add(Moment(0, 0.0, StepStarted(1)))
     assert str(finder.missing) == "StepStarted step=2"
-    finder.take(Moment(1, 0.0, StepStarted(2)))
+    finder.add(Moment(1, 0.0, StepStarted(2)))
     assert finder.missing is None
 
 
-def test_what_is_not_kept_is_no_beat() -> None:
-    finder = BeatFinder([Beat("Notice", MappingProxyType({}), SAY, None)])
-    assert finder.take(Moment(None, 0.0, TextDelta("a"))) is None
-    assert finder.take(Moment(None, 0.0, Notice("info", "a"))) is None
-    assert finder.take(Moment(0, 0.0, Notice("info", "a"))) is not None
+def test_transient_events_are_no_steps() -> None:
+    finder = StepFinder([LessonStep("Notice", MappingProxyType({}), SAY, None)])
+    assert finder.add(Moment(None, 0.0, TextDelta("a"))) is None
+    assert finder.add(Moment(None, 0.0, Notice("info", "a"))) is None
+    assert finder.add(Moment(0, 0.0, Notice("info", "a"))) is not None

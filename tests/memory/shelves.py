@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.base.secret import Secret
-from harness.memory import Draft, MemoryStore, MemoryType, Place
+from harness.base.secrets import Secret
+from harness.memory import MemoryDraft, MemoryOwner, MemoryStore, MemoryType
 
 NOON = 1_795_262_400.0
 """2026-11-21, twelve o'clock UTC."""
@@ -21,9 +21,9 @@ class Minutes:
         return self.at
 
 
-def folders(root: Path) -> Mapping[Place, Path]:
+def folders(root: Path) -> Mapping[MemoryOwner, Path]:
     """One of a person, one of a project; nothing is made."""
-    return {Place.PERSON: root / "person" / "memory", Place.PROJECT: root / "project" / "memory"}
+    return {MemoryOwner.PERSON: root / "person" / "memory", MemoryOwner.PROJECT: root / "project" / "memory"}
 
 
 def store(root: Path, *secrets: Secret) -> MemoryStore:
@@ -33,9 +33,9 @@ def store(root: Path, *secrets: Secret) -> MemoryStore:
 
 def draft(
     name: str, text: str = "Tabs.", description: str = "What they want.", type: MemoryType = MemoryType.USER
-) -> Draft:
+) -> MemoryDraft:
     """Something to remember."""
-    return Draft(name, description, type, text)
+    return MemoryDraft(name, description, type, text)
 
 
 def names(store: MemoryStore) -> list[str]:

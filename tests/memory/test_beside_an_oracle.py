@@ -8,12 +8,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from harness.memory import Place, StoreError
+from harness.memory import MemoryOwner, StoreError
 from harness.memory.memory import MOST_FORGOTTEN
 from tests.memory.shelves import draft, folders, store
 
 NAMES = st.sampled_from(["a", "b", "Two Words", "two-words", "説明"])
-PLACES = st.sampled_from(list(Place))
+PLACES = st.sampled_from(list(MemoryOwner))
 TEXTS = st.sampled_from(
     ["One.", "Two.\n---\nThree: x", "タブ", "- list\n\n```\ncode\n```", "é\u2028ü\x85x", "\x1b[31m"]
 )
@@ -21,7 +21,7 @@ DAMAGE = st.sampled_from([b"", b"\0", b"\xff\xfe", b"---\nname: [", b"x" * 5_000
 
 PLAIN = {"a": "a", "b": "b", "Two Words": "two-words", "two-words": "two-words", "説明": "説明"}
 
-Key = tuple[Place, str]
+Key = tuple[MemoryOwner, str]
 
 
 class Shelf(RuleBasedStateMachine):
@@ -46,7 +46,7 @@ class Shelf(RuleBasedStateMachine):
             self.before[key].append(self.files.pop(key))
 
     @rule(name=NAMES, place=PLACES, text=TEXTS)
-    def keep(self, name: str, place: Place, text: str) -> None:
+    def keep(self, name: str, place: MemoryOwner, text: str) -> None:
         """Remember, or write over."""
         self.store.keep(draft(name, text), place)
         key = place, PLAIN[name]
@@ -54,7 +54,7 @@ class Shelf(RuleBasedStateMachine):
         self.files[key] = "\n".join(text.splitlines()).strip()
 
     @rule(name=NAMES, place=PLACES)
-    def forget(self, name: str, place: Place) -> None:
+    def forget(self, name: str, place: MemoryOwner) -> None:
         """Forget, if it is there."""
         key = place, PLAIN[name]
         try:
@@ -65,7 +65,7 @@ class Shelf(RuleBasedStateMachine):
             self.taken_away(key)
 
     @rule(name=NAMES, place=PLACES)
-    def undo(self, name: str, place: Place) -> None:
+    def undo(self, name: str, place: MemoryOwner) -> None:
         """Bring back, if something was there."""
         key = place, PLAIN[name]
         try:
@@ -78,7 +78,7 @@ class Shelf(RuleBasedStateMachine):
             self.files[key] = back
 
     @rule(name=NAMES, place=PLACES, data=DAMAGE)
-    def damage(self, name: str, place: Place, data: bytes) -> None:
+    def damage(self, name: str, place: MemoryOwner, data: bytes) -> None:
         """Somebody spoils the file."""
         key = place, PLAIN[name]
         if key in self.files:
@@ -86,7 +86,7 @@ class Shelf(RuleBasedStateMachine):
             self.files[key] = data
 
     @rule(name=NAMES, place=PLACES, text=TEXTS)
-    def edit(self, name: str, place: Place, text: str) -> None:
+    def edit(self, name: str, place: MemoryOwner, text: str) -> None:
         """Somebody writes a file of their own, without front matter."""
         folder = folders(Path(self.folder.name))[place]
         folder.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ class Shelf(RuleBasedStateMachine):
         told = {file.file for file in found.problems if "is left out" in file.text}
         assert len(told) == len(spoilt)
         assert set(self.store.forgotten()) == {name for (_, name), texts in self.before.items() if texts}
-        for place in Place:
+        for place in MemoryOwner:
             assert sum(len(texts) for (at, _), texts in self.before.items() if at is place) <= MOST_FORGOTTEN
 
 

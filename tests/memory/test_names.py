@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.memory.names import LONGEST_NAME, MOST_NAME_BYTES, refusal, slug
+from harness.memory.memory import LONGEST_NAME, MOST_NAME_BYTES, refusal, slug
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.base.secret import Secret
-from harness.memory.secrets import secret_in
+from harness.base.secrets import Secret
+from harness.memory.memory import secret_in
 from tests.agent.stage import KEY
 
 

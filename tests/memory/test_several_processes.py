@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.memory import Place
+from harness.memory import MemoryOwner
 from harness.memory.store import FORGOTTEN
 from tests.memory.shelves import draft, folders, store
 
@@ -41,7 +41,7 @@ def test_sessions_side_by_side_lose_nothing(tmp_path: Path, started: list[subpro
         "shared",
         *(f"{who}-{number}" for who in ("ann", "bob") for number in range(8)),
     }
-    kept = sorted((folders(tmp_path)[Place.PROJECT] / FORGOTTEN).iterdir())
+    kept = sorted((folders(tmp_path)[MemoryOwner.PROJECT] / FORGOTTEN).iterdir())
     assert [file.name for file in kept] == [f"{number:06}-shared.md" for number in range(1, 16)]
     said = {file.read_text().splitlines()[-1].split(" y")[0] for file in kept}
     assert len(said) == 15
@@ -62,9 +62,9 @@ def test_one_that_is_killed_leaves_whole_files_and_the_next_one_goes_on(
         process.wait(10)
         one = store(tmp_path)
         assert one.find().problems == ()
-        folder = folders(tmp_path)[Place.PROJECT]
+        folder = folders(tmp_path)[MemoryOwner.PROJECT]
         for file in (*folder.glob("*.md"), *(folder / FORGOTTEN).glob("*.md")):
             assert file.read_text().rstrip().endswith(("xxx", "yyy", "Tabs."))
-        one.keep(draft(f"after {number}"), Place.PROJECT)
+        one.keep(draft(f"after {number}"), MemoryOwner.PROJECT)
         assert not list(folder.rglob(".*.tmp"))
     assert {f"after-{number}" for number in range(3)} <= {memory.name for memory in store(tmp_path).find().memories}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.secret import Secret
-from harness.memory import MemoryType, Place, StoreError
+from harness.base.secrets import Secret
+from harness.memory import MemoryOwner, MemoryType, StoreError
 from harness.memory.memory import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.memory.store import FORGOTTEN
 from tests.agent.stage import KEY
@@ -15,26 +15,26 @@ from tests.memory.shelves import NOON, Minutes, draft, folders, names, store, to
 
 def test_what_is_kept_is_read_again_with_where_it_comes_from(tmp_path: Path) -> None:
     one = store(tmp_path)
-    kept = one.keep(draft("Indentation", "Tabs,\r\nalso in Python.\n\n---\nAlways."), Place.PERSON)
+    kept = one.keep(draft("Indentation", "Tabs,\r\nalso in Python.\n\n---\nAlways."), MemoryOwner.PERSON)
     [read] = store(tmp_path).find().memories
     assert read == kept
     assert read.name == "indentation"
     assert read.text == "Tabs,\nalso in Python.\n\n---\nAlways."
-    assert (read.type, read.place, read.session) == (MemoryType.USER, Place.PERSON, "20261121-1159-abc123")
+    assert (read.type, read.place, read.session) == (MemoryType.USER, MemoryOwner.PERSON, "20261121-1159-abc123")
     assert read.created == read.updated == NOON + 60
-    assert read.file == folders(tmp_path)[Place.PERSON] / "indentation.md"
+    assert read.file == folders(tmp_path)[MemoryOwner.PERSON] / "indentation.md"
     assert read.size == read.file.stat().st_size
     assert read.file.read_text().startswith('---\nname: "indentation"\ndescription: "What they want."\ntype: "user"\n')
 
 
 def test_writing_over_keeps_the_day_it_began_and_what_it_was(tmp_path: Path) -> None:
-    """Nothing is taken away before the new text stands (lessons D27)."""
+    """Nothing is taken away before the new text stands."""
     one = store(tmp_path)
-    first = one.keep(draft("a", "One."), Place.PERSON)
-    second = one.keep(draft("A!", "Two."), Place.PERSON)
+    first = one.keep(draft("a", "One."), MemoryOwner.PERSON)
+    second = one.keep(draft("A!", "Two."), MemoryOwner.PERSON)
     assert (second.created, second.updated > first.updated) == (first.created, True)
     assert [memory.text for memory in one.find().memories] == ["Two."]
-    assert one.undo("a") is Place.PERSON
+    assert one.undo("a") is MemoryOwner.PERSON
     assert [memory.text for memory in one.find().memories] == ["One."]
     one.undo("a")
     assert [memory.text for memory in one.find().memories] == ["Two."]
@@ -42,9 +42,9 @@ def test_writing_over_keeps_the_day_it_began_and_what_it_was(tmp_path: Path) -> 
 
 def test_what_is_forgotten_can_be_brought_back(tmp_path: Path) -> None:
     one = store(tmp_path)
-    one.keep(draft("a"), Place.PROJECT)
-    one.keep(draft("b"), Place.PROJECT)
-    assert one.forget("a") is Place.PROJECT
+    one.keep(draft("a"), MemoryOwner.PROJECT)
+    one.keep(draft("b"), MemoryOwner.PROJECT)
+    assert one.forget("a") is MemoryOwner.PROJECT
     assert (names(one), one.forgotten()) == (["b"], ("a",))
     one.undo("a")
     assert (names(one), one.forgotten()) == (["a", "b"], ())
@@ -57,23 +57,23 @@ def test_what_is_forgotten_can_be_brought_back(tmp_path: Path) -> None:
 def test_the_last_fifty_of_what_was_taken_away_are_kept(tmp_path: Path) -> None:
     one = store(tmp_path)
     for number in range(MOST_FORGOTTEN + 3):
-        one.keep(draft("a", f"{number}"), Place.PERSON)
-    kept = sorted((folders(tmp_path)[Place.PERSON] / FORGOTTEN).iterdir())
+        one.keep(draft("a", f"{number}"), MemoryOwner.PERSON)
+    kept = sorted((folders(tmp_path)[MemoryOwner.PERSON] / FORGOTTEN).iterdir())
     assert len(kept) == MOST_FORGOTTEN
     assert [file.read_text().splitlines()[-1] for file in (kept[0], kept[-1])] == ["2", str(MOST_FORGOTTEN + 1)]
 
 
 def test_a_place_takes_two_hundred_and_says_so(tmp_path: Path) -> None:
     one = store(tmp_path)
-    folder = folders(tmp_path)[Place.PERSON]
+    folder = folders(tmp_path)[MemoryOwner.PERSON]
     folder.mkdir(parents=True)
     for number in range(MOST_MEMORIES):
         (folder / f"m{number:03}.md").write_text(f"---\nname: m{number:03}\ndescription: d\ntype: user\n---\nText.\n")
     with pytest.raises(StoreError, match="200 memories of the person already"):
-        one.keep(draft("one more"), Place.PERSON)
-    one.keep(draft("m000", "New."), Place.PERSON)
+        one.keep(draft("one more"), MemoryOwner.PERSON)
+    one.keep(draft("m000", "New."), MemoryOwner.PERSON)
     one.forget("m001")
-    one.keep(draft("one more"), Place.PERSON)
+    one.keep(draft("one more"), MemoryOwner.PERSON)
     with pytest.raises(StoreError, match="200 memories"):
         one.undo("m001")
     (folder / "zz.md").write_text("---\nname: zz\ndescription: d\ntype: user\n---\nText.\n")
@@ -98,26 +98,26 @@ def test_what_cannot_be_kept_is_refused_with_a_reason_and_nothing_is_written(
 ) -> None:
     one = store(tmp_path, Secret("plain-looking-words"))
     with pytest.raises(StoreError, match=reason):
-        one.keep(draft(name, text), Place.PERSON)
+        one.keep(draft(name, text), MemoryOwner.PERSON)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_of_two_with_one_name_the_place_has_to_be_said(tmp_path: Path) -> None:
     one = store(tmp_path)
-    for place in Place:
+    for place in MemoryOwner:
         one.keep(draft("a", place.value), place)
     assert [memory.text for memory in one.find().named("A")] == ["person", "project"]
     for act in (one.forget, one.undo, one.file_to_edit):
         with pytest.raises(StoreError, match=r"There are two memories a|Nothing is kept"):
             act("a")
-    assert one.forget("a", Place.PROJECT) is Place.PROJECT
-    assert [memory.place for memory in one.find().memories] == [Place.PERSON]
+    assert one.forget("a", MemoryOwner.PROJECT) is MemoryOwner.PROJECT
+    assert [memory.place for memory in one.find().memories] == [MemoryOwner.PERSON]
 
 
 def test_what_cannot_be_read_harms_nothing_else_and_is_told(tmp_path: Path) -> None:
     one = store(tmp_path)
-    one.keep(draft("good"), Place.PERSON)
-    folder = folders(tmp_path)[Place.PERSON]
+    one.keep(draft("good"), MemoryOwner.PERSON)
+    folder = folders(tmp_path)[MemoryOwner.PERSON]
     (folder / "binary.md").write_bytes(b"\0\xff")
     (folder / "latin.md").write_bytes(b"caf\xe9")
     (folder / "long.md").write_text("x" * (MOST_BYTES + 1))
@@ -136,9 +136,9 @@ def test_what_cannot_be_read_harms_nothing_else_and_is_told(tmp_path: Path) -> N
 
 
 def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> None:
-    """Front matter as people write it stops nothing and cuts nothing (lessons D23)."""
+    """Front matter as people write it stops nothing and cuts nothing."""
     one = store(tmp_path)
-    folder = folders(tmp_path)[Place.PROJECT]
+    folder = folders(tmp_path)[MemoryOwner.PROJECT]
     folder.mkdir(parents=True)
     (folder / "plain.md").write_text("\ufeff# How we test\n\nWith care.\n")
     (folder / "half.md").write_text("---\nname: other\ntype: nonsense\ncreated: never\ndescription: On: x\n---\nT\n")
@@ -156,13 +156,13 @@ def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> No
 
 def test_what_is_damaged_can_be_written_over_forgotten_and_brought_back(tmp_path: Path) -> None:
     one = store(tmp_path)
-    folder = folders(tmp_path)[Place.PERSON]
+    folder = folders(tmp_path)[MemoryOwner.PERSON]
     folder.mkdir(parents=True)
     (folder / "a.md").write_bytes(b"\0")
     (folder / "b.md").symlink_to("/etc/passwd")
     (folder / "c.md").mkdir()
     for name in ("a", "b"):
-        one.keep(draft(name), Place.PERSON)
+        one.keep(draft(name), MemoryOwner.PERSON)
     assert names(one) == ["a", "b"]
     one.undo("a")
     assert (folder / "a.md").read_bytes() == b"\0"
@@ -170,7 +170,7 @@ def test_what_is_damaged_can_be_written_over_forgotten_and_brought_back(tmp_path
     assert (folder / "b.md").is_symlink()
     one.forget("b")
     assert Path("/etc/passwd").exists()
-    for act in (lambda: one.keep(draft("c"), Place.PERSON), lambda: one.forget("c")):
+    for act in (lambda: one.keep(draft("c"), MemoryOwner.PERSON), lambda: one.forget("c")):
         with pytest.raises(StoreError, match="is a folder"):
             act()
 
@@ -180,15 +180,15 @@ def test_a_place_that_cannot_be_used_is_a_sentence(tmp_path: Path) -> None:
     one = store(tmp_path)
     assert one.find().memories == ()
     with pytest.raises(StoreError, match="cannot be written"):
-        one.keep(draft("a"), Place.PERSON)
+        one.keep(draft("a"), MemoryOwner.PERSON)
 
 
 def test_a_clock_that_goes_back_leaves_no_memory_that_ends_before_it_begins(tmp_path: Path) -> None:
-    store(tmp_path).keep(draft("a"), Place.PERSON)
+    store(tmp_path).keep(draft("a"), MemoryOwner.PERSON)
     clock = Minutes()
     clock.at = 0.0
     late = store(tmp_path)
     late._now = clock
-    memory = late.keep(draft("a"), Place.PERSON)
+    memory = late.keep(draft("a"), MemoryOwner.PERSON)
     assert memory.created == memory.updated == 60.0
     assert late.find().memories == (memory,)

@@ -32,7 +32,7 @@ def test_they_keep_find_and_forget(tmp_path: Path) -> None:
     assert called(tmp_path, "recall", {"name": "INDENTATION"}).content.endswith("They want tabs.\n\nTabs.")
     assert called(tmp_path, "recall", {"query": "tabs?"}).summary == "1 memory"
     assert called(tmp_path, "forget", {"name": "indentation"}).outcome is ToolOutcome.OK
-    assert called(tmp_path, "recall", {"query": "tabs"}).content == "Nothing that is remembered has these words."
+    assert called(tmp_path, "recall", {"query": "tabs"}).content == "No memory contains these words."
     assert called(tmp_path, "recall", {}).content == "There are no memories."
 
 

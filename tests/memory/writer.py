@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from harness.memory import Place
+from harness.memory import MemoryOwner
 from tests.memory.shelves import draft, store
 
 if __name__ == "__main__":
@@ -11,5 +11,5 @@ if __name__ == "__main__":
     one = store(folder)
     print("ready", flush=True)
     for number in range(count):
-        one.keep(draft(f"{who} {number}", f"{who} says {number}. " + "x" * 2_000), Place.PROJECT)
-        one.keep(draft("shared", f"{who} {number} " + "y" * 2_000), Place.PROJECT)
+        one.keep(draft(f"{who} {number}", f"{who} says {number}. " + "x" * 2_000), MemoryOwner.PROJECT)
+        one.keep(draft("shared", f"{who} {number} " + "y" * 2_000), MemoryOwner.PROJECT)

@@ -101,7 +101,7 @@ async def test_an_encoding_that_nobody_asked_for_is_named(encoding: str) -> None
     fault = await outcome_of(answer(STREAM, encoding))
     assert isinstance(fault, Fault)
     assert fault.kind is FaultKind.MALFORMED_RESPONSE
-    assert f"encoded as '{encoding}', which was not asked for" in fault.message
+    assert f"encoded as '{encoding}', which was not requested" in fault.message
 
 
 async def test_what_is_not_packed_as_it_says_is_named() -> None:

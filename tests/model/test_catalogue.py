@@ -8,7 +8,7 @@ from harness.model.catalogue import (
     UNKNOWN_MODEL,
     Catalogue,
     ModelCard,
-    Thinking,
+    ThinkingSupport,
     described_card,
     family_name,
     known_card,
@@ -41,8 +41,8 @@ def test_an_id_is_found_whatever_a_provider_wraps_around_it(asked: str, family: 
 
 def test_the_longest_family_wins() -> None:
     assert known_card("claude-sonnet-4-5").window == 200_000
-    assert known_card("claude-opus-5-5").thinking is Thinking.ALWAYS
-    assert known_card("claude-opus-5-20260101").thinking is Thinking.ADAPTIVE
+    assert known_card("claude-opus-5-5").thinking is ThinkingSupport.ALWAYS
+    assert known_card("claude-opus-5-20260101").thinking is ThinkingSupport.ADAPTIVE
 
 
 def test_a_new_point_release_is_treated_like_its_family() -> None:
@@ -95,7 +95,7 @@ def test_the_models_endpoint_refreshes_limits_and_keeps_the_rest() -> None:
     catalogue = Catalogue()
     catalogue.update([ModelCard("claude-sonnet-5-5", 2_000_000, 256_000), ModelCard("newcomer", 300_000, 10_000)])
     card = catalogue.card("claude-sonnet-5-5")
-    assert (card.window, card.max_output, card.thinking) == (2_000_000, 256_000, Thinking.ADAPTIVE)
+    assert (card.window, card.max_output, card.thinking) == (2_000_000, 256_000, ThinkingSupport.ADAPTIVE)
     assert catalogue.card("newcomer").max_output == 10_000
 
 
@@ -121,7 +121,7 @@ def test_a_model_that_nobody_knows_is_taken_as_its_endpoint_describes_it() -> No
     entry = {"id": "new-1", "max_input_tokens": 500_000, "capabilities": {"thinking": ADAPTIVE, "effort": effort}}
     catalogue.update([described_card(catalogue.card("new-1"), entry)])
     card = catalogue.card("new-1")
-    assert (card.window, card.thinking, card.thinks) == (500_000, Thinking.ADAPTIVE, True)
+    assert (card.window, card.thinking, card.thinks) == (500_000, ThinkingSupport.ADAPTIVE, True)
     assert card.thinking_parameter == {"type": "adaptive", "display": "summarized"}
     assert card.efforts == (Effort.LOW, Effort.HIGH)
 
@@ -141,7 +141,7 @@ def test_a_known_model_that_only_thinks_when_told_to_is_not_told_to() -> None:
 
 def test_a_server_that_takes_no_thinking_is_asked_for_none() -> None:
     card = described_card(known_card("claude-opus-5-5"), {"capabilities": {"thinking": {"supported": False}}})
-    assert (card.thinking, card.thinking_parameter) == (Thinking.NONE, None)
+    assert (card.thinking, card.thinking_parameter) == (ThinkingSupport.NONE, None)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_a_server_that_takes_no_thinking_is_asked_for_none() -> None:
         (
             "claude-opus-4-6",
             Effort.XHIGH,
-            "claude-opus-4-6 does not take the effort xhigh; it takes low, medium, high, max",
+            "claude-opus-4-6 does not support the effort xhigh; it supports low, medium, high, max",
         ),
-        ("claude-haiku-4-5", Effort.LOW, "claude-haiku-4-5 takes no effort"),
+        ("claude-haiku-4-5", Effort.LOW, "claude-haiku-4-5 does not support effort"),
         ("nobody-knows-1", Effort.HIGH, ""),
     ],
 )

@@ -496,7 +496,7 @@ async def test_a_client_knows_whether_its_server_is_elsewhere(address: str, remo
 
 
 @pytest.mark.parametrize(
-    ("content", "why"), [(None, "No such file or directory"), ("no PEM", "it holds no certificates")]
+    ("content", "why"), [(None, "No such file or directory"), ("no PEM", "it contains no certificates")]
 )
 async def test_certificates_that_cannot_be_read_are_named_with_their_variable(
     content: str | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""The client against every fault that the practice server can play (api R34)."""
+"""The client against every fault that the practice server can play."""
 
 import asyncio
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from harness.model.endpoint import checked
 from harness.model.watchdog import WatchLimits
 from harness.practice import faults
 from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.replies import ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.script import Script
+from harness.practice.script_entries import PlayReply, ScriptEntry
 from harness.practice.server import PracticeServer
-from harness.practice.step import Play, Step
 
 pytestmark = pytest.mark.anyio
 
@@ -22,9 +22,9 @@ K = FaultKind
 WATCH = WatchLimits(
     headers_s=0.5, quiet_bytes_s=0.5, quiet_event_s=0.6, content_bytes_s=0.3, content_event_s=0.5, hint_s=0.2
 )
-SPOKEN = ScriptedReply((Text("one two three four five six seven eight nine ten"),), chunk_size=8)
+SPOKEN = ScriptedReply((TextPart("one two three four five six seven eight nine ten"),), chunk_size=8)
 CALL = ToolUse("bash", {"command": "echo one two three"}, id="toolu_1")
-CALLING = ScriptedReply((Text("I look."), CALL), chunk_size=8)
+CALLING = ScriptedReply((TextPart("I look."), CALL), chunk_size=8)
 TOOL: dict[str, object] = {"name": "bash", "description": "Runs a command.", "input_schema": {"type": "object"}}
 QUESTION = ModelRequest(
     "practice-1", 1000, (), (TOOL,), (Message("user", ({"type": "text", "text": "please"},)),), estimated_tokens=10
@@ -33,8 +33,8 @@ QUESTION = ModelRequest(
 
 async def outcome_of(reply: ScriptedReply, fault: StreamFault | StatusFault | None) -> Outcome:
     """What one send comes back with. Checks that there was exactly one POST."""
-    action = fault if isinstance(fault, StatusFault) else Play(reply, fault)
-    async with PracticeServer(script=Script((Step(action),))) as server:
+    action = fault if isinstance(fault, StatusFault) else PlayReply(reply, fault)
+    async with PracticeServer(script=Script((ScriptEntry(action),))) as server:
         client = ModelClient(checked(server.base_url, origin="the practice model"), watch=WATCH)
         outcome = await client.send(QUESTION, lambda _: None, asyncio.Event())
         await client.aclose()
@@ -182,8 +182,8 @@ async def test_a_stream_that_breaks_after_a_call_keeps_the_call() -> None:
 
 
 async def test_signed_thinking_stays_and_unsigned_thinking_goes() -> None:
-    signed = await outcome_of(ScriptedReply((Thinking("hm"), Text("yes"))), None)
-    unsigned = await outcome_of(ScriptedReply((Thinking("hm", signed=False), Text("yes"))), None)
+    signed = await outcome_of(ScriptedReply((ThinkingPart("hm"), TextPart("yes"))), None)
+    unsigned = await outcome_of(ScriptedReply((ThinkingPart("hm", signed=False), TextPart("yes"))), None)
     assert isinstance(signed, Reply)
     assert isinstance(unsigned, Reply)
     assert [block["type"] for block in signed.content] == ["thinking", "text"]

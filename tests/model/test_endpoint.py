@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.model.endpoint import Endpoint, EndpointError, checked
 
 

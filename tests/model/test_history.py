@@ -1,4 +1,4 @@
-"""Histories that the API takes stay as they are; all others become such (recovery F1, F2)."""
+"""Histories that the API takes stay as they are; all others become such."""
 
 import base64
 import copy
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import Block, Message
-from harness.model.history import Repaired, repaired, rounds, violations, without_media, without_thinking
-from harness.model.prompt import BEGINNING_MISSING, CONTINUE, FAILED_WITHOUT_WORDS, MISSING_RESULT
+from harness.model.history import Repaired, repaired, steps, violations, without_media, without_thinking
+from harness.model.notices import BEGINNING_MISSING, CONTINUE, FAILED_WITHOUT_REASON, MISSING_RESULT
 from tests.model.conversations import (
     acceptable,
     assistant,
@@ -77,7 +77,7 @@ def has_no_violations_and_is_left_alone(history: tuple[Message, ...]) -> None:
 
 
 def has_rounds_of_which_any_number_may_be_left_out(history: tuple[Message, ...]) -> None:
-    found = rounds(history)
+    found = steps(history)
     assert tuple(message for group in found for message in group) == history
     assert all(sum(message.role == "assistant" for message in group) <= 1 for group in found)
     for dropped in range(len(found)):
@@ -137,7 +137,7 @@ def a_repair_changes_nothing_in_place_says_what_it_did_and_is_never_needed_twice
 
 
 def rounds_lose_no_message(history: tuple[Message, ...]) -> None:
-    assert tuple(message for group in rounds(history) for message in group) == history
+    assert tuple(message for group in steps(history) for message in group) == history
 
 
 def no_change_ever_fails(history: tuple[Message, ...]) -> None:
@@ -152,7 +152,7 @@ def no_change_ever_fails(history: tuple[Message, ...]) -> None:
 def test_an_interrupted_call_gets_an_error_for_a_result() -> None:
     mended = repaired([user(text("go")), assistant(call("t1"), call("t2")), user(result("t2"))])
     assert mended.messages[2].content == (result("t2"), result("t1", MISSING_RESULT, is_error=True))
-    assert mended.repairs == ("message 3: put an error in the place of the missing result of the call t1",)
+    assert mended.repairs == ("message 3: added an error for the missing result of the call t1",)
 
 
 def test_a_call_at_the_very_end_gets_a_message_of_its_own() -> None:
@@ -201,7 +201,7 @@ def test_the_same_call_written_twice_counts_once() -> None:
 def test_an_orphan_result_is_dropped_and_named() -> None:
     mended = repaired([user(text("go")), assistant(text("ok")), user(result("gone"), text("next"))])
     assert mended.messages[2] == user(text("next"))
-    assert mended.repairs == ("message 3: dropped a result that answers no call (gone)",)
+    assert mended.repairs == ("message 3: dropped a result without a call (gone)",)
 
 
 def test_results_come_first_in_their_order() -> None:
@@ -240,7 +240,7 @@ def test_thinking_bound_to_something_that_changed_goes_with_all_that_follows() -
     ]
     mended = repaired(history)
     assert [block["signature"] for block in flat(mended.messages) if block["type"] == "thinking"] == ["s1"]
-    assert mended.repairs[-1] == "dropped 2 thinking blocks that were bound to what was changed before them"
+    assert mended.repairs[-1] == "dropped 2 thinking blocks after a changed block"
 
 
 def test_joining_messages_does_not_cost_any_thinking() -> None:
@@ -263,7 +263,7 @@ def test_a_reply_of_nothing_but_thinking_leaves_no_message() -> None:
 def test_half_a_surrogate_pair_is_replaced_and_a_whole_one_becomes_its_letter() -> None:
     mended = repaired([user(text("half \ud83d, whole \ud83d\ude00"))])
     assert mended.messages[0].text == "half \ufffd, whole 😀"
-    assert mended.repairs == ("message 1: replaced what JSON cannot say in a text block",)
+    assert mended.repairs == ("message 1: replaced values that are not valid JSON in a text block",)
 
 
 def test_numbers_that_json_lacks_become_their_names() -> None:
@@ -304,7 +304,7 @@ def test_an_error_result_says_something_and_says_it_in_text() -> None:
         user(result("t1", "", is_error=True), result("t2", [image(), text("seen")], is_error=True)),
     ]
     first, second = repaired(history).messages[2].content
-    assert first["content"] == FAILED_WITHOUT_WORDS
+    assert first["content"] == FAILED_WITHOUT_REASON
     assert second["content"] == [text("(image left out: image/png)"), text("seen")]
 
 
@@ -338,7 +338,7 @@ def test_a_server_tool_may_answer_in_the_next_message_when_only_results_stand_be
     assert violations(waiting) == ()
     answered = [*waiting, assistant(answer, text("b")), user(text("c"))]
     assert violations(answered) == ()
-    assert len(rounds(answered)[0]) == 4, "a round is not divided while a server tool is at work"
+    assert len(steps(answered)[0]) == 4, "a round is not divided while a server tool is at work"
     interrupted = [*waiting[:2], user(result("t1"), text("other words"))]
     assert repaired(interrupted).messages[1] == assistant(call("t1"))
 
@@ -381,5 +381,5 @@ def test_a_prompt_opens_a_round_and_so_does_each_further_reply() -> None:
         user(text("c")),
         assistant(text("d")),
     )
-    assert [len(group) for group in rounds(history)] == [3, 1, 2]
-    assert rounds(()) == ()
+    assert [len(group) for group in steps(history)] == [3, 1, 2]
+    assert steps(()) == ()

@@ -11,7 +11,7 @@ from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import EndpointError, KeyHeader, Platform, checked, header
 from harness.model.platforms import platform_endpoint
 from harness.practice.dialects import ORIGINAL_PATH
-from harness.practice.exchange import RecordedRequest
+from harness.practice.requests import RecordedRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.platforms import MODELS, TOKEN, google_credentials, needs, reach, without_platforms
@@ -38,7 +38,7 @@ def google_file(tmp_path: Path) -> Iterator[Path]:
     [
         (BEDROCK, KEY, "region", "AWS_REGION"),
         (BEDROCK, {"AWS_REGION": "eu-west-1"}, "endpoint", "AWS_BEARER_TOKEN_BEDROCK"),
-        (BEDROCK, KEY | {"AWS_REGION": "evil.example/#"}, "region", "small letters"),
+        (BEDROCK, KEY | {"AWS_REGION": "evil.example/#"}, "region", "lower-case letters"),
         (BEDROCK, KEY | {"AWS_PROFILE": "missing"}, "endpoint", "put this right"),
         (VERTEX, {}, "region", "CLOUD_ML_REGION"),
         (VERTEX, {"CLOUD_ML_REGION": "global"}, "endpoint", "gcloud auth application-default login"),
@@ -48,7 +48,7 @@ def google_file(tmp_path: Path) -> Iterator[Path]:
             FOUNDRY,
             {"ANTHROPIC_FOUNDRY_API_KEY": "key", "ANTHROPIC_FOUNDRY_RESOURCE": "evil.example/x"},
             "foundry_resource",
-            "small letters",
+            "lower-case letters",
         ),
     ],
 )

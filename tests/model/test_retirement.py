@@ -4,8 +4,17 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from harness.model.catalogue import KNOWN, Catalogue, ModelCard, successor_of
-from harness.model.retirement import NEAR_DAYS, RETIRES, Retirement, retirement_in, warning
+from harness.model.catalogue import (
+    KNOWN,
+    NEAR_DAYS,
+    RETIRES,
+    Catalogue,
+    ModelCard,
+    Retirement,
+    retirement_in,
+    retirement_warning,
+    successor_of,
+)
 
 END = Retirement(date(2026, 11, 30))
 
@@ -26,11 +35,11 @@ def at(year: int, month: int, day: int) -> float:
 )
 def test_a_model_is_warned_about_from_sixty_days_before_its_end_on(now: float, words: str | None) -> None:
     assert NEAR_DAYS == 60
-    assert warning("m", END, now, "n") == words
+    assert retirement_warning("m", END, now, "n") == words
 
 
 def test_a_retired_model_is_said_to_fail_whatever_the_date() -> None:
-    text = warning("m", Retirement(END.on, retired=True), at(2020, 1, 1), None)
+    text = retirement_warning("m", Retirement(END.on, retired=True), at(2020, 1, 1), None)
     assert text == "m was retired on 2026-11-30, and requests to it fail; choose another model with -m."
 
 

@@ -1,4 +1,4 @@
-"""Counting requests offline, and learning from what the API reports (api R30, R31)."""
+"""Counting requests offline, and learning from what the API reports."""
 
 import base64
 import gc

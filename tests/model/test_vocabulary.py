@@ -1,4 +1,4 @@
-"""The vendored vocabulary: the right one, without network, and never a reason to fail (api R30)."""
+"""The vendored vocabulary: the right one, without network, and never a reason to fail."""
 
 import base64
 import hashlib

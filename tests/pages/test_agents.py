@@ -22,10 +22,10 @@ def test_the_page_names_every_end_of_an_agent() -> None:
 def test_the_numbers_of_the_page_are_those_of_the_settings() -> None:
     settings = Settings()
     for name, words in (
-        ("max_concurrent", f"`max_concurrent` agents ({settings.max_concurrent})"),
+        ("max_concurrent", f"`max_concurrent` subagents ({settings.max_concurrent})"),
         ("max_queue_size", f"`max_queue_size` ({settings.max_queue_size})"),
         ("max_background", f"`max_background`, {settings.max_background}"),
-        ("agent_turns", f"`agent_turns` steps ({settings.agent_turns})"),
+        ("subagent_steps", f"`subagent_steps` steps ({settings.subagent_steps})"),
     ):
         assert words in TEXT, name
 

@@ -12,7 +12,7 @@ from harness.events import HookPoint
 from harness.hooks import HookAnswer, HookError, Verdict, declared
 from harness.hooks.commands import answer_of
 from harness.hooks.definition import TIME_LIMIT_S
-from harness.hooks.validation import checked
+from harness.hooks.merge import checked
 from harness.policies.recovery import RecoveryLimits
 from tests.pages.blocks import block, text
 

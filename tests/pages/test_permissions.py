@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness.permissions import Allow, Ask
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
 from harness.settings import load
 from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import Say
+from harness.ui.commands.results import ShowText
 from tests.pages.blocks import block, text
 from tests.permissions.test_verdicts import decided
 
@@ -46,7 +46,7 @@ def test_every_rule_of_the_page_can_be_written(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_every_command_of_the_page_works(tmp_path: Path) -> None:
     loaded = load({"state_dir": tmp_path / "state"}, {}, tmp_path, user_file=tmp_path / "config" / "settings.toml")
-    async with await open_session(loaded, Nobody(), warm=False) as session:
+    async with await open_session(loaded, NoAsker(), warm=False) as session:
         for line in block(PAGE, "commands").splitlines():
-            assert isinstance(run_command(line, session), Say)
-        assert [rule.text for rule in session.permission_rules] == ["read(secrets/**)"]
+            assert isinstance(run_command(line, session), ShowText)
+        assert [rule.text for rule in session.permissions.rules] == ["read(secrets/**)"]

@@ -6,10 +6,11 @@ import re
 import pytest
 
 from harness.events import Json
-from harness.practice.improviser.goals import Talk, Topic
-from harness.practice.improviser.intents import understand
-from harness.practice.improviser.toolset import tool_set
-from harness.practice.improviser.turns import Turn
+from harness.practice.rule_model.conversation import Language
+from harness.practice.rule_model.intents import understand
+from harness.practice.rule_model.patterns import prepared
+from harness.practice.rule_model.plans import PlanContext
+from harness.practice.rule_model.tools import offered_tools
 from tests.pages.blocks import ROOT, pages, text
 
 PROMPTS = (
@@ -24,7 +25,7 @@ PROMPTS = (
     "use stock with lamp", "read last_night.txt", "read build.log", "How many files are there?", "Find TODO", "what is here?",
     "Read README.md and tell me its headings",
 )  # fmt: skip
-OWN = tuple(
+OWN: tuple[Json, ...] = tuple(
     {"name": name, "input_schema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}}
     for name, field in (("weather", "city"), ("stock", "name"))
 )
@@ -32,12 +33,13 @@ OWN = tuple(
 
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_a_prompt_of_the_pages_is_understood(prompt: str) -> None:
-    tools: tuple[Json, ...] = OWN
-    assert understand((Turn(prompt),), tool_set(tools)).goals != (Talk(Topic.NOT_UNDERSTOOD),)
+    ready = prepared(prompt)
+    assert ready is not None
+    assert understand(ready, PlanContext(Language.ENGLISH, offered_tools(OWN)))
 
 
 def test_each_of_these_prompts_stands_on_a_page() -> None:
     places = [*(text(page) for page in pages()), *(path.read_text() for path in (ROOT / "harness").rglob("*.toml"))]
-    places += [(ROOT / "harness" / "ui" / "plain" / "standard_input.py").read_text()]
+    places += [(ROOT / "harness" / "ui" / "plain" / "streams.py").read_text()]
     told = re.sub(r"\s+", " ", "\n".join(places))
     assert [prompt for prompt in PROMPTS if prompt not in told] == []

@@ -14,9 +14,9 @@ def library(said: str) -> None:
 
 def two_of_three_agents_work_at_once(said: str) -> None:
     lines = said.splitlines()
-    assert lines[:2] == ["a1 begins, 1 at work", "a2 begins, 2 at work"]
+    assert lines[:2] == ["a1 starts, 1 running", "a2 starts, 2 running"]
     assert sorted(line for line in lines if "answered" in line) == ["a1: answered", "a2: answered", "a3: answered"]
-    assert not [line for line in lines if "3 at work" in line]
+    assert not [line for line in lines if "3 running" in line]
 
 
 def the_agent_is_watched_and_stopped(said: str) -> None:
@@ -85,7 +85,7 @@ def tools_are_chosen_by_name(said: str) -> None:
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
-    ("docs/escape.md", "agent"): the_agent_is_watched_and_stopped,
+    ("docs/loops.md", "agent"): the_agent_is_watched_and_stopped,
     ("docs/hooks.md", "function"): the_stop_hook_objects_once,
     ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
     ("docs/library.md", "tools"): tools_are_chosen_by_name,

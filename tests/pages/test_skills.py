@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from harness.settings import Settings
-from harness.skills import SKILL, Origin, Place, SkillBook
+from harness.skills import SKILL, DefinitionFolder, DefinitionOrigin, SkillBook
 from harness.skills.discovery import FILE, MOST_BYTES
-from harness.skills.prompt_texts import CATALOGUE_CHARACTERS
+from harness.skills.prompt_section import CATALOGUE_CHARACTERS
 from harness.skills.tool import SkillArguments
 from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import text
@@ -18,7 +18,7 @@ def test_the_skill_on_the_page_is_one(tmp_path: Path) -> None:
     [text] = re.findall(r"<!-- skill -->\n```markdown\n(.*?)```", TEXT, re.DOTALL)
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / FILE).write_text(text)
-    book = SkillBook([Place(tmp_path, Origin.PERSON)])
+    book = SkillBook([DefinitionFolder(tmp_path, DefinitionOrigin.PERSON)])
     [skill] = book.skills
     assert skill.name == "release"
     assert skill.description.startswith("How this project is released.")

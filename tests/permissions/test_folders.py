@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.permissions import Allow, Ask, Mode
-from harness.permissions.needs import NeedKind, needs_of
+from harness.permissions.needs import RequirementKind, requirements_of
 from harness.permissions.protected_places import Surroundings
 from tests.permissions.test_verdicts import bash, decided
 
@@ -62,10 +62,12 @@ def test_every_folder_that_bash_may_be_in_is_known(
     line = "".join(step + joint for step, joint in steps)
     assert BASH is not None
     ran = subprocess.run([BASH, "-c", line + "cat here"], cwd=root, capture_output=True, text=True, check=False)
-    needs = needs_of(bash(line + "cat here"), Surroundings(str(root), "/home/ada"))
-    asked = any(need.kind is NeedKind.UNREADABLE or need.dangers for need in needs)
+    needs = requirements_of(bash(line + "cat here"), Surroundings(str(root), "/home/ada"))
+    asked = any(need.kind is RequirementKind.UNREADABLE or need.dangers for need in needs)
     known = {str(Path(path).resolve()) for need in needs if need.shown == "here" for path in need.paths}
-    lost = any(need.kind is NeedKind.COMMAND and not need.looks and need.shown.startswith("cat") for need in needs)
+    lost = any(
+        need.kind is RequirementKind.COMMAND and not need.looks and need.shown.startswith("cat") for need in needs
+    )
     if ran.stdout and not asked and not lost:
         assert ran.stdout in {Path(path).read_text() for path in known if Path(path).is_file()}, (line, known)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.permissions import Allow, Answer, Ask, Decision, Deny, Mode, PermissionRequest, Permissions
+from harness.permissions import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.tools.tool import Effect
 
 
@@ -31,16 +31,14 @@ def test_the_table_of_modes(mode: Mode, effect: Effect) -> None:
 def test_always_for_a_file_tool_means_this_tool() -> None:
     permissions = Permissions(Mode.ASK)
     first = request(Effect.WRITE, "edit_file", path="a")
-    assert isinstance(permissions.remember(first, Answer("always")), Allow)
-    assert permissions.decide(request(Effect.WRITE, "edit_file", path="b")) == Allow(
-        "allowed for this session", "person"
-    )
+    assert isinstance(permissions.remember(first, PermissionAnswer("always")), Allow)
+    assert permissions.decide(request(Effect.WRITE, "edit_file", path="b")) == Allow("allowed for this session", "user")
     assert isinstance(permissions.decide(request(Effect.WRITE, "write_file", path="a")), Ask)
 
 
 def test_always_for_bash_means_exactly_this_command_line() -> None:
     permissions = Permissions(Mode.ASK)
-    permissions.remember(request(command="ls"), Answer("always"))
+    permissions.remember(request(command="ls"), PermissionAnswer("always"))
     assert isinstance(permissions.decide(request(command="ls")), Allow)
     assert isinstance(permissions.decide(request(command="ls", timeout=5)), Allow)
     for other in ("ls ", "ls; rm x", "LS"):
@@ -49,7 +47,7 @@ def test_always_for_bash_means_exactly_this_command_line() -> None:
 
 def test_always_for_another_tool_that_runs_means_exactly_this_input() -> None:
     permissions = Permissions(Mode.ASK)
-    permissions.remember(request(tool="ssh", command="ls", host="a"), Answer("always"))
+    permissions.remember(request(tool="ssh", command="ls", host="a"), PermissionAnswer("always"))
     assert isinstance(permissions.decide(request(tool="ssh", host="a", command="ls")), Allow)
     assert isinstance(permissions.decide(request(tool="ssh", host="b", command="ls")), Ask)
 
@@ -61,17 +59,17 @@ def test_only_always_is_remembered(choices: list[tuple[str, Literal["once", "alw
     for command, choice in choices:
         expected: type[Decision] = Allow if command in always else Ask
         assert isinstance(permissions.decide(request(command=command)), expected)
-        answered = permissions.remember(request(command=command), Answer(choice))
+        answered = permissions.remember(request(command=command), PermissionAnswer(choice))
         assert isinstance(answered, Deny) == (choice == "no")
         if choice == "always":
             always.add(command)
 
 
 def test_a_reason_goes_back_to_the_model() -> None:
-    denied = Permissions(Mode.ASK).remember(request(), Answer("no", "use the test database"))
+    denied = Permissions(Mode.ASK).remember(request(), PermissionAnswer("no", "use the test database"))
     assert isinstance(denied, Deny)
     assert denied.message.startswith("The user did not allow this: use the test database.")
-    unexplained = Permissions(Mode.ASK).remember(request(), Answer("no"))
+    unexplained = Permissions(Mode.ASK).remember(request(), PermissionAnswer("no"))
     assert isinstance(unexplained, Deny)
     assert "no reason was given" in unexplained.message
 
@@ -80,14 +78,14 @@ def test_a_session_that_only_reads_says_so_and_names_the_remedy() -> None:
     denied = Permissions(Mode.DENY).decide(request())
     assert isinstance(denied, Deny)
     assert denied.message == (
-        "This was not allowed: this session only reads, and bash runs a program; "
+        "This was not allowed: this session is read-only, and bash runs a program; "
         "only the user can change its permission mode."
     )
 
 
 def test_where_a_session_only_reads_no_earlier_answer_counts() -> None:
     permissions = Permissions(Mode.ASK)
-    permissions.remember(request(command="ls"), Answer("always"))
+    permissions.remember(request(command="ls"), PermissionAnswer("always"))
     permissions.mode = Mode.DENY
     assert isinstance(permissions.decide(request(command="ls")), Deny)
     permissions.mode = Mode.ASK

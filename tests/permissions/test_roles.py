@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.permissions import Allow, Ask, Deny, Mode
-from harness.permissions.disk import Contents, Disk
+from harness.permissions.disk import Disk, TreeContents
 from harness.permissions.programs import PROGRAMS
 from tests.permissions.test_verdicts import bash, decided, empty_disk, permissions
 
@@ -110,10 +110,10 @@ def test_what_takes_a_whole_folder_is_judged_by_what_is_in_it(line: str) -> None
     assert asked.trees
     plain = empty_disk(asked)
     assert isinstance(gate.decide(replace(request, disk=plain)), Allow)
-    held = Contents(("/srv/project/sub/.env",))
+    held = TreeContents(("/srv/project/sub/.env",))
     holding = replace(plain, trees=dict.fromkeys(asked.trees, held))
     assert isinstance(gate.decide(replace(request, disk=holding)), Deny)
-    too_large = replace(plain, trees=dict.fromkeys(asked.trees, Contents(complete=False)))
+    too_large = replace(plain, trees=dict.fromkeys(asked.trees, TreeContents(complete=False)))
     assert isinstance(gate.decide(replace(request, disk=too_large)), Ask)
 
 
@@ -177,7 +177,7 @@ def test_odd_names_are_no_list() -> None:
         gate = permissions(Mode.ASK)
         request = bash(line)
         asked = gate.questions(request)
-        odd = replace(empty_disk(asked), trees=dict.fromkeys(asked.trees, Contents(odd="a b")))
+        odd = replace(empty_disk(asked), trees=dict.fromkeys(asked.trees, TreeContents(odd="a b")))
         assert isinstance(gate.decide(replace(request, disk=odd)), Ask if matters else Allow), line
 
 

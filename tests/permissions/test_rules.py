@@ -4,10 +4,10 @@ import pytest
 
 from harness.permissions import (
     Allow,
-    Answer,
     Ask,
     Deny,
     Mode,
+    PermissionAnswer,
     PermissionRequest,
     RuleError,
     Verdict,
@@ -264,7 +264,7 @@ def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
     mode: Mode, tool: str, path: str, real: str
 ) -> None:
     session = permissions(mode, allow=["write(**)", "read(**)", "write", "read"])
-    session.remember(file_call(tool, "other"), Answer("always"))
+    session.remember(file_call(tool, "other"), PermissionAnswer("always"))
     decision = session.decide(file_call(tool, path, real))
     assert isinstance(decision, Ask), decision
     assert "place" in decision.why
@@ -367,7 +367,7 @@ def test_what_is_on_offer_is_what_would_have_allowed_it(line: str, offers: tuple
 
 def test_an_answer_with_a_rule_counts_for_what_the_rule_covers() -> None:
     session = permissions()
-    answer = Answer("always", rules=("bash(npm run *)",))
+    answer = PermissionAnswer("always", rules=("bash(npm run *)",))
     assert isinstance(session.remember(bash("npm run a"), answer), Allow)
     assert isinstance(session.decide(bash("npm run b")), Allow)
     assert isinstance(session.decide(bash("npm run b; git push")), Ask)
@@ -375,7 +375,7 @@ def test_an_answer_with_a_rule_counts_for_what_the_rule_covers() -> None:
 
 def test_an_answer_with_a_rule_that_is_not_understood_allows_this_once() -> None:
     session = permissions()
-    allowed = session.remember(bash("npm run a"), Answer("always", rules=("nonsense(",)))
+    allowed = session.remember(bash("npm run a"), PermissionAnswer("always", rules=("nonsense(",)))
     assert isinstance(allowed, Allow)
     assert "no rule was made" in allowed.not_kept
     assert isinstance(session.decide(bash("npm run a")), Ask)
@@ -383,13 +383,13 @@ def test_an_answer_with_a_rule_that_is_not_understood_allows_this_once() -> None
 
 def test_always_for_one_dangerous_line_takes_effect_for_exactly_this_line() -> None:
     session = permissions()
-    session.remember(bash("rm -rf build"), Answer("always"))
+    session.remember(bash("rm -rf build"), PermissionAnswer("always"))
     assert isinstance(session.decide(bash("rm -rf build")), Allow)
     assert isinstance(session.decide(bash("rm -rf build dist")), Ask)
 
 
 def test_an_answer_never_beats_a_denial() -> None:
     session = permissions(deny="bash(git push *)")
-    session.remember(bash("git push"), Answer("always"))
-    session.remember(bash("git push"), Answer("always", rules=("bash(git push)",)))
+    session.remember(bash("git push"), PermissionAnswer("always"))
+    session.remember(bash("git push"), PermissionAnswer("always", rules=("bash(git push)",)))
     assert isinstance(session.decide(bash("git push")), Deny)

@@ -14,11 +14,11 @@ from harness.permissions import (
     PermissionRequest,
     Permissions,
     RuleBook,
-    Scope,
+    RuleScope,
     Surroundings,
     Verdict,
 )
-from harness.permissions.disk import Contents, Disk, Questions
+from harness.permissions.disk import Disk, DiskQuestions, TreeContents
 from harness.tools.tool import Effect
 from tests.permissions.verdicts import DANGEROUS_LINES, HARMLESS, NOT_HARMLESS, TRAP_D20, Expected
 
@@ -31,7 +31,7 @@ def permissions(mode: Mode = Mode.ASK, **rules: str | list[str]) -> Permissions:
     book = RuleBook(AROUND)
     for verdict, texts in rules.items():
         for text in [texts] if isinstance(texts, str) else texts:
-            book.add(book.parse(Verdict(verdict), text, Scope.SETTINGS))
+            book.add(book.parse(Verdict(verdict), text, RuleScope.SETTINGS))
     return Permissions(mode, book=book)
 
 
@@ -39,10 +39,10 @@ def bash(command: str) -> PermissionRequest:
     return PermissionRequest("1", "bash", Effect.RUN, command, command, {"command": command})
 
 
-def empty_disk(asked: Questions) -> Disk:
+def empty_disk(asked: DiskQuestions) -> Disk:
     """A disk without links, on which nothing fits a pattern, and no folder holds what matters."""
     places = {path: (normpath(path),) for path in (*asked.paths, *asked.patterns)}
-    return Disk(places, dict.fromkeys(asked.patterns, ()), dict.fromkeys(asked.trees, Contents()))
+    return Disk(places, dict.fromkeys(asked.patterns, ()), dict.fromkeys(asked.trees, TreeContents()))
 
 
 def decided(command: str, mode: Mode = Mode.ASK, **rules: str | list[str]) -> Decision:

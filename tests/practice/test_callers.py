@@ -12,10 +12,9 @@ import psutil
 import pytest
 
 from harness.practice import wire
-from harness.practice.callers import Callers
-from harness.practice.improviser import Improviser
-from harness.practice.listener import Listener
+from harness.practice.listener import CallerPolicy, Listener
 from harness.practice.proxy import FaultProxy
+from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.wire import HttpRequest
@@ -28,7 +27,7 @@ PORT = 4711
 
 def refusal(host: str, bound: str = "127.0.0.1", also: tuple[str, ...] = (), **headers: str) -> str:
     given = (("host", host), *((name.replace("_", "-"), value) for name, value in headers.items()))
-    refused = Callers(bound, PORT, also).refusal(HttpRequest("POST", "/v1/messages", given, b""))
+    refused = CallerPolicy(bound, PORT, also).refusal(HttpRequest("POST", "/v1/messages", given, b""))
     return "" if refused is None else refused.message
 
 
@@ -77,7 +76,7 @@ def test_what_a_browser_says_about_the_site_counts_where_it_sends_no_origin(site
 
 @asynccontextmanager
 async def both() -> AsyncIterator[tuple[Listener, Listener]]:
-    async with PracticeServer(Improviser()) as server, FaultProxy(server.base_url) as proxy:
+    async with PracticeServer(RuleModel()) as server, FaultProxy(server.base_url) as proxy:
         yield server, proxy
 
 
@@ -174,7 +173,7 @@ async def test_what_a_client_sends_while_a_reply_stalls_is_not_read_on() -> None
 )
 async def test_a_request_that_does_not_come_to_its_end_is_given_up(sent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "REQUEST_S", 0.2)
-    async with PracticeServer(Improviser()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         writer.write(sent.encode())
@@ -184,7 +183,7 @@ async def test_a_request_that_does_not_come_to_its_end_is_given_up(sent: str, mo
 
 async def test_a_connection_that_says_nothing_is_closed_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "IDLE_S", 0.2)
-    async with PracticeServer(Improviser()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         assert await reader.read() == b""
@@ -192,7 +191,7 @@ async def test_a_connection_that_says_nothing_is_closed_in_the_end(monkeypatch: 
 
 
 async def test_a_head_without_end_closes_the_connection() -> None:
-    async with PracticeServer(Improviser()) as server, asyncio.timeout(5):
+    async with PracticeServer(RuleModel()) as server, asyncio.timeout(5):
         name, port = server.base_url.removeprefix("http://").split(":")
         reader, writer = await asyncio.open_connection(name, int(port))
         writer.write(b"POST / HTTP/1.1\r\nx-large: " + b"x" * 100_000)

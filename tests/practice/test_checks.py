@@ -1,4 +1,4 @@
-"""Requests that the real API refuses, and in which words (api §5.1, R21)."""
+"""Requests that the real API refuses, and in which words."""
 
 import base64
 import struct
@@ -9,11 +9,10 @@ from anthropic.types import AnthropicBetaParam, ToolUnionParam
 from anthropic.types.beta import BetaToolUnionParam
 
 from harness.events import Block, Json
-from harness.practice.betas import beta_problem
-from harness.practice.check_images import pixels
-from harness.practice.checks import check
+from harness.practice.message_checks import pixels
+from harness.practice.prepared_reply import sign
+from harness.practice.request_checks import beta_problem, check
 from harness.practice.rules import ServerRules
-from harness.practice.signatures import sign
 from harness.practice.token_count import ByteCounter
 from harness.practice.tool_types import TOOL_TYPES
 from tests.practice.raw_client import TOOL, request

@@ -8,7 +8,7 @@ import pytest
 from harness.events import Json, Message, Reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
-from harness.practice.improviser import Improviser
+from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import TOOL, post, request
@@ -41,7 +41,7 @@ async def asked(server: PracticeServer, *messages: Message) -> Reply:
 
 
 async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
-    async with PracticeServer(Improviser(), script=Script.load("crowd")) as server:
+    async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
         reply = await asked(server, QUESTION)
     assert (reply.stop_reason, reply.cut_calls) == ("tool_use", ())
     assert len(reply.calls) == len({call.id for call in reply.calls}) == CROWD
@@ -57,7 +57,7 @@ async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
 
 
 async def test_what_became_of_all_four_hundred_is_told() -> None:
-    async with PracticeServer(Improviser(), script=Script.load("crowd")) as server:
+    async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
         reply = await asked(server, QUESTION)
         results = [_result(call.id, failed=number % 40 == 0) for number, call in enumerate(reply.calls)]
         told = await asked(server, QUESTION, Message("assistant", reply.content), Message("user", tuple(results)))
@@ -73,7 +73,7 @@ def _result(id: str, *, failed: bool) -> Json:
 
 
 async def test_every_fifth_request_of_an_agent_fails_and_none_of_the_one_that_asked_for_them() -> None:
-    async with PracticeServer(Improviser(), script=Script.load("crowd")) as server:
+    async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
         await asked(server, QUESTION)
         again = [await post(server.base_url, request(tools=[TASK])) for _ in range(5)]
         agents = [await post(server.base_url, request(tools=[TOOL])) for _ in range(100)]

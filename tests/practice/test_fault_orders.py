@@ -4,14 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.practice.fault_commands import break_model, break_tool
-from harness.practice.fault_orders import MOST, OrderError, Strikes, order_of
-from harness.practice.fault_words import MODEL_KINDS, TOOL_KINDS
+from harness.practice.fault_kinds import MODEL_KINDS, TOOL_KINDS
+from harness.practice.fault_orders import MOST, AppliesTo, FaultQueue, OrderError, break_model, cut, order_of
 from harness.practice.faults import StatusFault
-from harness.practice.pending_faults import Orders, cut
-from harness.practice.replies import ScriptedReply, Text, ToolUse, say
-from harness.practice.step import Play
-from harness.practice.tool_fault_orders import ToolOrders
+from harness.practice.replies import ScriptedReply, TextPart, ToolUse, say
+from harness.practice.script_entries import PlayReply
+from harness.practice.tool_fault_orders import ToolFaultQueue, break_tool
 
 TOOLS = ("bash", "grep", "read_file")
 TURN = {"messages": [{"role": "user", "content": "Hello"}]}
@@ -47,19 +45,19 @@ def test_an_order_is_typed_as_it_says_itself(kind: str, times: int, after: int |
         ("stal", "did you mean stall?"),
         ("cut tol", "There is no fault called 'cut tol'; did you mean cut-tool?"),
         ("zzz", "there are 529, 429"),
-        ("529 0", "'0' is no number of times; type one from 1 to 1,000."),
-        ("529 -1", "'-1' is no number of times"),
-        ("529 ²", "'²' is no number of times"),
-        ("529 3 4", "'3 4' is not understood; type for example /fault 429 2 after 5."),
-        ("429 after", "'after' is no number of times"),
-        ("429 2 after nan", "'nan' is no number of seconds"),
-        ("429 after 1e99", "'1e99' is no number of seconds"),
-        ("cut after 3", "cut says nothing of when to come again; `after` is for the numbers, such as 429."),
+        ("529 0", "'0' is not a number of times; type one from 1 to 1,000."),
+        ("529 -1", "'-1' is not a number of times"),
+        ("529 ²", "'²' is not a number of times"),
+        ("529 3 4", "'3 4' is not valid; type for example /fault 429 2 after 5."),
+        ("429 after", "'after' is not a number of times"),
+        ("429 2 after nan", "'nan' is not a number of seconds"),
+        ("429 after 1e99", "'1e99' is not a number of seconds"),
+        ("cut after 3", "cut has no wait; `after` is for status codes, such as 429."),
         ("off 3", "There is no fault called 'off'"),
     ],
 )
 def test_what_is_not_understood_is_one_sentence_with_what_can_be_typed(text: str, said: str) -> None:
-    orders = Orders()
+    orders = FaultQueue()
     with pytest.raises(OrderError) as raised:
         break_model(text, orders)
     assert said in str(raised.value)
@@ -75,14 +73,14 @@ def test_any_text_is_an_order_or_a_sentence(text: str) -> None:
 
 def _said_of_model(text: str) -> str:
     try:
-        return break_model(text, Orders()).said
+        return break_model(text, FaultQueue()).said
     except OrderError as error:
         return str(error)
 
 
 def _said_of_tool(text: str) -> str:
     try:
-        return break_tool(text, ToolOrders(), TOOLS).said
+        return break_tool(text, ToolFaultQueue(), TOOLS).said
     except OrderError as error:
         return str(error)
 
@@ -92,13 +90,13 @@ def _said_of_tool(text: str) -> str:
     [
         ("gerp timeout", "There is no tool called gerp; did you mean grep?"),
         ("zzz timeout", "there are bash, grep, read_file."),
-        ("grep timout", "There is no fault of a tool called 'timout'; did you mean timeout?"),
-        ("grep", "'grep' is not understood; type for example /toolfault grep timeout 3."),
-        ("grep timeout x", "'x' is no number of times"),
+        ("grep timout", "There is no tool fault 'timout'; did you mean timeout?"),
+        ("grep", "'grep' is not valid; type for example /toolfault grep timeout 3."),
+        ("grep timeout x", "'x' is not a number of times"),
     ],
 )
 def test_so_is_what_is_not_understood_about_a_tool(text: str, said: str) -> None:
-    orders = ToolOrders()
+    orders = ToolFaultQueue()
     with pytest.raises(OrderError) as raised:
         break_tool(text, orders, TOOLS)
     assert said in str(raised.value)
@@ -106,7 +104,7 @@ def test_so_is_what_is_not_understood_about_a_tool(text: str, said: str) -> None
 
 
 def test_alone_both_list_every_kind_and_what_waits_and_change_nothing() -> None:
-    orders, tool_orders = Orders(), ToolOrders()
+    orders, tool_orders = FaultQueue(), ToolFaultQueue()
     assert break_model("429 2 after 5", orders).ordered == "429 2 after 5"
     assert break_tool("grep timeout 3", tool_orders, TOOLS).ordered == "grep timeout 3"
     for listed, kinds, waits in (
@@ -120,7 +118,7 @@ def test_alone_both_list_every_kind_and_what_waits_and_change_nothing() -> None:
 
 
 def test_off_calls_off_what_is_left_and_says_how_much_that_was() -> None:
-    orders = Orders()
+    orders = FaultQueue()
     break_model("529 3", orders)
     break_model("cut", orders)
     orders.next(TURN, lambda: None)
@@ -128,11 +126,11 @@ def test_off_calls_off_what_is_left_and_says_how_much_that_was() -> None:
     assert break_model("off", orders).said == "Called off; 3 requests would have gone wrong."
     assert orders.waiting == ()
     nothing = break_model("off", orders)
-    assert (nothing.said, nothing.ordered) == ("Nothing was ordered to go wrong.", "")
+    assert (nothing.said, nothing.ordered) == ("No fault was ordered.", "")
 
 
 def test_orders_come_in_turn_and_one_that_is_not_for_a_request_lets_the_next_one_pass() -> None:
-    orders = Orders()
+    orders = FaultQueue()
     for text in ("cut tool", "too long", "529"):
         break_model(text, orders)
     assert orders.next(SUMMARY, lambda: say("A summary.")) == StatusFault(529)
@@ -141,15 +139,15 @@ def test_orders_come_in_turn_and_one_that_is_not_for_a_request_lets_the_next_one
     assert isinstance(first, StatusFault)
     assert first.status == 400
     assert orders.next(TURN, lambda: ScriptedReply((ToolUse("bash"),))) is None
-    call = ScriptedReply((Text("Look."), ToolUse("bash", {"command": "ls"})))
+    call = ScriptedReply((TextPart("Look."), ToolUse("bash", {"command": "ls"})))
     second = orders.next(TURN, lambda: call)
-    assert isinstance(second, Play)
+    assert isinstance(second, PlayReply)
     assert second.reply == call
     assert orders.waiting == ()
 
 
 def test_an_order_without_condition_takes_any_request_and_a_reply_that_would_be_an_error_is_left_alone() -> None:
-    orders = Orders()
+    orders = FaultQueue()
     break_model("reset", orders)
     assert orders.next(TURN, lambda: None) is None
     assert orders.next(SUMMARY, lambda: say("A summary.")) is not None
@@ -159,13 +157,13 @@ def test_an_order_without_condition_takes_any_request_and_a_reply_that_would_be_
 def test_a_cut_reply_is_a_beginning_of_the_reply_and_later_cuts_hold_more(
     texts: list[str], first: int, more: int
 ) -> None:
-    reply = ScriptedReply((*map(Text, texts), ToolUse("bash", {"command": "ls"})))
+    reply = ScriptedReply((*map(TextPart, texts), ToolUse("bash", {"command": "ls"})))
     whole = "".join(texts)
 
     def said(share: float) -> str:
         parts = cut(reply, share).parts
-        assert all(isinstance(part, Text) for part in parts)
-        return "".join(part.text for part in parts if isinstance(part, Text))
+        assert all(isinstance(part, TextPart) for part in parts)
+        return "".join(part.text for part in parts if isinstance(part, TextPart))
 
     shorter, longer = said(first / 20), said((first + more) / 20)
     assert whole.startswith(longer)
@@ -175,6 +173,6 @@ def test_a_cut_reply_is_a_beginning_of_the_reply_and_later_cuts_hold_more(
 
 def test_which_requests_a_kind_is_for() -> None:
     strikes = {kind: order.strikes for kind in MODEL_KINDS if (order := order_of(kind))}
-    assert {kind for kind, where in strikes.items() if where is Strikes.CALL} == {"cut-tool", "garbage-tool"}
-    assert strikes["529"] is strikes["reset"] is Strikes.ANY
-    assert strikes["too-long"] is Strikes.TURN
+    assert {kind for kind, where in strikes.items() if where is AppliesTo.CALL} == {"cut-tool", "garbage-tool"}
+    assert strikes["529"] is strikes["reset"] is AppliesTo.ANY
+    assert strikes["too-long"] is AppliesTo.TURN

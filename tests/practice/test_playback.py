@@ -4,15 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Json
-from harness.model.prompt import summary_message, summary_request
-from harness.practice.chance import MIX, USUAL, Chance
+from harness.model.notices import summary_message, summary_request
 from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say
 from harness.practice.requests import Purpose, purpose
 from harness.practice.script import After, Script
-from harness.practice.step import Play, Step
+from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, ScriptEntry
 from tests.practice.raw_client import request
 
 ANY = request()
@@ -28,11 +27,11 @@ def words(script: str, *bodies: Json) -> list[str]:
     return [_word(playback.next(body)) for body in bodies]
 
 
-def _word(action: Play | StatusFault | ApiError) -> str:
+def _word(action: PlayReply | StatusFault | ApiError) -> str:
     match action:
-        case Play(None, _):
+        case PlayReply(None, _):
             return "pass"
-        case Play(reply) if reply is not None:
+        case PlayReply(reply) if reply is not None:
             return "".join(getattr(part, "text", "?") for part in reply.parts)
         case StatusFault(status):
             return str(status)
@@ -101,11 +100,11 @@ def test_tool_results_are_words_to_look_for() -> None:
 
 
 def test_a_fault_by_chance_uses_no_entry() -> None:
-    script = Script((Step(Play(say("a"))),), After.ERROR, chance=Chance(1, mix=("reset", "overloaded")))
+    script = Script((ScriptEntry(PlayReply(say("a"))),), After.ERROR, chance=Chance(1, mix=("reset", "overloaded")))
     playback = Playback(script)
     for _ in range(30):
         match playback.next(ANY):
-            case Play(reply, fault):
+            case PlayReply(reply, fault):
                 assert reply == say("a")
                 assert isinstance(fault, Reset)
             case other:

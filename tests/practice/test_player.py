@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.practice import faults
+from harness.practice.fault_player import FaultPlayer, ReplyEnd, Send, Silence
 from harness.practice.faults import KINDS, StreamFault
-from harness.practice.player import End, Player, Send, Wait
-from harness.practice.replies import ScriptedReply, Text, ToolUse
+from harness.practice.replies import ScriptedReply, TextPart, ToolUse
 from harness.practice.sse import Envelope, Frame, FrameReader, frames
 
 ENVELOPE = Envelope("msg_1", "practice-1", 10, 5, signatures=("", ""))
@@ -20,16 +20,16 @@ PLACED: dict[str, Any] = {
     for kind, fault in KINDS.items()
     if "at" in {field.name for field in dataclasses.fields(fault)} and kind != "pings_only"
 }
-REPLY = ScriptedReply((Text("abcdefgh"), ToolUse("bash", {"command": "ls -l"}, "toolu_1")), chunk_size=4)
+REPLY = ScriptedReply((TextPart("abcdefgh"), ToolUse("bash", {"command": "ls -l"}, "toolu_1")), chunk_size=4)
 
 
 def events() -> list[Frame]:
     return list(frames(REPLY, ENVELOPE))
 
 
-def played(fault: StreamFault | None, limit: int = 200) -> list[Send | Wait | End]:
-    player = Player(fault, "req_1")
-    acts: list[Send | Wait | End] = []
+def played(fault: StreamFault | None, limit: int = 200) -> list[Send | Silence | ReplyEnd]:
+    player = FaultPlayer(fault, "req_1")
+    acts: list[Send | Silence | ReplyEnd] = []
     for event in events():
         for act in player.feed(event):
             acts.append(act)
@@ -49,20 +49,20 @@ def names(fault: StreamFault | None) -> list[str | None]:
 
 def test_without_a_fault_every_event_goes_out_and_the_body_ends() -> None:
     assert [frame.data for frame in sent(None)] == [frame.data for frame in events()]
-    assert played(None)[-1] is End.FINISH
+    assert played(None)[-1] is ReplyEnd.FINISH
 
 
 @pytest.mark.parametrize(
     ("fault", "last"),
     [
-        (faults.Reset(3), End.RESET),
-        (faults.CutChunk(3), End.CUT),
-        (faults.ShortLength(3), End.CLOSE),
-        (faults.CleanEnd(3), End.FINISH),
-        (faults.CloseDelimited(3), End.FINISH),
+        (faults.Reset(3), ReplyEnd.RESET),
+        (faults.CutChunk(3), ReplyEnd.CUT),
+        (faults.ShortLength(3), ReplyEnd.CLOSE),
+        (faults.CleanEnd(3), ReplyEnd.FINISH),
+        (faults.CloseDelimited(3), ReplyEnd.FINISH),
     ],
 )
-def test_an_ending_comes_after_the_chosen_number_of_events(fault: StreamFault, last: End) -> None:
+def test_an_ending_comes_after_the_chosen_number_of_events(fault: StreamFault, last: ReplyEnd) -> None:
     assert played(fault)[-1] is last
     assert len(sent(fault)) == 3
 
@@ -79,7 +79,7 @@ def test_a_place_beyond_the_reply_is_just_before_message_stop() -> None:
 
 def test_at_the_end_a_fault_follows_message_stop() -> None:
     assert names(faults.ErrorEvent("end"))[-2:] == ["message_stop", "error"]
-    assert played(faults.Stall("end"))[-2:] == [Wait(None), End.FINISH]
+    assert played(faults.Stall("end"))[-2:] == [Silence(None), ReplyEnd.FINISH]
 
 
 def test_pings_go_on_for_ever_or_end_after_a_count() -> None:
@@ -88,7 +88,7 @@ def test_pings_go_on_for_ever_or_end_after_a_count() -> None:
 
 
 def test_a_tool_call_is_cut_at_the_chosen_character() -> None:
-    for ending, last in (("end", End.FINISH), ("reset", End.RESET), ("max_tokens", End.FINISH)):
+    for ending, last in (("end", ReplyEnd.FINISH), ("reset", ReplyEnd.RESET), ("max_tokens", ReplyEnd.FINISH)):
         fault = faults.CutTool(7, ending)  # type: ignore[arg-type]
         pieces = [frame.data for frame in sent(fault) if "input_json_delta" in frame.data]
         assert "".join(piece.split('"partial_json":"')[1].split('"}}')[0] for piece in pieces) == '{\\"comma'
@@ -119,13 +119,13 @@ def test_a_fault_with_a_place_never_touches_what_came_before_it(at: int, kind: s
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_a_strange_upstream_stream_does_not_break_a_fault(kind: str) -> None:
-    player = Player(KINDS[kind](), "req_1")
+    player = FaultPlayer(KINDS[kind](), "req_1")
     for name in ("message_start", "content_block_start", "content_block_delta", None, "message_delta", "message_stop"):
         for data in ("{", "[]", "{}"):
             for count, _ in enumerate(player.feed(Frame(name, data))):
                 if count > 3:
                     break
-    assert player.ended or list(player.finish())[-1] is End.FINISH
+    assert player.ended or list(player.finish())[-1] is ReplyEnd.FINISH
 
 
 @given(cuts=st.sets(st.integers(1, 1200), max_size=20), newline=st.sampled_from(["\n", "\r\n"]))

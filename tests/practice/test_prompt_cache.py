@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import Json
-from harness.practice.improviser import Improviser
 from harness.practice.prompt_cache import PromptCache
 from harness.practice.requests import messages as values_of
+from harness.practice.rule_model import RuleModel
 from harness.practice.rules import ServedModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -165,7 +165,7 @@ SYSTEM = [{"type": "text", "text": LONG, "cache_control": {"type": "ephemeral"}}
 async def test_the_sdk_is_told_what_was_written_and_read_until_it_is_forgotten() -> None:
     now = 0.0
     async with (
-        PracticeServer(Improviser(), clock=lambda: now) as server,
+        PracticeServer(RuleModel(), clock=lambda: now) as server,
         AsyncAnthropic(base_url=server.base_url, api_key="key", max_retries=0) as client,
     ):
 
@@ -225,7 +225,7 @@ async def test_the_sdk_is_told_what_changed_since_the_request_before() -> None:
     later: list[Any] = [first, {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "and?"}]
     usual = {"model": "practice-1", "max_tokens": 100, "system": SYSTEM, "tools": tools, "messages": later}
     async with (
-        PracticeServer(Improviser()) as server,
+        PracticeServer(RuleModel()) as server,
         AsyncAnthropic(base_url=server.base_url, api_key="key", max_retries=0) as client,
     ):
 

@@ -9,12 +9,12 @@ import httpx2
 import pytest
 
 from harness.events import Json
-from harness.practice.chance import Chance
-from harness.practice.exchange import Exchange
 from harness.practice.proxy import FaultProxy, UpstreamError
-from harness.practice.replies import ScriptedReply, Text
+from harness.practice.replies import ScriptedReply, TextPart
+from harness.practice.requests import RecordedExchange
 from harness.practice.rules import ServerRules
 from harness.practice.script import Script
+from harness.practice.script_entries import Chance
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import HEADERS, post, request
 
@@ -25,7 +25,7 @@ class Steady:
     """A brain that always says the same."""
 
     def answer(self, request: Json) -> ScriptedReply:
-        return ScriptedReply((Text("äbcdefgh"),), chunk_size=2)
+        return ScriptedReply((TextPart("äbcdefgh"),), chunk_size=2)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ async def test_events_pass_as_they_come() -> None:
 
 
 async def test_credentials_pass_and_are_not_kept(upstream: PracticeServer) -> None:
-    exchanges: list[Exchange] = []
+    exchanges: list[RecordedExchange] = []
     async with FaultProxy(upstream.base_url, on_exchange=exchanges.append) as proxy:
         assert (await post(proxy.base_url)).status == 200
         assert (await post(proxy.base_url, headers=HEADERS | {"authorization": "Bearer wrong"})).status == 401

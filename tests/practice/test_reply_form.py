@@ -9,8 +9,8 @@ from anthropic import AsyncAnthropic, beta_async_tool
 from pydantic import BaseModel
 
 from harness.events import Json
-from harness.practice.improviser import Improviser
-from harness.practice.replies import ScriptedReply, Text, ToolUse
+from harness.practice.replies import ScriptedReply, TextPart, ToolUse
+from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.token_count import ByteCounter
@@ -42,7 +42,7 @@ WEATHER: Json = {
 class Says:
     """A brain that says one thing, and keeps what it was asked."""
 
-    def __init__(self, *parts: Text | ToolUse) -> None:
+    def __init__(self, *parts: TextPart | ToolUse) -> None:
         self.parts = parts
         self.asked: Json = {}
 
@@ -61,7 +61,7 @@ class Person(BaseModel):
 async def sdk() -> AsyncIterator[AsyncAnthropic]:
     """The real SDK, connected to the improviser."""
     async with (
-        PracticeServer(Improviser()) as server,
+        PracticeServer(RuleModel()) as server,
         AsyncAnthropic(base_url=server.base_url, api_key="practice", max_retries=0) as client,
     ):
         yield client
@@ -90,7 +90,7 @@ ORDERED = [
 async def test_a_system_message_is_no_order_of_the_user(checks: str) -> None:
     script = Script.parse(f'[server]\nchecks = "{checks}"')
     body = request(model="claude-opus-4-8", messages=ORDERED, tools=[BASH], stream=False, max_tokens=1_000)
-    async with PracticeServer(Improviser(), script=script) as server:
+    async with PracticeServer(RuleModel(), script=script) as server:
         seen = await post(server.base_url, body)
         alone = await post(server.base_url, body | {"messages": ORDERED[:1]})
     assert [block.get("input") for block in seen.json["content"]] == [
@@ -123,7 +123,7 @@ async def test_the_sdk_s_tool_runner_goes_on_without_a_thread(sdk: AsyncAnthropi
 
 @pytest.mark.parametrize("checks", ["strict", "off"])
 async def test_a_thread_is_refused_by_its_code(checks: str) -> None:
-    async with PracticeServer(Improviser(), script=Script.parse(f'[server]\nchecks = "{checks}"')) as server:
+    async with PracticeServer(RuleModel(), script=Script.parse(f'[server]\nchecks = "{checks}"')) as server:
         seen = await post(server.base_url, request(thread={"type": "create"}))
     assert seen.status == 400
     assert seen.json["error"]["details"] == {"error_code": "thread_unsupported_request"}
@@ -135,14 +135,14 @@ async def test_a_thread_is_refused_by_its_code(checks: str) -> None:
 @pytest.mark.parametrize("choice", [{"type": "any"}, {"type": "tool", "name": "forecast"}])
 async def test_a_forced_tool_is_called_with_input_that_fits(choice: Json) -> None:
     body = asks("What is the weather in Paris for 3 days?", tools=[BASH, WEATHER], tool_choice=choice)
-    reply = await replied(Says(Text("No idea.")), body)
+    reply = await replied(Says(TextPart("No idea.")), body)
     (call,) = reply["content"]
     assert (call["name"], call["input"]) == ("forecast", {"city": "Paris", "days": 3, "unit": "C"})
     assert reply["stop_reason"] == "tool_use"
 
 
 async def test_a_call_of_the_model_itself_is_kept_without_its_words() -> None:
-    brain = Says(Text("I look."), ToolUse("bash", {"command": "ls"}))
+    brain = Says(TextPart("I look."), ToolUse("bash", {"command": "ls"}))
     reply = await replied(brain, asks("list the files", tools=[BASH, WEATHER], tool_choice={"type": "any"}))
     assert [block.get("input") for block in reply["content"]] == [{"command": "ls"}]
     other = await replied(brain, asks("hello", tools=[BASH, WEATHER], tool_choice={"type": "tool", "name": "forecast"}))
@@ -151,12 +151,12 @@ async def test_a_call_of_the_model_itself_is_kept_without_its_words() -> None:
 
 
 async def test_no_tool_is_called_when_none_may_be() -> None:
-    reply = await replied(Improviser(), asks("list the files", tools=[BASH], tool_choice={"type": "none"}))
+    reply = await replied(RuleModel(), asks("list the files", tools=[BASH], tool_choice={"type": "none"}))
     assert {block["type"] for block in reply["content"]} == {"text"}
 
 
 async def test_one_call_at_a_time_when_they_may_not_be_parallel() -> None:
-    brain = Says(Text("Both."), ToolUse("bash", {"command": "a"}), ToolUse("bash", {"command": "b"}))
+    brain = Says(TextPart("Both."), ToolUse("bash", {"command": "a"}), ToolUse("bash", {"command": "b"}))
     choice = {"type": "auto", "disable_parallel_tool_use": True}
     reply = await replied(brain, asks("go", tools=[BASH], tool_choice=choice))
     assert [block["type"] for block in reply["content"]] == ["text", "tool_use"]
@@ -166,7 +166,7 @@ async def test_one_call_at_a_time_when_they_may_not_be_parallel() -> None:
 
 async def test_the_tools_of_the_api_are_known_by_their_type() -> None:
     tools = [{"type": "bash_20250124", "name": "bash"}, {"type": "web_search_20250305", "name": "web_search"}]
-    reply = await replied(Improviser(), asks("list the files", tools=tools))
+    reply = await replied(RuleModel(), asks("list the files", tools=tools))
     assert (reply["content"][-1]["name"], reply["stop_reason"]) == ("bash", "tool_use")
     assert "command" in reply["content"][-1]["input"]
 
@@ -174,7 +174,7 @@ async def test_the_tools_of_the_api_are_known_by_their_type() -> None:
 async def test_the_text_editor_is_used_by_its_commands_and_its_results_are_read() -> None:
     editor = {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool"}
     body = asks("read README.md", tools=[editor])
-    first = await replied(Improviser(), body)
+    first = await replied(RuleModel(), body)
     call = first["content"][-1]
     assert call["name"] == "str_replace_based_edit_tool"
     assert call["input"] == {"command": "view", "path": "README.md"}
@@ -183,13 +183,13 @@ async def test_the_text_editor_is_used_by_its_commands_and_its_results_are_read(
         {"role": "assistant", "content": first["content"]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call["id"], "content": "# The only line"}]},
     ]
-    last = await replied(Improviser(), body | {"messages": answered})
+    last = await replied(RuleModel(), body | {"messages": answered})
     assert last["stop_reason"] == "end_turn"
     assert "# The only line" in last["content"][-1]["text"]
 
 
 async def test_a_server_tool_that_is_forced_is_used_once_and_one_that_this_server_lacks_is_unavailable() -> None:
-    brain = Says(Text("No idea."))
+    brain = Says(TextPart("No idea."))
     tools = [{"type": "web_search_20250305", "name": "web_search"}]
     reply = await replied(brain, asks("Who won?", tools=tools, tool_choice={"type": "tool", "name": "web_search"}))
     used, result, _ = reply["content"]
@@ -227,9 +227,9 @@ async def test_the_older_name_of_the_output_format_needs_its_beta() -> None:
         "additionalProperties": False,
     }
     body = asks("Take 7", output_format={"type": "json_schema", "schema": schema})
-    reply = await replied(Improviser(), body, OLD | {"anthropic-beta": "structured-outputs-2025-11-13"})
+    reply = await replied(RuleModel(), body, OLD | {"anthropic-beta": "structured-outputs-2025-11-13"})
     assert json.loads(reply["content"][0]["text"]) == {"n": 7}
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         refused = await post(server.base_url, body, headers=OLD)
     assert refused.json["error"]["message"] == "output_format: Extra inputs are not permitted"
 
@@ -237,7 +237,7 @@ async def test_the_older_name_of_the_output_format_needs_its_beta() -> None:
 async def test_tools_are_still_called_before_an_answer_in_json() -> None:
     schema = {"type": "object", "properties": {}, "additionalProperties": False}
     config = {"format": {"type": "json_schema", "schema": schema}}
-    reply = await replied(Improviser(), asks("list the files", tools=[BASH], output_config=config))
+    reply = await replied(RuleModel(), asks("list the files", tools=[BASH], output_config=config))
     assert [block["type"] for block in reply["content"]] == ["tool_use"]
 
 
@@ -251,13 +251,13 @@ async def test_tools_are_still_called_before_an_answer_in_json() -> None:
 )
 async def test_a_stop_sequence_ends_the_text_before_it(sequences: list[str], text: str, matched: str) -> None:
     body = asks("count", stop_sequences=sequences, tools=[BASH])
-    reply = await replied(Says(Text("one two three four"), ToolUse("bash", {"command": "x"})), body)
+    reply = await replied(Says(TextPart("one two three four"), ToolUse("bash", {"command": "x"})), body)
     assert (reply["stop_reason"], reply["stop_sequence"]) == ("stop_sequence", matched)
     assert [block["text"] for block in reply["content"]] == ([text] if text else [])
 
 
 async def test_a_stream_names_its_stop_sequence_too() -> None:
-    async with PracticeServer(Says(Text("one two"))) as server:
+    async with PracticeServer(Says(TextPart("one two"))) as server:
         seen = await post(server.base_url, asks("count", stop_sequences=["two", "three"]))
     assert seen.data[-2]["delta"] == {"stop_reason": "stop_sequence", "stop_sequence": "two"}
 
@@ -266,9 +266,9 @@ async def test_a_stream_names_its_stop_sequence_too() -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        (Text("日本語の長い文章です。" * 9),),
-        (Text("Well, "), ToolUse("bash", {"command": "echo " + "long " * 40})),
-        (Text("word " * 100),),
+        (TextPart("日本語の長い文章です。" * 9),),
+        (TextPart("Well, "), ToolUse("bash", {"command": "echo " + "long " * 40})),
+        (TextPart("word " * 100),),
     ],
 )
 async def test_a_reply_keeps_to_its_limit_of_tokens(limit: int, parts: tuple[Any, ...]) -> None:
@@ -316,13 +316,13 @@ RESULTS = [
     ],
 )
 async def test_a_model_thinks_where_it_would(model: str, changes: Json, thinks: bool) -> None:
-    reply = await replied(Improviser(), asks("hello") | {"model": model, "max_tokens": 2_000} | changes)
+    reply = await replied(RuleModel(), asks("hello") | {"model": model, "max_tokens": 2_000} | changes)
     kinds = [block["type"] for block in reply["content"]]
     assert (kinds[0] == "thinking", kinds.count("thinking")) == (thinks, thinks)
 
 
 async def test_thinking_counts_against_the_limit_and_is_unsigned_where_it_is_cut() -> None:
-    reply = await replied(Improviser(), asks("hello", thinking={"type": "adaptive"}) | {"max_tokens": 5})
+    reply = await replied(RuleModel(), asks("hello", thinking={"type": "adaptive"}) | {"max_tokens": 5})
     (thought,) = reply["content"]
     assert (thought["type"], thought["signature"], reply["stop_reason"]) == ("thinking", "", "max_tokens")
     assert reply["usage"]["output_tokens"] <= 5
@@ -342,11 +342,11 @@ async def test_thinking_is_signed_shown_or_omitted_and_taken_back(model: str, di
         "model": model,
         "thinking": {"type": "adaptive"} | ({"display": display} if display else {}),
     }
-    reply = await replied(Improviser(), body)
+    reply = await replied(RuleModel(), body)
     thought = reply["content"][0]
     assert bool(thought["thinking"]) is shown
     assert thought["signature"]
-    without = await replied(Improviser(), body | {"thinking": {"type": "disabled"}})
+    without = await replied(RuleModel(), body | {"thinking": {"type": "disabled"}})
     assert reply["usage"]["output_tokens"] > without["usage"]["output_tokens"] + 10
     again = [*body["messages"], {"role": "assistant", "content": reply["content"]}, {"role": "user", "content": "so?"}]
-    await replied(Improviser(), body | {"messages": again})
+    await replied(RuleModel(), body | {"messages": again})

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from harness.events import Json
 from harness.practice.playback import Playback
-from harness.practice.replies import ScriptedReply, Text, Thinking, ToolUse
-from harness.practice.reply_size import EFFORT_SHARES, is_cut, rest_of, sized
+from harness.practice.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
+from harness.practice.reply_form import EFFORT_SHARES, is_cut, rest_of, sized
 from harness.practice.rules import Profile
 from harness.practice.script import Script
-from harness.practice.step import Play, Step
+from harness.practice.script_entries import PlayReply, ScriptEntry
 from harness.practice.token_count import ByteCounter
 
 WORDS = "The note says forty-two, and nothing else stands in it at all."
@@ -24,7 +24,7 @@ def body(max_tokens: int, *messages: Json, **more: object) -> Json:
 
 
 def played(tokens: int | None, max_tokens: int, *, thinks: bool) -> ScriptedReply:
-    reply = ScriptedReply((Text(WORDS),), tokens=tokens)
+    reply = ScriptedReply((TextPart(WORDS),), tokens=tokens)
     return sized(reply, NO_PROFILE, body(max_tokens), COUNTER, thinks=thinks, shown=False)
 
 
@@ -34,10 +34,10 @@ def test_a_reply_is_cut_exactly_when_it_needs_more_than_is_allowed(tokens: int, 
     reply = played(tokens, cap, thinks=thinks)
     assert (reply.ending == "max_tokens") is (needed > cap)
     assert reply.usage.output_tokens == min(needed, cap)
-    text = "".join(part.text for part in reply.parts if isinstance(part, Text))
+    text = "".join(part.text for part in reply.parts if isinstance(part, TextPart))
     assert WORDS.startswith(text)
     assert (text == WORDS) is (needed <= cap)
-    thoughts = [part for part in reply.parts if isinstance(part, Thinking)]
+    thoughts = [part for part in reply.parts if isinstance(part, ThinkingPart)]
     assert len(thoughts) == thinks
     if thoughts and text:
         assert thoughts[0].signed, "text comes behind thinking that is whole"
@@ -47,35 +47,35 @@ def test_a_reply_is_cut_exactly_when_it_needs_more_than_is_allowed(tokens: int, 
 
 
 def test_without_tokens_a_reply_is_played_as_it_is_written() -> None:
-    assert played(None, 1, thinks=True) == ScriptedReply((Text(WORDS),))
+    assert played(None, 1, thinks=True) == ScriptedReply((TextPart(WORDS),))
 
 
 def test_low_effort_needs_a_part_of_it() -> None:
     low = body(1_000, output_config={"effort": "low"})
-    assert is_cut(ScriptedReply((Text(WORDS),), tokens=1_001), NO_PROFILE, body(1_000))
-    assert not is_cut(ScriptedReply((Text(WORDS),), tokens=round(1_000 / EFFORT_SHARES["low"])), NO_PROFILE, low)
+    assert is_cut(ScriptedReply((TextPart(WORDS),), tokens=1_001), NO_PROFILE, body(1_000))
+    assert not is_cut(ScriptedReply((TextPart(WORDS),), tokens=round(1_000 / EFFORT_SHARES["low"])), NO_PROFILE, low)
 
 
 def test_the_profile_says_what_replies_need_that_do_not_say_it_and_what_summaries_need() -> None:
-    profile, reply = Profile(tokens=5_000, summary_tokens=9_000), ScriptedReply((Text(WORDS),))
+    profile, reply = Profile(tokens=5_000, summary_tokens=9_000), ScriptedReply((TextPart(WORDS),))
     assert is_cut(reply, profile, body(4_999))
     assert not is_cut(reply, profile, body(5_000))
-    assert not is_cut(ScriptedReply((Text(WORDS),), tokens=10), profile, body(100))
+    assert not is_cut(ScriptedReply((TextPart(WORDS),), tokens=10), profile, body(100))
 
 
 def test_a_history_that_ends_with_the_beginning_of_a_reply_gets_the_rest() -> None:
-    reply = ScriptedReply((Text("one two three four"), ToolUse("ls")), tokens=1_800)
+    reply = ScriptedReply((TextPart("one two three four"), ToolUse("ls")), tokens=1_800)
     said: Json = {"role": "assistant", "content": [{"type": "text", "text": "one"}]}
     more: Json = {"role": "assistant", "content": [{"type": "text", "text": " two"}]}
     go_on: Json = {"role": "user", "content": "Go on."}
     rest = rest_of(reply, body(10, said, go_on, more, go_on))
-    assert rest.parts == (Text(" three four"), ToolUse("ls"))
+    assert rest.parts == (TextPart(" three four"), ToolUse("ls"))
     assert rest.tokens == 1_100
     assert rest_of(reply, body(10)) == reply
 
 
 def test_an_entry_that_was_cut_answers_again_until_it_is_whole() -> None:
-    first = Play(ScriptedReply((Text(WORDS),), tokens=10_000))
-    second = Play(ScriptedReply((Text("Next."),)))
-    playback = Playback(Script((Step(first), Step(second))))
+    first = PlayReply(ScriptedReply((TextPart(WORDS),), tokens=10_000))
+    second = PlayReply(ScriptedReply((TextPart("Next."),)))
+    playback = Playback(Script((ScriptEntry(first), ScriptEntry(second))))
     assert [playback.next(body(cap)) for cap in (8_000, 8_000, 10_000, 8_000)] == [first, first, first, second]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.practice.pattern_text import text_matching
+from harness.practice.schema_limits import text_matching
 from harness.practice.schema_value import value_of
 
 FORMATS = {

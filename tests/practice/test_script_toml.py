@@ -5,27 +5,25 @@ from pathlib import Path
 import pytest
 
 from harness.practice import faults
-from harness.practice.chance import MIX, Chance
-from harness.practice.conditions import When
 from harness.practice.faults import KINDS, StatusFault
-from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, Text, Thinking, ToolUse
+from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import Purpose
 from harness.practice.rules import Profile
 from harness.practice.script import After, Script
-from harness.practice.step import Play, Step
+from harness.practice.script_entries import MIX, Chance, PlayReply, ScriptEntry, When
 from harness.practice.toml_table import ScriptError
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")
 
 
-def only(text: str) -> Step:
+def only(text: str) -> ScriptEntry:
     (step,) = Script.parse("[[reply]]\n" + text).steps
     return step
 
 
 def test_content_in_its_usual_order() -> None:
     step = only('thinking = "hm"\ntext = "Hi"\ntools = [ { name = "ls", input = { path = "." } } ]')
-    assert step.action == Play(ScriptedReply((Thinking("hm"), Text("Hi"), ToolUse("ls", {"path": "."}))))
+    assert step.action == PlayReply(ScriptedReply((ThinkingPart("hm"), TextPart("Hi"), ToolUse("ls", {"path": "."}))))
 
 
 def test_content_in_any_order() -> None:
@@ -33,15 +31,22 @@ def test_content_in_any_order() -> None:
         'content = [ { name = "ls", id = "toolu_1", raw_input = "[" }, { text = "Hi" }, '
         '{ thinking = "hm", signed = false }, { block = { type = "new" } } ]'
     )
-    parts = (ToolUse("ls", {}, "toolu_1", "["), Text("Hi"), Thinking("hm", signed=False), RawBlock({"type": "new"}))
-    assert step.action == Play(ScriptedReply(parts))
+    parts = (
+        ToolUse("ls", {}, "toolu_1", "["),
+        TextPart("Hi"),
+        ThinkingPart("hm", signed=False),
+        RawBlock({"type": "new"}),
+    )
+    assert step.action == PlayReply(ScriptedReply(parts))
 
 
 def test_pace_stop_reason_and_usage() -> None:
     step = only(
         'text = "x"\nstop_reason = "max_tokens"\nchunk = 3\ndelay = 1\nevent_delay = 0.5\nusage = { output_tokens = 9 }'
     )
-    assert step.action == Play(ScriptedReply((Text("x"),), "max_tokens", 3, 1, 0.5, ReplyUsage(output_tokens=9)))
+    assert step.action == PlayReply(
+        ScriptedReply((TextPart("x"),), "max_tokens", 3, 1, 0.5, ReplyUsage(output_tokens=9))
+    )
 
 
 def test_a_profile_of_the_models() -> None:
@@ -55,21 +60,21 @@ def test_a_profile_of_the_models() -> None:
 def test_the_tokens_and_the_details_of_a_reply() -> None:
     step = only('text = "No."\ntokens = 90\nstop_reason = "refusal"\nstop_details = { category = "cyber" }')
     details = {"category": "cyber"}
-    assert step.action == Play(ScriptedReply((Text("No."),), "refusal", stop_details=details, tokens=90))
+    assert step.action == PlayReply(ScriptedReply((TextPart("No."),), "refusal", stop_details=details, tokens=90))
 
 
 def test_an_empty_text_is_an_empty_reply() -> None:
-    assert only('text = ""').action == Play(ScriptedReply(()))
+    assert only('text = ""').action == PlayReply(ScriptedReply(()))
 
 
 def test_a_status_fault() -> None:
     step = only('status = 429\nheaders = { retry-after = "1" }\ndelay = 2\ntimes = 3')
-    assert step == Step(StatusFault(429, headers={"retry-after": "1"}, delay_s=2), times=3)
+    assert step == ScriptEntry(StatusFault(429, headers={"retry-after": "1"}, delay_s=2), times=3)
 
 
 def test_a_fault_alone_is_put_into_what_the_model_behind_says() -> None:
-    assert only('fault = "reset"').action == Play(None, faults.Reset())
-    assert only("pass = true").action == Play(None, None)
+    assert only('fault = "reset"').action == PlayReply(None, faults.Reset())
+    assert only("pass = true").action == PlayReply(None, None)
 
 
 def test_times_and_when() -> None:
@@ -91,10 +96,10 @@ def test_faults_at_random_may_be_for_some_requests_only() -> None:
 def test_a_call_can_stand_many_times_each_with_its_number() -> None:
     step = only('tools = [ { name = "task", times = 3, input = { prompt = "Part {n}", tools = ["{n}"], steps = 1 } } ]')
     calls = tuple(ToolUse("task", {"prompt": f"Part {n}", "tools": [str(n)], "steps": 1}) for n in (1, 2, 3))
-    assert step.action == Play(ScriptedReply(calls))
+    assert step.action == PlayReply(ScriptedReply(calls))
     step = only('content = [ { text = "a" }, { name = "x", times = 2, raw_input = "{{n}" }, { text = "b" } ]')
     broken = (ToolUse("x", {}, None, "{1"), ToolUse("x", {}, None, "{2"))
-    assert step.action == Play(ScriptedReply((Text("a"), *broken, Text("b"))))
+    assert step.action == PlayReply(ScriptedReply((TextPart("a"), *broken, TextPart("b"))))
 
 
 def test_the_server_and_the_chance() -> None:
@@ -115,7 +120,7 @@ def test_the_server_and_the_chance() -> None:
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_fault_has_a_name_and_stands_in_the_document(kind: str) -> None:
-    assert only(f'text = "x"\nfault = "{kind}"').action == Play(ScriptedReply((Text("x"),)), KINDS[kind]())
+    assert only(f'text = "x"\nfault = "{kind}"').action == PlayReply(ScriptedReply((TextPart("x"),)), KINDS[kind]())
     assert f"`{kind}`" in DOCUMENT.read_text("utf-8")
 
 
@@ -126,9 +131,9 @@ def test_every_random_fault_stands_in_the_document(name: str) -> None:
 
 def test_the_fields_of_a_fault() -> None:
     step = only('fault = { kind = "cut_tool", characters = 3, ending = "reset", tool = 2 }')
-    assert step.action == Play(None, faults.CutTool(3, "reset", 2))
-    assert only('fault = { kind = "omit", events = ["ping"] }').action == Play(None, faults.Omit(("ping",)))
-    assert only('fault = { kind = "pings_only", at = "headers", count = 0 }').action == Play(
+    assert step.action == PlayReply(None, faults.CutTool(3, "reset", 2))
+    assert only('fault = { kind = "omit", events = ["ping"] }').action == PlayReply(None, faults.Omit(("ping",)))
+    assert only('fault = { kind = "pings_only", at = "headers", count = 0 }').action == PlayReply(
         None, faults.PingsOnly("headers", count=0)
     )
 
@@ -152,7 +157,7 @@ def test_the_fields_of_a_fault() -> None:
         ("profile = { tokens = 0 }", "s.toml, line 1: tokens must be at least 1, not 0"),
         ("\n[profile]\n'summary_tokens' = 'x'", "s.toml, line 3: summary_tokens must be a whole number, not 'x'"),
         ("[[reply]]\ntext = ''\ntokens = 0", "s.toml, entry 1: tokens must be at least 1, not 0"),
-        ("[[reply]]\nstatus = 500\nstop_details = {}", "s.toml, entry 1: stop_details cannot stand beside status"),
+        ("[[reply]]\nstatus = 500\nstop_details = {}", "s.toml, entry 1: stop_details does not go with status"),
         ("[chance]\nseed = 3", "s.toml, [chance]: probability is missing"),
         ("[chance]\nprobability = 3", "s.toml, [chance]: probability must be between 0 and 1, not 3"),
         (
@@ -164,7 +169,7 @@ def test_the_fields_of_a_fault() -> None:
         ("[[reply]]\ntext = 1", "s.toml, entry 1: text must be a string, not 1"),
         ("[[reply]]\ntext = ''\n[[reply]]\ntxt = ''", "s.toml, entry 2: 'txt' is not known; did you mean 'text'?"),
         ("[[reply]]\ntext = ''\ntool = []", "s.toml, entry 1: 'tool' is not known; did you mean 'tools'?"),
-        ("[[reply]]\ntext = ''\nstatus = 500", "s.toml, entry 1: text cannot stand beside status"),
+        ("[[reply]]\ntext = ''\nstatus = 500", "s.toml, entry 1: text does not go with status"),
         ("[[reply]]\nstatus = 99", "s.toml, entry 1: status must be at least 100"),
         ("[[reply]]\nstatus = 900", "s.toml, entry 1: status must be between 200 and 599, not 900"),
         (
@@ -188,14 +193,14 @@ def test_the_fields_of_a_fault() -> None:
             's.toml, entry 1: times must be a whole number from 1, or "forever", not 0',
         ),
         ("[[reply]]\ntext = ''\ndelay = true", "s.toml, entry 1: delay must be a number, not True"),
-        ("[[reply]]\ntext = ''\npass = true", "s.toml, entry 1: pass cannot stand beside content"),
-        ("[[reply]]\ntext = ''\ncontent = []", "s.toml, entry 1: text cannot stand beside content"),
+        ("[[reply]]\ntext = ''\npass = true", "s.toml, entry 1: pass does not go with content"),
+        ("[[reply]]\ntext = ''\ncontent = []", "s.toml, entry 1: text does not go with content"),
         ("[[reply]]\ncontent = [ {} ]", "s.toml, entry 1, content 1: must have exactly one of text"),
         ("[[reply]]\ncontent = [ { block = {} } ]", "s.toml, entry 1, content 1: block must have a type"),
         ("[[reply]]\ntools = [ { input = {} } ]", "s.toml, entry 1, tools 1: name is missing"),
         (
             "[[reply]]\ntools = [ { name = 'a', input = {}, raw_input = '' } ]",
-            "s.toml, entry 1, tools 1: input cannot stand",
+            "s.toml, entry 1, tools 1: input does not go",
         ),
         ("[[reply]]\ntools = 3", "s.toml, entry 1: tools must be a list of tables, not 3"),
         ("[[reply]]\nfault = 'rest'", "s.toml, entry 1: fault = 'rest' is not known; did you mean 'reset'?"),
@@ -208,7 +213,7 @@ def test_the_fields_of_a_fault() -> None:
         ),
         (
             "[[reply]]\ntools = [ { name = 'x', id = 'toolu_1', times = 2 } ]",
-            "s.toml, entry 1, tools 1: id cannot stand beside times",
+            "s.toml, entry 1, tools 1: id does not go with times",
         ),
         (
             "[[reply]]\ntools = [ { name = 'x', times = 0 } ]",
@@ -232,7 +237,7 @@ def test_a_script_is_loaded_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text('[[reply]]\ntext = "ä"', "utf-8")
     script = Script.load(file)
-    assert script.steps == (Step(Play(ScriptedReply((Text("ä"),)))),)
+    assert script.steps == (ScriptEntry(PlayReply(ScriptedReply((TextPart("ä"),)))),)
     assert script.name == str(file)
 
 

@@ -10,12 +10,12 @@ import anthropic
 import pytest
 
 from harness.events import Json
-from harness.practice.exchange import Exchange
 from harness.practice.replies import ScriptedReply, say
+from harness.practice.requests import RecordedExchange
 from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Script
+from harness.practice.script_entries import PlayReply, ScriptEntry
 from harness.practice.server import PracticeServer
-from harness.practice.step import Play, Step
 from tests.practice.raw_client import HEADERS, post, request
 
 pytestmark = pytest.mark.anyio
@@ -221,7 +221,7 @@ async def test_a_body_over_32_megabytes_is_refused() -> None:
 
 
 async def test_requests_are_recorded_with_their_connection() -> None:
-    exchanges: list[Exchange] = []
+    exchanges: list[RecordedExchange] = []
     async with PracticeServer(Echo(), on_exchange=exchanges.append) as server:
         reader, writer = await asyncio.open_connection(*_address(server))
         for _ in range(2):
@@ -245,7 +245,7 @@ async def test_only_the_last_requests_are_kept() -> None:
 
 async def test_a_client_that_goes_away_ends_the_reply_at_once() -> None:
     over = asyncio.Event()
-    script = Script((Step(Play(ScriptedReply(say("x").parts, delay_s=60))),))
+    script = Script((ScriptEntry(PlayReply(ScriptedReply(say("x").parts, delay_s=60))),))
     async with PracticeServer(script=script, on_exchange=lambda exchange: over.set()) as server:
         _, writer = await asyncio.open_connection(*_address(server))
         writer.write(_bytes(server, request()))
@@ -271,7 +271,7 @@ async def test_closing_the_server_ends_a_connection_that_it_has_only_just_accept
         async with PracticeServer() as server:
             host, _, port = server.base_url.removeprefix("http://").partition(":")
             client.connect((host, int(port)))
-            while not server.open_connections:  # noqa: ASYNC110 (the very moment is meant)
+            while not server._connections:  # noqa: ASYNC110 (the very moment is meant)
                 await asyncio.sleep(0)
         assert client.recv(1) == b""
 
@@ -301,7 +301,7 @@ async def test_clients_that_leave_at_once_are_forgotten() -> None:
             writer.transport.abort()
         await post(server.base_url)
         await asyncio.sleep(0.05)
-        assert server.open_connections == 0
+        assert not server._connections
 
 
 async def test_a_head_request_gets_no_body() -> None:
@@ -311,7 +311,7 @@ async def test_a_head_request_gets_no_body() -> None:
 
 
 async def test_a_large_reply_lets_the_loop_breathe() -> None:
-    script = Script((Step(Play(ScriptedReply(say("word " * 2_000).parts, chunk_size=5))),))
+    script = Script((ScriptEntry(PlayReply(ScriptedReply(say("word " * 2_000).parts, chunk_size=5))),))
     async with PracticeServer(script=script) as server:
         replying = asyncio.create_task(post(server.base_url))
         turns = 0

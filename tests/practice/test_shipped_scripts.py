@@ -8,8 +8,8 @@ import pytest
 from harness.agent import Agent
 from harness.events import OutputCapChanged, ThinkingDelta, ThinkingEnded
 from harness.practice.script import Script
+from harness.practice.script_entries import PlayReply
 from harness.practice.server import PracticeServer
-from harness.practice.step import Play
 from tests.agent.stage import kept_text, played, settings_of, shown_text
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +37,7 @@ def without_pauses(script: Script) -> Script:
     """The same script, streamed as fast as it can be."""
     steps = [
         replace(step, action=replace(step.action, reply=replace(step.action.reply, event_delay_s=0.0)))
-        if isinstance(step.action, Play) and step.action.reply
+        if isinstance(step.action, PlayReply) and step.action.reply
         else step
         for step in script.steps
     ]

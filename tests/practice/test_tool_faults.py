@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.events import Event, FailureCategory, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.toml_table import ScriptError
-from harness.practice.tool_faults import WAITS, ToolFaultError, ToolFaultKind, ToolFaults, load, parse, shipped
+from harness.practice.tool_faults import KIND, WAITS, ToolFaultError, ToolFaultKind, ToolFaults, parse
 from harness.tools import Effect, Tool, ToolContext, ToolError, ToolResult, Workspace, standard_tools, tool
 from tests.agent.stage import Played, calls, says, stage
 from tests.agent.test_tool_rounds import call
@@ -337,9 +337,9 @@ def test_a_tool_that_does_not_exist_is_named_with_those_that_do() -> None:
 
 def test_a_file_that_is_not_there_is_told_with_the_shipped_ones(tmp_path: Path) -> None:
     with pytest.raises(ScriptError, match="grep-dies"):
-        load(tmp_path / "nowhere.toml")
+        ToolFaults.load(tmp_path / "nowhere.toml")
     with pytest.raises(ScriptError, match="no regular file"):
-        load(tmp_path)
+        ToolFaults.load(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "null\0byte", "latin.toml"])
@@ -349,9 +349,9 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence(name: str, tmp_path:
         ToolFaults.load(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", KIND.shipped())
 def test_what_is_shipped_fits_the_tools_that_there_are(name: str) -> None:
-    assert len(load(name).applied(standard_tools())) == len(standard_tools())
+    assert len(ToolFaults.load(name).applied(standard_tools())) == len(standard_tools())
 
 
 async def test_the_example_of_the_document_can_be_used(tmp_path: Path) -> None:
@@ -369,7 +369,7 @@ async def test_the_example_of_the_document_can_be_used(tmp_path: Path) -> None:
 
 def test_the_document_names_every_kind_and_every_file_that_is_shipped() -> None:
     document = DOCUMENT.read_text(encoding="utf-8")
-    assert all(f"`{name}`" in document for name in (*ToolFaultKind, *shipped()))
+    assert all(f"`{name}`" in document for name in (*ToolFaultKind, *KIND.shipped()))
 
 
 async def test_a_setting_puts_the_faults_before_the_tools_of_an_agent(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.events import Block, Json
-from harness.practice.improviser import Improviser
+from harness.practice.rule_model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.practice.web import PAGES, run, sealed, unsealed
 from tests.practice.raw_client import post
@@ -74,7 +74,7 @@ def test_a_seal_that_was_changed_opens_no_more() -> None:
 
 
 async def test_the_reply_pauses_at_the_second_call_and_goes_on_with_its_result() -> None:
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         body = asks("search the web for harbour seals", SEARCH, FETCH)
         first = (await post(server.base_url, body)).json
         types = [block["type"] for block in first["content"]]
@@ -109,7 +109,7 @@ DONE: Block = {"type": "text", "text": "Done."}
 )
 async def test_a_history_is_refused_where_the_api_would(content: list[Block], why: str | None) -> None:
     user: Json = {"role": "user", "content": "hi"}
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         history: list[Json] = [user, {"role": "assistant", "content": content}, user]
         answer = await post(server.base_url, asks("", SEARCH, messages=history))
     assert answer.status == (200 if why is None else 400)
@@ -128,6 +128,6 @@ async def test_a_history_is_refused_where_the_api_would(content: list[Block], wh
     ],
 )
 async def test_a_definition_is_refused_where_the_api_would(tool: Json, why: str) -> None:
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         answer = await post(server.base_url, asks("hi", tool))
     assert (answer.status, why in answer.json["error"]["message"]) == (400, True), answer.json

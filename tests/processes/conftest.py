@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from harness.processes import Limits, Processes
+from harness.processes import Processes, ProcessLimits
 from tests.processes.traces import Shell, Trace
 
 
@@ -19,9 +19,9 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def limits() -> Limits:
+def limits() -> ProcessLimits:
     """Enough for a command that behaves, short for one that does not."""
-    return Limits(time_s=20, term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
+    return ProcessLimits(time_s=20, term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def trace() -> Trace:
 
 
 @pytest.fixture
-async def processes(limits: Limits, trace: Trace) -> AsyncIterator[Processes]:
+async def processes(limits: ProcessLimits, trace: Trace) -> AsyncIterator[Processes]:
     """The owner; after the test nothing of it may be left."""
     owner = Processes(limits)
     yield owner
@@ -40,6 +40,6 @@ async def processes(limits: Limits, trace: Trace) -> AsyncIterator[Processes]:
 
 
 @pytest.fixture
-def shell(processes: Processes, trace: Trace, root: Path, limits: Limits) -> Shell:
+def shell(processes: Processes, trace: Trace, root: Path, limits: ProcessLimits) -> Shell:
     """Runs command lines with them."""
     return Shell(processes, trace, root, limits)

@@ -1,4 +1,4 @@
-"""Commands in the background: real processes, good and bad, and none of them is left (resilience D5, D6, D11)."""
+"""Commands in the background: real processes, good and bad, and none of them is left."""
 
 import asyncio
 import random
@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.processes import ExitCounts, Finished, Limits, Processes
-from harness.processes.child import Child
+from harness.processes import ExitCounts, Processes, ProcessLimits, ProcessResult
+from harness.processes.command import ChildProcess
 from tests.processes.traces import Shell, Trace, until
 from tests.whole import WHOLE
 
@@ -41,7 +41,7 @@ class Background:
         self.folder = folder
         self.started = 0
 
-    async def start(self, line: str) -> Child:
+    async def start(self, line: str) -> ChildProcess:
         self.started += 1
         return await self.shell.processes.start(
             ("bash", "-c", line),
@@ -50,7 +50,7 @@ class Background:
             output=self.folder / f"b{self.started}.txt",
         )
 
-    async def up(self, line: str) -> Child:
+    async def up(self, line: str) -> ChildProcess:
         """Start a line that says so when it is up."""
         child = await self.start(line)
         await until(lambda: b"up" in child.output.read_bytes())
@@ -71,7 +71,7 @@ def zombies() -> list[psutil.Process]:
 
 async def test_everything_it_writes_is_in_a_file_that_only_its_owner_can_read(background: Background) -> None:
     child = await background.start("echo one; echo two >&2; exit 4")
-    assert await child.wait() == Finished(4)
+    assert await child.wait() == ProcessResult(4)
     assert child.output.read_text() == "one\ntwo\n"
     assert stat.S_IMODE(child.output.stat().st_mode) == 0o600
 
@@ -87,8 +87,8 @@ async def test_any_number_may_wait_and_one_who_gives_up_does_not_matter(backgrou
     waiters = [asyncio.create_task(child.wait()) for _ in range(20)]
     await asyncio.sleep(0)
     waiters[0].cancel()
-    assert set(await asyncio.gather(*waiters[1:])) == {Finished(3)}
-    assert await child.wait() == Finished(3)
+    assert set(await asyncio.gather(*waiters[1:])) == {ProcessResult(3)}
+    assert await child.wait() == ProcessResult(3)
 
 
 async def test_its_exit_counts_and_not_who_holds_the_output_open(background: Background) -> None:
@@ -119,7 +119,7 @@ async def test_a_program_that_is_not_there_raises_and_counts_as_nothing(processe
 
 
 @pytest.mark.parametrize("line", TREES.values(), ids=TREES.keys())
-async def test_ending_leaves_no_process(line: str, background: Background, limits: Limits) -> None:
+async def test_ending_leaves_no_process(line: str, background: Background, limits: ProcessLimits) -> None:
     child = await background.up(line)
     began = time.monotonic()
     finished = await child.end()
@@ -148,7 +148,7 @@ async def test_what_it_took_is_counted(background: Background) -> None:
 async def test_a_second_call_waits_for_the_first(background: Background) -> None:
     child = await background.up(STUBBORN)
     ends = await asyncio.gather(*(child.end() for _ in range(5)))
-    assert ends == [Finished(-9, forced=True)] * 5
+    assert ends == [ProcessResult(-9, forced=True)] * 5
     assert background.shell.processes.counts.killed == 1
 
 
@@ -159,7 +159,7 @@ async def test_cancelling_the_end_does_not_stop_it(background: Background) -> No
     ending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await ending
-    assert await child.wait() == Finished(-9, forced=True)
+    assert await child.wait() == ProcessResult(-9, forced=True)
     assert background.shell.trace.living() == []
 
 
@@ -195,7 +195,7 @@ async def test_handing_over_one_that_ends_changes_nothing(background: Background
     ending = asyncio.create_task(child.end())
     await asyncio.sleep(0)
     child.hand_over()
-    assert await ending == Finished(-9, forced=True)
+    assert await ending == ProcessResult(-9, forced=True)
     child.hand_over()
     assert background.shell.processes.counts.handed_over == 0
 
@@ -203,7 +203,7 @@ async def test_handing_over_one_that_ends_changes_nothing(background: Background
 # ── the end of all ──────────────────────────────────────────────────────────────────────────────
 
 
-async def test_closing_ends_thirty_at_once(background: Background, limits: Limits) -> None:
+async def test_closing_ends_thirty_at_once(background: Background, limits: ProcessLimits) -> None:
     processes = background.shell.processes
     kinds = ["echo up; sleep 60", TREES["double fork and setsid"], STUBBORN]
     children = [await background.start(kinds[number % 3]) for number in range(30)]
@@ -238,14 +238,14 @@ async def test_closing_waits_for_a_child_that_is_being_ended_and_does_not_signal
     ending = asyncio.create_task(child.end())
     await until(lambda: b"asked" in child.output.read_bytes())
     assert await background.shell.processes.aclose() == ()
-    assert await ending == Finished(-9, forced=True)
+    assert await ending == ProcessResult(-9, forced=True)
     assert child.output.read_text().count("asked") == 1
 
 
 async def test_interrupted_once_it_goes_on_and_interrupted_twice_it_kills_at_once(
     root: Path, trace: Trace, tmp_path: Path
 ) -> None:
-    patient = Limits(term_grace_s=30)
+    patient = ProcessLimits(term_grace_s=30)
     background = Background(Shell(Processes(patient), trace, root, patient), tmp_path / "outputs")
     await background.up(STUBBORN)
     began = time.monotonic()
@@ -268,21 +268,21 @@ async def test_closing_one_that_started_nothing_looks_at_nothing(processes: Proc
 
 
 async def test_a_command_of_a_program_within_the_program_ends_with_the_outer_one(
-    background: Background, trace: Trace, root: Path, limits: Limits
+    background: Background, trace: Trace, root: Path, limits: ProcessLimits
 ) -> None:
     outer, inner = background.shell.processes, Processes(limits)
     await background.shell.run("true")
     environment = outer.marked(trace.environment)
     child = await inner.start(("sleep", "60"), cwd=root, environment=environment, output=root / "out")
     assert await outer.aclose() == ()
-    assert await child.wait() == Finished(-15)
+    assert await child.wait() == ProcessResult(-15)
     assert await inner.aclose() == ()
 
 
 # ── all of it, at random ────────────────────────────────────────────────────────────────────────
 
 
-async def end_unless_handed_over(child: Child) -> Finished | None:
+async def end_unless_handed_over(child: ChildProcess) -> ProcessResult | None:
     try:
         return await child.end()
     except RuntimeError:
@@ -300,8 +300,8 @@ async def test_operations_at_random_end_with_an_empty_process_table(
     dice, processes = random.Random(seed), background.shell.processes
     await background.shell.run("true")
     tasks_before, descriptors_before = len(asyncio.all_tasks()), psutil.Process().num_fds()
-    handed: list[Child] = []
-    pending: set[asyncio.Task[Finished] | asyncio.Task[Finished | None]] = set()
+    handed: list[ChildProcess] = []
+    pending: set[asyncio.Task[ProcessResult] | asyncio.Task[ProcessResult | None]] = set()
     for _ in range(300 if WHOLE else 80):
         children = processes.children
         match dice.choice(("start", "start", "run", "end", "end", "cancel", "hand over", "wait")):

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.processes import Finished, Limits, Processes
+from harness.processes import Processes, ProcessLimits, ProcessResult
 from tests.processes.traces import Shell, Trace, until
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def test_output_comes_in_the_order_of_writing(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("echo a; echo b >&2; echo c; exit 3", heard)
-    assert (bytes(heard), finished) == (b"a\nb\nc\n", Finished(3))
+    assert (bytes(heard), finished) == (b"a\nb\nc\n", ProcessResult(3))
 
 
 async def test_stderr_can_be_heard_by_itself(root: Path, processes: Processes) -> None:
@@ -35,7 +35,7 @@ async def test_stderr_can_be_heard_by_itself(root: Path, processes: Processes) -
             stdin=question,
             errors=errors.extend,
         )
-    assert (bytes(heard), len(errors), finished) == (b"a\nc\n", 300_002, Finished(0))
+    assert (bytes(heard), len(errors), finished) == (b"a\nc\n", 300_002, ProcessResult(0))
 
 
 async def test_a_program_that_is_not_there_leaks_neither_of_two_pipes(root: Path, processes: Processes) -> None:
@@ -55,7 +55,7 @@ async def test_a_program_that_is_not_there_leaks_neither_of_two_pipes(root: Path
 async def test_stdin_is_empty_and_there_is_no_terminal(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("cat; (: </dev/tty) 2>/dev/null || echo none", heard)
-    assert (bytes(heard), finished) == (b"none\n", Finished(0))
+    assert (bytes(heard), finished) == (b"none\n", ProcessResult(0))
 
 
 async def test_a_program_that_is_not_there_raises_and_leaks_no_descriptor(root: Path, processes: Processes) -> None:
@@ -93,7 +93,7 @@ TREES = {
 
 
 @pytest.mark.parametrize("line", TREES.values(), ids=TREES.keys())
-async def test_a_time_limit_ends_every_process(line: str, shell: Shell, limits: Limits, trace: Trace) -> None:
+async def test_a_time_limit_ends_every_process(line: str, shell: Shell, limits: ProcessLimits, trace: Trace) -> None:
     finished = await shell.run(line, time_s=0.5)
     assert finished.timed_out
     assert finished.left == ()
@@ -102,7 +102,7 @@ async def test_a_time_limit_ends_every_process(line: str, shell: Shell, limits: 
 
 @pytest.mark.parametrize("line", TREES.values(), ids=TREES.keys())
 async def test_a_cancelled_command_leaves_no_process_when_the_cancellation_arrives(
-    line: str, shell: Shell, limits: Limits, trace: Trace
+    line: str, shell: Shell, limits: ProcessLimits, trace: Trace
 ) -> None:
     heard = bytearray()
     task = asyncio.create_task(shell.run(line, heard))
@@ -138,7 +138,7 @@ async def test_cancelling_again_while_it_ends_changes_nothing(shell: Shell, trac
     assert trace.living() == []
 
 
-def test_the_end_of_the_event_loop_leaves_no_process(root: Path, limits: Limits, trace: Trace) -> None:
+def test_the_end_of_the_event_loop_leaves_no_process(root: Path, limits: ProcessLimits, trace: Trace) -> None:
     shell = Shell(Processes(limits), trace, root, limits)
 
     async def program() -> None:
@@ -167,7 +167,7 @@ async def test_a_background_child_that_holds_the_output_does_not_hang_a_finished
 async def test_what_a_quick_background_child_still_writes_is_heard(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("(sleep 0.1; echo late) & echo early", heard, pipe_grace_s=5)
-    assert (bytes(heard), finished) == (b"early\nlate\n", Finished(0))
+    assert (bytes(heard), finished) == (b"early\nlate\n", ProcessResult(0))
 
 
 async def test_a_daemon_that_left_everything_is_ended_with_its_owner(shell: Shell, trace: Trace) -> None:
@@ -183,11 +183,11 @@ async def test_commands_side_by_side_do_not_end_each_other(shell: Shell, trace: 
     slow = asyncio.create_task(shell.run("sleep 0.8; exit 7"))
     quick = await shell.run(TREES["double fork and setsid"], time_s=0.3)
     assert quick.timed_out
-    assert await slow == Finished(7)
+    assert await slow == ProcessResult(7)
 
 
 async def test_a_signal_from_elsewhere_is_the_exit_code(shell: Shell, trace: Trace) -> None:
-    assert await shell.run("kill -9 $$") == Finished(-signal.SIGKILL)
+    assert await shell.run("kill -9 $$") == ProcessResult(-signal.SIGKILL)
 
 
 async def test_a_flood_of_output_does_not_block_the_loop(shell: Shell, trace: Trace) -> None:

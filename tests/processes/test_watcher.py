@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from harness.processes import Processes
-from harness.processes.watcher import Told
+from harness.processes.watcher import WatcherState
 from tests.processes.test_children import TREES
 from tests.processes.traces import Shell, Trace, until
 
@@ -203,7 +203,7 @@ async def test_a_forked_copy_of_the_program_starts_nothing_and_ends_nothing(shel
 
 
 def test_the_last_that_was_said_of_a_command_holds() -> None:
-    told = Told()
+    told = WatcherState()
     for line in ("left a.1 0", "leads a.1 10 5.25", "leads a.2 11 6", "leads a.3 12 7", "left a.4 9 10 5 11 6"):
         told.take(line)
     told.take("gone a.2")

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import psutil
 
-from harness.processes import Finished, Limits, Processes
+from harness.processes import Processes, ProcessLimits, ProcessResult
 
 NAME = "HARNESS_TEST_TRACE"
 
@@ -50,11 +50,11 @@ class Shell:
     processes: Processes
     trace: Trace
     root: Path
-    limits: Limits
+    limits: ProcessLimits
 
     async def run(
         self, line: str, heard: bytearray | None = None, *, read_only: bool = False, **limits: float
-    ) -> Finished:
+    ) -> ProcessResult:
         """Run it to its end; what it wrote is added to `heard`. `limits` are those that differ."""
         return await self.processes.run(
             ("bash", "-c", line),

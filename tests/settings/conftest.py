@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.settings import Loaded, load
+from harness.settings import LoadedSettings, load
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Place:
         environ: Mapping[str, str] | None = None,
         *,
         trust: bool | None = True,
-    ) -> Loaded:
+    ) -> LoadedSettings:
         """What `load` makes of it; nothing of the real environment takes part. None: the user was not asked yet."""
         asked = {} if trust is None else {"trust_folder": trust}
         return load({**asked, **(flags or {})}, environ or {}, self.workspace, user_file=self.user_file)

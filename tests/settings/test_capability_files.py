@@ -57,7 +57,7 @@ def test_an_agent_with_other_tools_gets_entries_derived_from_what_they_say() -> 
     found = load_capabilities(None, None, ["weather"], also={"weather": "The weather in a city. Slow at night."})
     (entry,) = found.capabilities
     assert (entry.provides, entry.alternatives) == ("The weather in a city", ())
-    assert entry.fallback == "ask the person for what weather would have given"
+    assert entry.fallback == "ask the user for what weather would have returned"
 
 
 def test_a_tool_that_an_agent_has_not_is_offered_to_nobody() -> None:
@@ -119,15 +119,19 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         ('[bash]\nprovides = ""\nfallback = "x"\n', 2, "provides is ''"),
         ('[bash]\nprovides = 3\nfallback = "x"\n', 2, "provides is 3"),
         (BASH + 'provdes = "x"\n', 4, "'provdes' is not known; perhaps provides was meant"),
-        ('[bahs]\nprovides = "x"\nfallback = "y"\n', 1, "bahs is no tool of this agent; perhaps bash was meant"),
+        ('[bahs]\nprovides = "x"\nfallback = "y"\n', 1, "bahs is not a tool of this agent; perhaps bash was meant"),
         (GLOB + "alternatives = 3\n", 6, "write [[glob.alternatives]]"),
         (GLOB + 'depends_on = "bash"\n', 6, "depends_on has to be a list of tools"),
-        (GLOB + 'depends_on = ["bahs"]\n', 6, "depends_on names 'bahs', which is no tool"),
+        (GLOB + 'depends_on = ["bahs"]\n', 6, "depends_on names 'bahs', which is not a tool of this agent"),
         (GLOB + 'depends_on = ["glob"]\n', 6, "depends_on names the tool itself"),
         (GLOB + '[[glob.alternatives]]\ntool = "bash"\n', 6, "has no method"),
         (GLOB + '[[glob.alternatives]]\ntool = "bash"\nmethod = " "\n', 8, "method is ' '"),
         (GLOB + '[[glob.alternatives]]\nmethod = "x"\ntool = "glob"\n', 8, "names the tool itself"),
-        (GLOB + '[[glob.alternatives]]\nmethod = "x"\ntool = "bahs"\n', 8, "names 'bahs', which is no tool"),
+        (
+            GLOB + '[[glob.alternatives]]\nmethod = "x"\ntool = "bahs"\n',
+            8,
+            "names 'bahs', which is not a tool of this agent",
+        ),
         (GLOB + '[[glob.alternatives]]\ntool = "bash"\nmethod = "x"\nseverity = "huge"\n', 9, 'write "low" or "high"'),
         (GLOB + '[[glob.alternatives]]\ntool = "bash"\nmethd = "x"\n', 8, "perhaps method was meant"),
         (
@@ -139,7 +143,7 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         (
             '[xyz]\nprovides = "x"\nfallback = "y"\n',
             1,
-            "xyz is no tool of this agent; there are ask_user, bash, edit_file",
+            "xyz is not a tool of this agent; there are ask_user, bash, edit_file",
         ),
         ('glob.provides = "x"\n\n\nglob.fallback = 3\n', 4, "fallback is 3"),
         ('# """\n[bash]\nprovides = "x"\nfallback = "y"\nx = 1\n', 5, "'x' is not known"),
@@ -159,7 +163,11 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         (GLOB + 'depends_on = [\n  "bash",  # [x]\n  "z",\n]\n', 6, "names 'z'"),
         ('# c\n[ "glob" ] # [x]\nprovides = "a # ]"\n\'fallback\' = "it\'s = y"\nzz = 1\n', 5, "'zz' is not known"),
         ('# c\n["a.b"]\nprovides = "x"\nfallback = ""\n', 4, "fallback is ''"),
-        ('# c\n["a\\nb\\u001b"]\nprovides = "x"\nfallback = "y"\n', None, "line 1: a b\\x1b is no tool"),
+        (
+            '# c\n["a\\nb\\u001b"]\nprovides = "x"\nfallback = "y"\n',
+            None,
+            "line 1: a b\\x1b is not a tool of this agent",
+        ),
         ('[glob]\r\nprovides = "a\u2028b"\r\nfallback = ""\r\n', 3, "fallback is ''"),
         ("\ufeff[glob]\nprovides = 'x'\nfallback = ''\n", 3, "fallback is ''"),
         (GLOB + '[glob.alternatives]\ntool = "bash"\n', 6, "write [[glob.alternatives]]"),

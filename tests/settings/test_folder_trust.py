@@ -3,7 +3,7 @@
 import pytest
 
 from harness.base.errors import SettingsError
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.settings import Settings
 from harness.settings.folder_trust import FILE, FREE
 from tests.settings.conftest import Place
@@ -14,7 +14,7 @@ GATEWAY = "ANTHROPIC_BASE_URL=http://gateway\nANTHROPIC_API_KEY=sk-of-the-folder
 
 def test_what_a_new_setting_may_do_is_nothing_until_somebody_says_so() -> None:
     assert set(Settings.model_fields) >= FREE
-    assert {"plain", "theme", "call", "permissions_ask", "permissions_deny"} == FREE
+    assert {"plain", "theme", "notification", "permissions_ask", "permissions_deny"} == FREE
 
 
 def test_looks_and_stricter_rules_need_no_trust(place: Place) -> None:
@@ -28,12 +28,12 @@ def test_looks_and_stricter_rules_need_no_trust(place: Place) -> None:
 
 
 def test_an_unanswered_claim_has_no_effect_and_a_program_that_cannot_ask_says_so(place: Place) -> None:
-    place.write(dotenv=GATEWAY, project="max_turns = 900")
+    place.write(dotenv=GATEWAY, project="max_steps = 900")
     loaded = place.load(environ=KEY, trust=None)
     settings = loaded.settings
-    assert (settings.base_url, settings.api_key, settings.max_turns) == (None, Secret("sk-ant-mine"), None)
+    assert (settings.base_url, settings.api_key, settings.max_steps) == (None, Secret("sk-ant-mine"), None)
     assert settings.model != "theirs"
-    assert sorted(claim.name for claim in loaded.claims) == ["api_key", "base_url", "max_turns", "model"]
+    assert sorted(claim.name for claim in loaded.claims) == ["api_key", "base_url", "max_steps", "model"]
     with pytest.raises(SettingsError, match="--trust-folder to use it, --no-trust-folder to leave it out"):
         loaded.require_answer()
 
@@ -54,7 +54,7 @@ def test_a_yes_holds_for_the_same_claims_and_not_for_others(place: Place) -> Non
     assert place.load(trust=None).trust is True
     place.write(dotenv=GATEWAY.replace("gateway", "elsewhere"))
     assert place.load(trust=None).trust is None
-    place.write(dotenv=GATEWAY, project="max_turns = 5")
+    place.write(dotenv=GATEWAY, project="max_steps = 5")
     assert place.load(trust=None).trust is None
 
 
@@ -78,12 +78,12 @@ def test_a_no_leaves_the_claims_out_and_says_so(place: Place) -> None:
 
 
 def test_the_users_own_list_trusts_a_folder_with_all_it_ever_claims(place: Place) -> None:
-    place.write(project="max_turns = 5", user=f'trusted_folders = ["{place.workspace}"]')
-    assert place.load(trust=None).settings.max_turns == 5
+    place.write(project="max_steps = 5", user=f'trusted_folders = ["{place.workspace}"]')
+    assert place.load(trust=None).settings.max_steps == 5
 
 
 def test_a_damaged_list_of_folders_is_one_sentence(place: Place) -> None:
-    place.write(project="max_turns = 5", user="plain = false")
+    place.write(project="max_steps = 5", user="plain = false")
     (place.user_file.parent / FILE).write_text("{")
     with pytest.raises(SettingsError, match=r"is not valid JSON: .*; move it away, and you are asked again"):
         place.load(trust=None)

@@ -23,7 +23,10 @@ def test_a_table_and_lines_give_the_same_headers_with_their_values_masked(place:
         (f'debug = true\n\n[headers]\n"X Team" = "{SECRET}"\n', ", line 4: 'X Team' is not the name of a header"),
         (f'[headers]\nauthorization = "{SECRET}"\n', ", line 2: authorization cannot be set here"),
         ("[headers]\nX-Team = 7\n", ", line 2: the header X-Team is not a text"),
-        (f'[headers]\nX-Team = "{SECRET}é"\n', ", line 2: the value of X-Team is empty or holds a character"),
+        (
+            f'[headers]\nX-Team = "{SECRET}é"\n',
+            ", line 2: the value of X-Team is empty or contains an invalid character",
+        ),
         (f'headers = "{SECRET}"\n', ", line 1: headers is not a table"),
     ],
 )

@@ -10,8 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from harness.base.errors import SettingsError
-from harness.base.secret import Secret
+from harness.base.secrets import Secret
 from harness.settings import Settings, load, project_settings_file
+from harness.settings.sources import RENAMED
 from tests.settings.conftest import Place
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-secret"}
@@ -74,15 +75,15 @@ SAMPLE = {
     "ask_user": "first",
     "cache_ttl": "1h",
     "fan_out": "allow",
-    "call": "off",
+    "notification": "off",
     "effort": "high",
     "auto_compact": "no",
-    "escape": "no",
+    "loop_intervention": "no",
     "instructions": "no",
     "skills": "no",
     "memory": "no",
     "checkpoints": "no",
-    "shared_gate": "no",
+    "shared_admission": "no",
     "retry_share": "0.5",
     "permission_mode": "deny",
     "practice_script": "script.toml",
@@ -116,7 +117,7 @@ def test_every_setting_can_be_set_by_its_variable_and_says_so(place: Place, name
         ("model", "m", "flag --model"),
         ("fallback_models", ["a", "b"], "flag --fallback-model"),
         ("permission_mode", "yolo", "flag --yolo"),
-        ("max_turns", 3, "flag --max-turns"),
+        ("max_steps", 3, "flag --max-steps"),
         ("workspace", ".", "flag --cwd"),
         ("practice_script", "s.toml", "flag --practice"),
         ("max_wait_s", 90.0, "flag --max-wait"),
@@ -196,8 +197,31 @@ def test_a_folder_called_dotenv_is_no_settings_file(place: Place) -> None:
 
 
 def test_a_misspelt_variable_is_noted_and_those_of_other_programs_are_not(place: Place) -> None:
-    loaded = place.load(environ={"HARNESS_MAX_TURN": "3", "HARNESS_ACCOUNT_ID": "x", "HARNESS_PLATFORM_URL": "y"})
-    assert loaded.notes == ("environment HARNESS_MAX_TURN is no setting, perhaps 'HARNESS_MAX_TURNS' was meant.",)
+    loaded = place.load(environ={"HARNESS_MAX_STEP": "3", "HARNESS_ACCOUNT_ID": "x", "HARNESS_PLATFORM_URL": "y"})
+    assert loaded.notes == ("environment HARNESS_MAX_STEP is no setting, perhaps 'HARNESS_MAX_STEPS' was meant.",)
+
+
+@pytest.mark.parametrize(("old", "name"), RENAMED.items())
+def test_an_old_name_is_still_read_and_noted(place: Place, old: str, name: str) -> None:
+    value = SAMPLE.get(name, "7")
+    written = f'{old} = "{value}"' if value == "off" else f"{old} = {'false' if value == 'no' else repr(value)}"
+    place.write(user=written)
+    from_file = place.load(environ=KEY)
+    from_variable = place.load(environ=KEY | {f"HARNESS_{old.upper()}": value})
+    for loaded in (from_file, from_variable, place.load({old: value}, KEY)):
+        assert getattr(loaded.settings, name) != getattr(Settings(), name)
+    assert from_file.notes == (f"{place.user_file}: {old} is now called {name}; both are read.",)
+    assert (
+        from_variable.notes[0]
+        == f"environment HARNESS_{old.upper()} is now called HARNESS_{name.upper()}; both are read."
+    )
+
+
+def test_the_present_name_wins_over_the_old_one(place: Place) -> None:
+    place.write(user="max_steps = 2\nmax_turns = 3")
+    assert place.load(environ=KEY).settings.max_steps == 2
+    variables = KEY | {"HARNESS_MAX_STEPS": "4", "HARNESS_MAX_TURNS": "5"}
+    assert place.load(environ=variables).settings.max_steps == 4
 
 
 def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> None:
@@ -233,7 +257,7 @@ def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Plac
 def test_a_project_file_may_be_stricter_than_its_user(place: Place) -> None:
     place.write(project='permission_mode = "deny"\nmax_turns = 5', user='permission_mode = "yolo"')
     settings = place.load(environ=KEY).settings
-    assert (settings.permission_mode, settings.max_turns) == ("deny", 5)
+    assert (settings.permission_mode, settings.max_steps) == ("deny", 5)
 
 
 def test_dotenv_may_bring_its_own_address_and_key_but_not_take_yours_elsewhere(place: Place) -> None:
@@ -278,7 +302,7 @@ def test_settings_cannot_be_changed() -> None:
 
 def test_settings_made_by_hand_are_checked_too() -> None:
     with pytest.raises(ValidationError):
-        Settings(max_turns=0)
+        Settings(max_steps=0)
     with pytest.raises(ValidationError):
         Settings.model_validate({"modle": "x"})
 

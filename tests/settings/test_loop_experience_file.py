@@ -9,17 +9,17 @@ import pytest
 
 from harness.cli.main import main
 from harness.events import LoopFound, LoopLeft, Notice, Projection, Rung
-from harness.policies.loops.experience import MOST_TRIED, Note
+from harness.policies.loops.experience import MOST_TRIED, RungResult
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, open_session
+from harness.session import NoAsker, Opening, open_session
 from harness.settings.loop_experience_file import NAME, ExperienceError, ExperienceFile, experience_file
 from tests.agent.stage import calls, played, run, says, settings_of, stage
 from tests.agent.test_escape import NOTES, notes, rungs, same
 
 KIND = Projection.INTERACTION, False
-TRIED = Note(KIND, Rung.NUDGE, freed=False)
-FREED = Note(KIND, Rung.NUDGE, freed=True)
+TRIED = RungResult(KIND, Rung.NUDGE, freed=False)
+FREED = RungResult(KIND, Rung.NUDGE, freed=True)
 
 LOOP = same("read_file", times="4", path="notes.txt") + says("Found it.")
 """One nudge frees it."""
@@ -49,8 +49,8 @@ def test_what_two_sessions_learn_at_the_same_time_is_all_there(file: ExperienceF
 
 
 def test_the_file_stays_small_however_much_is_learnt(file: ExperienceFile) -> None:
-    file.add([Note((projection, failing), rung, freed=False) for projection in Projection for failing in (True, False)
-              for rung in Rung for _ in range(3 * MOST_TRIED)])  # fmt: skip
+    kinds = [(projection, failing) for projection in Projection for failing in (True, False)]
+    file.add([RungResult(kind, rung, freed=False) for kind in kinds for rung in Rung for _ in range(3 * MOST_TRIED)])
     assert file.path.stat().st_size < 10_000
     assert len(file.read().tallies) == len(Projection) * 2 * len(Rung)
 
@@ -113,7 +113,7 @@ async def test_an_agent_that_was_freed_leaves_it_to_the_next_one(tmp_path: Path)
             turn = await here.turn()
             assert [event.freed_by for event in turn.of(LoopLeft)] == [Rung.NUDGE]
             assert not turn.of(Notice)
-            tally = experience_file(here.agent.settings).read().of(KIND, Rung.NUDGE)
+            tally = experience_file(here.agent.parts.settings).read().of(KIND, Rung.NUDGE)
             assert (tally.tried, tally.freed) == (number, number)
 
 
@@ -122,9 +122,9 @@ async def test_what_a_session_learnt_is_not_learnt_again_when_it_is_gone_on_with
     async with PracticeServer(script=Script.parse(LOOP + says("Well."))) as server:
         loaded = settings_of(tmp_path, server.base_url)
         (loaded.settings.workspace / "notes.txt").write_text(NOTES)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             await played(session.run("go"))
-        async with await open_session(loaded, Nobody(), Opening(session.id)) as session:
+        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
             await played(session.run("and"))
             assert len(session.sessions()) == 1
     assert experience_file(loaded.settings).read().of(KIND, Rung.NUDGE).tried == 1
@@ -135,11 +135,11 @@ async def test_what_a_session_learnt_is_not_learnt_again_when_it_is_gone_on_with
 async def test_nothing_is_written_without_a_loop_or_where_nothing_is_done_about_loops(
     tmp_path: Path, script: str, escape: bool
 ) -> None:
-    async with stage(tmp_path, script, escape=escape) as here:
+    async with stage(tmp_path, script, loop_intervention=escape) as here:
         notes(here)
         turn = await here.turn()
         assert bool(turn.of(LoopFound)) == (script is LOOP)
-        assert not experience_file(here.agent.settings).path.parent.exists()
+        assert not experience_file(here.agent.parts.settings).path.parent.exists()
 
 
 @pytest.mark.anyio
@@ -161,8 +161,8 @@ async def test_a_damaged_file_costs_one_warning_and_is_told_of_when_it_is_set_as
 async def test_a_full_disk_costs_a_warning_and_not_the_answer(tmp_path: Path) -> None:
     async with stage(tmp_path, LOOP) as here:
         notes(here)
-        experience_file(here.agent.settings).path.parent.parent.mkdir(parents=True, exist_ok=True)
-        experience_file(here.agent.settings).path.parent.write_text("in the way")
+        experience_file(here.agent.parts.settings).path.parent.parent.mkdir(parents=True, exist_ok=True)
+        experience_file(here.agent.parts.settings).path.parent.write_text("in the way")
         turn = await here.turn()
         assert turn.end.answer == "Found it."
         assert [notice.level for notice in turn.of(Notice)] == ["warning"]
@@ -172,8 +172,8 @@ async def test_a_full_disk_costs_a_warning_and_not_the_answer(tmp_path: Path) ->
 async def test_of_two_equally_mild_rungs_the_one_that_has_freed_more_comes_first(tmp_path: Path) -> None:
     plan = calls('{ name = "todo_write", input = { items = [{ text = "count the files", status = "pending" }] } }')
     script = plan + same("read_file", times="5", path="notes.txt") + says("Found it.")
-    bad = [Note(KIND, Rung.EXPLORE, freed=False)] * 3
-    good = [Note(KIND, Rung.SUBSTITUTE, freed=freed) for freed in (False, True)]
+    bad = [RungResult(KIND, Rung.EXPLORE, freed=False)] * 3
+    good = [RungResult(KIND, Rung.SUBSTITUTE, freed=freed) for freed in (False, True)]
     experience_file(settings_of(tmp_path, "http://127.0.0.1:1").settings).add(bad + good)
     async with stage(tmp_path, script) as here:
         notes(here)
@@ -194,8 +194,8 @@ def test_what_was_learnt_is_a_table_that_names_its_file(
     of_this_folder: ExperienceFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["escape", "stats"]) == 0
-    assert "No agent has been freed" in capsys.readouterr().out
-    of_this_folder.add([TRIED, TRIED, FREED, Note((Projection.ERROR, True), Rung.STOP, freed=False)])
+    assert "No intervention has ended a loop" in capsys.readouterr().out
+    of_this_folder.add([TRIED, TRIED, FREED, RungResult((Projection.ERROR, True), Rung.STOP, freed=False)])
     assert main(["escape", "stats"]) == 0
     head, first, second, where = capsys.readouterr().out.splitlines()
     assert head.split("  ")[0] == "kind of loop"
@@ -208,14 +208,14 @@ def test_what_was_learnt_is_printed_for_programs_and_forgotten(
     of_this_folder: ExperienceFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
     of_this_folder.add([TRIED])
-    assert main(["escape", "stats", "--json"]) == 0
+    assert main(["loops", "stats", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "file": str(of_this_folder.path),
         "tallies": [{"projection": "interaction", "failing": False, "rung": "nudge", "tried": 1, "freed": 0}],
     }
-    assert main(["escape", "stats", "--forget"]) == 0
-    assert main(["escape", "stats", "--forget"]) == 0
-    assert "nothing to forget" in capsys.readouterr().out
+    assert main(["loops", "stats", "--forget"]) == 0
+    assert main(["loops", "stats", "--forget"]) == 0
+    assert "Nothing to delete" in capsys.readouterr().out
     assert not of_this_folder.path.exists()
 
 
@@ -224,7 +224,7 @@ def test_a_damaged_file_is_one_sentence_and_can_be_forgotten(
 ) -> None:
     of_this_folder.path.parent.mkdir(parents=True)
     of_this_folder.path.write_text("scribble")
-    assert main(["escape", "stats"]) == 1
+    assert main(["loops", "stats"]) == 1
     assert capsys.readouterr().err == f"harness: {of_this_folder.path} cannot be used: this is no JSON.\n"
-    assert main(["escape", "stats", "--forget"]) == 0
+    assert main(["loops", "stats", "--forget"]) == 0
     assert not of_this_folder.path.exists()

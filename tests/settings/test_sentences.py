@@ -14,10 +14,10 @@ from tests.settings.conftest import Place
 @pytest.mark.parametrize(
     ("user", "sentence"),
     [
-        ("max_turns = 'many'", ": max_turns = 'many'; give a whole number of at least 1."),
-        ("max_turns = 0", ": max_turns = 0; give a whole number of at least 1."),
-        ("max_turns = 2.5", ": max_turns = 2.5; give a whole number of at least 1."),
-        ("max_turns = true", ": max_turns = True; give a whole number of at least 1."),
+        ("max_steps = 'many'", ": max_steps = 'many'; give a whole number of at least 1."),
+        ("max_steps = 0", ": max_steps = 0; give a whole number of at least 1."),
+        ("max_steps = 2.5", ": max_steps = 2.5; give a whole number of at least 1."),
+        ("max_steps = true", ": max_steps = True; give a whole number of at least 1."),
         ("max_retries = -1", ": max_retries = -1; give a whole number of at least 0."),
         ("turn_wait_s = nan", ": turn_wait_s = nan; give seconds, 0 or more."),
         ("bash_timeout_s = 0", ": bash_timeout_s = 0; give seconds, above 0."),
@@ -36,10 +36,10 @@ from tests.settings.conftest import Place
         ("permission_mode = 'maybe'", """: permission_mode = 'maybe'; give "ask", "edits", "yolo" or "deny"."""),
         ("ask_user = 'second'", """: ask_user = 'second'; give "refuse", "first" or "off"."""),
         ("fan_out = true", """: fan_out = True; give "ask", "allow" or "refuse"."""),
-        ("fan_out_agents = -1", ": fan_out_agents = -1; give a whole number of at least 0."),
+        ("fan_out_subagents = -1", ": fan_out_subagents = -1; give a whole number of at least 0."),
         ("state_dir = 3", ": state_dir = 3; give a path."),
         ("api_key = 123456", ": api_key = no text; give a text."),
-        ("max_turns = '" + "x" * 500 + "'", "x…; give a whole number"),
+        ("max_steps = '" + "x" * 500 + "'", "x…; give a whole number"),
         ("modle = 'x'", ": there is no setting 'modle', perhaps 'model' was meant."),
         ("# mine\ntheme = 'x'\n\nmodle = 'x'", ", line 4: there is no setting 'modle'"),
         ("model = 'a'\neffort = 'huge'", ", line 2: effort = 'huge'; give \"low\", "),
@@ -67,8 +67,8 @@ def test_a_mistake_in_a_settings_file_gets_one_sentence(place: Place, user: str,
 @pytest.mark.parametrize(
     ("flags", "environ", "sentence"),
     [
-        ({"max_turns": "many"}, {}, "Cannot use flag --max-turns = 'many'; give a whole number of at least 1."),
-        ({"max_turn": 1}, {}, "There is no setting 'max_turn', perhaps 'max_turns' was meant."),
+        ({"max_steps": "many"}, {}, "Cannot use flag --max-steps = 'many'; give a whole number of at least 1."),
+        ({"max_step": 1}, {}, "There is no setting 'max_step', perhaps 'max_steps' was meant."),
         ({}, {"HARNESS_PLAIN": "x"}, "Cannot use environment HARNESS_PLAIN = 'x'; give true or false."),
         ({}, {"FALLBACK_MODEL_ID": "a,b,c,d"}, "Cannot use environment FALLBACK_MODEL_ID = 'a,b,c,d'; give up to"),
         (
@@ -105,7 +105,7 @@ def test_a_byte_order_mark_does_no_harm(place: Place) -> None:
     assert (settings.model, settings.fallback_models) == ("m", ("f",))
 
 
-@pytest.mark.parametrize("broken", [{"HARNESS_MAX_TURNS": "many"}, {"HARNESS_PERMISSION_MODE": "x"}])
+@pytest.mark.parametrize("broken", [{"HARNESS_MAX_STEPS": "many"}, {"HARNESS_PERMISSION_MODE": "x"}])
 def test_no_secret_is_in_settings_origins_errors_or_tracebacks(place: Place, broken: dict[str, str]) -> None:
     secrets = {"ANTHROPIC_API_KEY": "sk-ant-one", "ANTHROPIC_AUTH_TOKEN": "token-two"}
     place.write(dotenv="HARNESS_API_KEY=sk-ant-three")

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.skills import Origin, Place, SkillBook
+from harness.skills import DefinitionFolder, DefinitionOrigin, SkillBook
 
 
 class Folders:
@@ -16,7 +16,10 @@ class Folders:
     def book(self) -> SkillBook:
         """What a session would read."""
         return SkillBook(
-            (Place(self.person, Origin.PERSON), Place(self.project, Origin.PROJECT, border=self.project.parent))
+            (
+                DefinitionFolder(self.person, DefinitionOrigin.PERSON),
+                DefinitionFolder(self.project, DefinitionOrigin.PROJECT, border=self.project.parent),
+            )
         )
 
     @staticmethod

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.skills import Origin, SkillBook
+from harness.skills import DefinitionOrigin, SkillBook
 from harness.skills.discovery import MOST_BYTES, MOST_SKILLS
 from tests.skills.folders import Folders, skill
 
@@ -33,7 +33,7 @@ def test_skills_of_the_person_and_of_the_project_are_found(folders: Folders) -> 
     assert names(book) == ["deploy", "review"]
     deploy = book.get("deploy")
     assert deploy is not None
-    assert (deploy.description, deploy.text, deploy.origin) == ("Brings it out.", "Step one.", Origin.PROJECT)
+    assert (deploy.description, deploy.text, deploy.origin) == ("Brings it out.", "Step one.", DefinitionOrigin.PROJECT)
     assert deploy.folder == folders.project / "deploy"
     assert book.problems == ()
     assert book.get("../review") is None

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from harness.base.clock import SystemClock
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteStore
+from harness.slots.sqlite import SqliteSlotStore
 
 ROOT = Path(__file__).parents[2]
 
@@ -119,7 +119,7 @@ def kill(pid: int, log: Log) -> None:
 
 async def member(file: Path, log: Log, limit: int, until: float, hold_s: float, lease_s: float) -> None:
     """What one process does."""
-    store = SqliteStore(file)
+    store = SqliteSlotStore(file)
     slots = SharedSlots(
         store, owner=f"s{os.getpid()}", clock=SystemClock(), lease_s=lease_s, lost=lambda _: log.say("lost")
     )

@@ -7,10 +7,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from harness.slots.memory import MemoryStore
-from harness.slots.owners import Owner
-from harness.slots.sqlite import SqliteStore
-from harness.slots.store import Claim, Store
+from harness.slots.sqlite import SqliteSlotStore
+from harness.slots.store import ProcessOwner, SlotClaim, SlotStore
+from tests.slots.memory import InMemorySlotStore
 from tests.slots.oracle import Oracle
 from tests.whole import WHOLE
 
@@ -18,8 +17,8 @@ OWNERS = range(4)
 names = st.sampled_from([f"{owner}-{number}" for owner in OWNERS for number in range(3)])
 
 
-def owner_of(number: int) -> Owner:
-    return Owner("session", "here", number, "then")
+def owner_of(number: int) -> ProcessOwner:
+    return ProcessOwner("session", "here", number, "then")
 
 
 class StoresBesideOracle(RuleBasedStateMachine):
@@ -31,9 +30,9 @@ class StoresBesideOracle(RuleBasedStateMachine):
         self.oracle = Oracle()
         self.folder = tempfile.TemporaryDirectory()
         file = Path(self.folder.name) / "gate.sqlite"
-        self.stores: tuple[Store, ...] = (
-            MemoryStore(self._lives),
-            SqliteStore(file, lives=self._lives, look_s=0.0),
+        self.stores: tuple[SlotStore, ...] = (
+            InMemorySlotStore(self._lives),
+            SqliteSlotStore(file, lives=self._lives, look_s=0.0),
         )
 
     @rule(name=names, limit=st.integers(0, 4))
@@ -41,7 +40,7 @@ class StoresBesideOracle(RuleBasedStateMachine):
         owner, number = map(int, name.split("-"))
         self.oracle.dead.discard(owner)  # whoever asks runs
         ran = any(row.id == name and row.runs for row in self.oracle.live(self.now))
-        claim = Claim(name, owner_of(owner), name, lease_s=10.0 if number else 1.0)
+        claim = SlotClaim(name, owner_of(owner), name, lease_s=10.0 if number else 1.0)
         started = self.oracle.ask(name, owner, claim.lease_s, limit, self.now)
         for store in self.stores:
             standing = store.ask(claim, limit, self.now)
@@ -82,7 +81,7 @@ class StoresBesideOracle(RuleBasedStateMachine):
         if hasattr(self, "folder"):
             self.folder.cleanup()
 
-    def _lives(self, owner: Owner) -> bool:
+    def _lives(self, owner: ProcessOwner) -> bool:
         return owner.pid not in self.oracle.dead
 
 

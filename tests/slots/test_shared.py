@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from harness.base.clock import SystemClock
-from harness.slots.memory import MemoryStore
 from harness.slots.shared import BEATS, LEASE_S, LOOK_AGAIN_S, SharedSlots, ignore
-from harness.slots.sqlite import SqliteStore
-from harness.slots.store import SlotsError, Store
+from harness.slots.sqlite import SqliteSlotStore
+from harness.slots.store import SlotsError, SlotStore
+from tests.slots.memory import InMemorySlotStore
 
 HEARTBEAT_S = BEATS * LEASE_S
 
@@ -64,13 +64,13 @@ async def no_heart_beats() -> None:
 
 
 def slots_of(
-    store: Store, clock: HandClock | None = None, owner: str = "s1", lost: Callable[[str], None] = ignore
+    store: SlotStore, clock: HandClock | None = None, owner: str = "s1", lost: Callable[[str], None] = ignore
 ) -> SharedSlots:
     return SharedSlots(store, owner=owner, clock=clock or SystemClock(), draw=Random(7), lost=lost)
 
 
 async def test_a_free_slot_is_there_at_once_and_can_be_given_back() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     claim = await slots.acquire("a1", 1)
     (entry,) = store.entries(clock.now())
@@ -82,7 +82,7 @@ async def test_a_free_slot_is_there_at_once_and_can_be_given_back() -> None:
 
 
 async def test_who_waits_looks_again_after_a_short_pause_that_is_drawn() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     first, second = slots_of(store, clock), slots_of(store, clock, "s2")
     claim = await first.acquire("a1", 1)
     waits = asyncio.create_task(second.acquire("b1", 1))
@@ -98,7 +98,7 @@ async def test_who_waits_looks_again_after_a_short_pause_that_is_drawn() -> None
 
 
 async def test_cancelled_while_it_waits_it_leaves_the_queue() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     claim = await slots.acquire("a1", 1)
     waits = asyncio.create_task(slots.acquire("a2", 1))
@@ -111,7 +111,7 @@ async def test_cancelled_while_it_waits_it_leaves_the_queue() -> None:
 
 
 async def test_cancelled_in_the_very_step_that_gives_it_a_slot_it_gives_it_back() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     for turns in range(12):
         asks = asyncio.create_task(slots.acquire("a1", 1))
@@ -126,7 +126,7 @@ async def test_cancelled_in_the_very_step_that_gives_it_a_slot_it_gives_it_back(
 
 
 async def test_cancelled_while_it_gives_a_slot_back_it_has_given_it_back() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     for turns in range(1, 6):
         gives_back = asyncio.create_task(slots.release(await slots.acquire("a1", 1)))
@@ -139,7 +139,7 @@ async def test_cancelled_while_it_gives_a_slot_back_it_has_given_it_back() -> No
 
 
 async def test_what_is_held_is_renewed_and_nothing_beats_when_nothing_is_held() -> None:
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     claim = await slots.acquire("a1", 1)
     for _ in range(10):
@@ -154,7 +154,7 @@ async def test_what_is_held_is_renewed_and_nothing_beats_when_nothing_is_held() 
 
 
 async def test_a_holder_that_slept_too_long_is_told_that_it_lost_its_slot() -> None:
-    store, clock, lost = MemoryStore(), HandClock(), asyncio.Queue[str]()
+    store, clock, lost = InMemorySlotStore(), HandClock(), asyncio.Queue[str]()
     slept, other = slots_of(store, clock, lost=lost.put_nowait), slots_of(store, clock, "s2")
     claim = await slept.acquire("a1", 1)
     await clock.sleeping(1)
@@ -172,7 +172,7 @@ async def test_a_holder_that_slept_too_long_is_told_that_it_lost_its_slot() -> N
 async def test_a_store_that_fails_for_a_whole_lease_has_lost_everything(tmp_path: Path) -> None:
     file = tmp_path / "state" / "gate.sqlite"
     clock, lost = HandClock(), list[str]()
-    slots = slots_of(SqliteStore(file), clock, lost=lost.append)
+    slots = slots_of(SqliteSlotStore(file), clock, lost=lost.append)
     claim = await slots.acquire("a1", 1)
     file.parent.rename(tmp_path / "away")
     file.parent.write_text("no folder")
@@ -187,7 +187,7 @@ async def test_a_store_that_fails_for_a_whole_lease_has_lost_everything(tmp_path
 
 async def test_a_store_that_cannot_be_used_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no folder")
-    slots = slots_of(SqliteStore(tmp_path / "state" / "gate.sqlite"))
+    slots = slots_of(SqliteSlotStore(tmp_path / "state" / "gate.sqlite"))
     with pytest.raises(SlotsError, match="HARNESS_SHARED_GATE=off"):
         await slots.acquire("a1", 1)
     await slots.aclose()
@@ -195,7 +195,7 @@ async def test_a_store_that_cannot_be_used_is_said_in_one_sentence(tmp_path: Pat
 
 async def test_closing_gives_everything_back_and_takes_nothing_in() -> None:
     before = asyncio.all_tasks()
-    store, clock = MemoryStore(), HandClock()
+    store, clock = InMemorySlotStore(), HandClock()
     slots = slots_of(store, clock)
     await asyncio.gather(*(slots.acquire(f"a{number}", 3) for number in range(3)))
     waits = asyncio.create_task(slots.acquire("a4", 3))
@@ -211,7 +211,7 @@ async def test_closing_gives_everything_back_and_takes_nothing_in() -> None:
 
 
 async def test_sessions_in_one_file_take_turns_and_never_run_more_than_may(tmp_path: Path) -> None:
-    sessions = [slots_of(SqliteStore(tmp_path / "gate.sqlite"), owner=f"s{number}") for number in range(4)]
+    sessions = [slots_of(SqliteSlotStore(tmp_path / "gate.sqlite"), owner=f"s{number}") for number in range(4)]
     running, most = 0, 0
 
     async def work(slots: SharedSlots, number: int) -> None:
@@ -231,7 +231,7 @@ async def test_sessions_in_one_file_take_turns_and_never_run_more_than_may(tmp_p
 
 
 async def test_a_text_is_shared_by_all_sessions(tmp_path: Path) -> None:
-    one, other = (slots_of(SqliteStore(tmp_path / "gate.sqlite")) for _ in range(2))
+    one, other = (slots_of(SqliteSlotStore(tmp_path / "gate.sqlite")) for _ in range(2))
     await one.change("endpoint", lambda text: f"{text} 1")
     assert await other.change("endpoint", lambda text: f"{text} 2") == "None 1 2"
     await one.aclose()

@@ -15,10 +15,8 @@ from threading import Event
 
 import pytest
 
-from harness.slots.file import APPLICATION
-from harness.slots.owners import Owner, this_process
-from harness.slots.sqlite import SqliteStore, slots_file
-from harness.slots.store import Claim, SlotsError
+from harness.slots.sqlite import APPLICATION, SqliteSlotStore, slots_file
+from harness.slots.store import ProcessOwner, SlotClaim, SlotsError, this_process
 
 NOW = 1_800_000_000.0
 HERE = this_process("20261121-0345-7f3a9c")
@@ -35,27 +33,27 @@ def told() -> list[str]:
 
 
 @pytest.fixture
-def store(file: Path, told: list[str]) -> Iterator[SqliteStore]:
-    store = SqliteStore(file, tell=told.append, patience_s=0.3)
+def store(file: Path, told: list[str]) -> Iterator[SqliteSlotStore]:
+    store = SqliteSlotStore(file, report=told.append, patience_s=0.3)
     yield store
     store.close()
 
 
-def takes(store: SqliteStore, id: str, now: float = NOW) -> bool:
-    return store.ask(Claim(id, HERE, f"agent {id}"), 1, now).started
+def takes(store: SqliteSlotStore, id: str, now: float = NOW) -> bool:
+    return store.ask(SlotClaim(id, HERE, f"agent {id}"), 1, now).started
 
 
-def ids(store: SqliteStore) -> list[str]:
+def ids(store: SqliteSlotStore) -> list[str]:
     return [entry.claim.id for entry in store.entries(NOW)]
 
 
-def test_only_its_person_may_read_the_file_and_what_lies_beside_it(store: SqliteStore, file: Path) -> None:
+def test_only_its_person_may_read_the_file_and_what_lies_beside_it(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
     assert modes == {"gate.sqlite": 0o600, "gate.sqlite-journal": 0o600, "gate.sqlite.lock": 0o600}
 
 
-def test_nothing_is_made_before_it_is_needed(store: SqliteStore, file: Path) -> None:
+def test_nothing_is_made_before_it_is_needed(store: SqliteSlotStore, file: Path) -> None:
     assert not file.parent.exists()
     store.close()
     assert not file.parent.exists()
@@ -65,7 +63,7 @@ def test_nothing_is_made_before_it_is_needed(store: SqliteStore, file: Path) -> 
     "damage", [b"no database at all, but long enough to be one " * 40, b"SQLite format 3\x00" + b"\xff" * 4096]
 )
 def test_a_damaged_file_is_set_aside_and_begun_afresh(
-    store: SqliteStore, file: Path, told: list[str], damage: bytes
+    store: SqliteSlotStore, file: Path, told: list[str], damage: bytes
 ) -> None:
     file.parent.mkdir()
     file.write_bytes(damage)
@@ -78,9 +76,9 @@ def test_a_damaged_file_is_set_aside_and_begun_afresh(
 
 
 def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
-    store: SqliteStore, file: Path, told: list[str]
+    store: SqliteSlotStore, file: Path, told: list[str]
 ) -> None:
-    other = SqliteStore(file)
+    other = SqliteSlotStore(file)
     assert takes(store, "a")
     assert not takes(other, "b")
     with file.open("r+b") as opened:
@@ -92,7 +90,9 @@ def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
     other.close()
 
 
-def test_another_programs_database_is_kept_and_not_written_to(store: SqliteStore, file: Path, told: list[str]) -> None:
+def test_another_programs_database_is_kept_and_not_written_to(
+    store: SqliteSlotStore, file: Path, told: list[str]
+) -> None:
     file.parent.mkdir()
     connection = sqlite3.connect(file)
     connection.execute("CREATE TABLE theirs (value)")
@@ -104,7 +104,7 @@ def test_another_programs_database_is_kept_and_not_written_to(store: SqliteStore
     assert told
 
 
-def test_a_file_of_another_version_is_left_alone(store: SqliteStore, file: Path, told: list[str]) -> None:
+def test_a_file_of_another_version_is_left_alone(store: SqliteSlotStore, file: Path, told: list[str]) -> None:
     file.parent.mkdir()
     connection = sqlite3.connect(file)
     connection.executescript(
@@ -117,8 +117,8 @@ def test_a_file_of_another_version_is_left_alone(store: SqliteStore, file: Path,
     assert (file.read_bytes(), told) == (before, [])
 
 
-def test_a_file_that_was_removed_is_made_again(store: SqliteStore, file: Path) -> None:
-    other = SqliteStore(file)
+def test_a_file_that_was_removed_is_made_again(store: SqliteSlotStore, file: Path) -> None:
+    other = SqliteSlotStore(file)
     takes(store, "a")
     takes(other, "b")
     for path in list(file.parent.iterdir()):
@@ -129,7 +129,7 @@ def test_a_file_that_was_removed_is_made_again(store: SqliteStore, file: Path) -
     other.close()
 
 
-def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(file: Path, store: SqliteStore) -> None:
+def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(file: Path, store: SqliteSlotStore) -> None:
     file.parent.write_text("no folder")
     with pytest.raises(SlotsError, match=r"gate\.sqlite, which your sessions share, cannot be used .*SHARED_GATE=off"):
         takes(store, "a")
@@ -137,13 +137,13 @@ def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(file: Path, sto
     assert takes(store, "a")
 
 
-def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: SqliteStore) -> None:
+def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: SqliteSlotStore) -> None:
     program = (
         "import resource, signal, sys\n"
         "from pathlib import Path\n"
-        "from harness.slots.sqlite import SqliteStore\n"
+        "from harness.slots.sqlite import SqliteSlotStore\n"
         "from harness.slots.store import SlotsError\n"
-        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store = SqliteSlotStore(Path(sys.argv[1]))\n"
         "store.change('small', lambda _: 'fits')\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))\n"
@@ -155,7 +155,7 @@ def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: Sqlite
     assert store.cells() == {"small": "fits"}
 
 
-def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteStore, file: Path) -> None:
+def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     lock = os.open(file.with_name("gate.sqlite.lock"), os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -167,7 +167,7 @@ def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(stor
     assert ids(store) == ["a", "b"]  # what was given up was done all the same, and ends with its lease
 
 
-def answered_within(seconds: float, store: SqliteStore) -> bool:
+def answered_within(seconds: float, store: SqliteSlotStore) -> bool:
     until, pause = time.monotonic() + seconds, Event()
     while time.monotonic() < until:
         with suppress(SlotsError):
@@ -177,13 +177,15 @@ def answered_within(seconds: float, store: SqliteStore) -> bool:
     return False
 
 
-def test_a_child_that_was_forked_off_cannot_use_the_store_and_leaves_it_whole(store: SqliteStore, file: Path) -> None:
+def test_a_child_that_was_forked_off_cannot_use_the_store_and_leaves_it_whole(
+    store: SqliteSlotStore, file: Path
+) -> None:
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from harness.slots.sqlite import SqliteStore\n"
+        "from harness.slots.sqlite import SqliteSlotStore\n"
         "from harness.slots.store import SlotsError\n"
-        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "store = SqliteSlotStore(Path(sys.argv[1]))\n"
         "store.change('name', lambda _: 'parent')\n"
         "child = os.fork()\n"
         "if not child:\n"
@@ -202,15 +204,15 @@ def test_a_child_that_was_forked_off_cannot_use_the_store_and_leaves_it_whole(st
     assert store.cells() == {"name": "parent goes on"}
 
 
-def test_killed_in_the_middle_of_a_change_nothing_of_it_is_left(store: SqliteStore, file: Path) -> None:
+def test_killed_in_the_middle_of_a_change_nothing_of_it_is_left(store: SqliteSlotStore, file: Path) -> None:
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from harness.slots.owners import this_process\n"
-        "from harness.slots.sqlite import SqliteStore\n"
-        "from harness.slots.store import Claim\n"
-        "store = SqliteStore(Path(sys.argv[1]))\n"
-        "store.ask(Claim('dead', this_process('dead'), 'agent'), 1, 1_800_000_000.0)\n"
+        "from harness.slots.store import this_process\n"
+        "from harness.slots.sqlite import SqliteSlotStore\n"
+        "from harness.slots.store import SlotClaim\n"
+        "store = SqliteSlotStore(Path(sys.argv[1]))\n"
+        "store.ask(SlotClaim('dead', this_process('dead'), 'agent'), 1, 1_800_000_000.0)\n"
         "store.change('name', lambda _: 'before')\n"
         "store.change('name', lambda _: os.kill(os.getpid(), 9))\n"
     )
@@ -221,13 +223,13 @@ def test_killed_in_the_middle_of_a_change_nothing_of_it_is_left(store: SqliteSto
 
 
 def test_who_lives_is_looked_at_now_and_then_by_all_sessions_together(file: Path) -> None:
-    looked: list[Owner] = []
+    looked: list[ProcessOwner] = []
 
-    def lives(owner: Owner) -> bool:
+    def lives(owner: ProcessOwner) -> bool:
         looked.append(owner)
         return True
 
-    stores = [SqliteStore(file, lives=lives) for _ in range(2)]
+    stores = [SqliteSlotStore(file, lives=lives) for _ in range(2)]
     for tenths in range(10):
         for number, store in enumerate(stores):
             takes(store, str(number), NOW + tenths / 10)

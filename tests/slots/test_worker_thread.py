@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from harness.slots.store import SlotsError
-from harness.slots.worker_thread import Desk
+from harness.slots.worker_thread import WorkerThread
 
 
 class Kept:
@@ -35,13 +35,13 @@ def kept() -> Kept:
 
 
 @pytest.fixture
-def desk(kept: Kept) -> Iterator[Desk[Kept]]:
-    desk = Desk(kept.keep, name="a thing", patience_s=0.2)
+def desk(kept: Kept) -> Iterator[WorkerThread[Kept]]:
+    desk = WorkerThread(kept.keep, name="a thing", patience_s=0.2)
     yield desk
     desk.close()
 
 
-def test_whoever_calls_the_work_is_done_on_one_thread_that_is_not_theirs(desk: Desk[Kept], kept: Kept) -> None:
+def test_whoever_calls_the_work_is_done_on_one_thread_that_is_not_theirs(desk: WorkerThread[Kept], kept: Kept) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: desk.do(Kept.touch), range(100)))
     assert answers == [1] * 100
@@ -49,7 +49,9 @@ def test_whoever_calls_the_work_is_done_on_one_thread_that_is_not_theirs(desk: D
     assert kept.open == 1
 
 
-def test_closed_it_puts_away_what_it_keeps_and_ends_its_thread_and_may_begin_anew(desk: Desk[Kept], kept: Kept) -> None:
+def test_closed_it_puts_away_what_it_keeps_and_ends_its_thread_and_may_begin_anew(
+    desk: WorkerThread[Kept], kept: Kept
+) -> None:
     before = threading.active_count()
     for _ in range(3):
         desk.do(Kept.touch)
@@ -60,7 +62,7 @@ def test_closed_it_puts_away_what_it_keeps_and_ends_its_thread_and_may_begin_ane
 
 
 @pytest.mark.parametrize("error", [ValueError("not so"), TimeoutError("of its own"), SlotsError("full")])
-def test_what_the_work_raises_is_raised_where_it_was_asked_for(desk: Desk[Kept], error: Exception) -> None:
+def test_what_the_work_raises_is_raised_where_it_was_asked_for(desk: WorkerThread[Kept], error: Exception) -> None:
     def fails(_: Kept) -> None:
         raise error
 
@@ -69,7 +71,9 @@ def test_what_the_work_raises_is_raised_where_it_was_asked_for(desk: Desk[Kept],
     assert desk.do(Kept.touch) == 1
 
 
-def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(desk: Desk[Kept], kept: Kept) -> None:
+def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
+    desk: WorkerThread[Kept], kept: Kept
+) -> None:
     done, let_go, begun = list[str](), threading.Event(), threading.Event()
 
     def hangs(_: Kept) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.processes import Limits
+from harness.processes import ProcessLimits
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 
@@ -24,6 +24,6 @@ def context(root: Path, tmp_path: Path) -> ToolContext:
 
 
 @pytest.fixture
-def limits() -> Limits:
+def limits() -> ProcessLimits:
     """Enough for a command that behaves, short for one that does not."""
-    return Limits(time_s=20, term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
+    return ProcessLimits(time_s=20, term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)

@@ -91,14 +91,14 @@ async def test_a_command_goes_to_the_background_only_when_the_call_says_so(conte
     assert shelf.asked == [("make all", "toolu_1", 86_400)]
     assert (result.outcome, result.summary) == (ToolOutcome.OK, "b1 in the background")
     assert result.content.startswith(
-        "b1 runs (process 4711); its output goes to /outputs/b1.out. It may take 3,600 s. Go on with other work: "
+        "b1 runs (process 4711); its output goes to /outputs/b1.out. Time limit 3,600 s. Continue with other work; "
     )
 
 
 async def test_a_command_that_waits_for_its_turn_says_so(context: ToolContext) -> None:
     result = await call(bash_tool(background=Shelf(next=WAITS)), context, command="make test", background=True)
-    assert result.content.startswith("b2 waits for its turn (3 before it); its output will be in /outputs/b2.out.")
-    assert begun_text(replace(WAITS, before=0)).startswith("b2 waits for its turn; ")
+    assert result.content.startswith("b2 is queued (3 before it); its output will be in /outputs/b2.out.")
+    assert begun_text(replace(WAITS, before=0)).startswith("b2 is queued; ")
 
 
 async def test_a_command_that_was_not_started_is_an_error(context: ToolContext) -> None:
@@ -150,7 +150,7 @@ async def test_of_many_that_are_over_the_newest_are_listed(context: ToolContext)
     rows = [replace(ENDED, id=f"b{n}") for n in range(1, 41)]
     result = await call(tools(Shelf([RUNS, *rows]))["list_background"], context)
     first, second, *_, last = result.content.splitlines()
-    assert first == "(10 older ones are over)"
+    assert first == "(10 older ones have ended)"
     assert second.startswith("b11  exit 2")
     assert last.startswith("b1  runs")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.events import FailureCategory, ToolOutcome
-from harness.processes import Finished, LeftOver, Limits
-from harness.processes.read_only import landlock_version
+from harness.processes import ProcessLimits, ProcessResult, SurvivingProcess
+from harness.processes.sandbox import landlock_version
 from harness.settings import Settings
 from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
@@ -19,18 +19,20 @@ from harness.tools.tool import ToolContext, ToolResult
 pytestmark = pytest.mark.anyio
 
 
-async def bash(context: ToolContext, limits: Limits, command: str, timeout: float | None = None) -> ToolResult:
+async def bash(context: ToolContext, limits: ProcessLimits, command: str, timeout: float | None = None) -> ToolResult:
     tool = bash_tool(limits)
     return await tool.run(context, tool.parse({"command": command, "timeout": timeout}))
 
 
-async def test_a_command_runs_in_the_workspace_and_shows_its_exit_code(context: ToolContext, limits: Limits) -> None:
+async def test_a_command_runs_in_the_workspace_and_shows_its_exit_code(
+    context: ToolContext, limits: ProcessLimits
+) -> None:
     result = await bash(context, limits, "pwd; echo oops >&2")
     assert result.content == f"{context.workspace.root}\noops\n\n[exit 0]"
     assert (result.outcome, result.summary, result.full_output) == (ToolOutcome.OK, "exit 0", None)
 
 
-async def test_silence_is_said(context: ToolContext, limits: Limits) -> None:
+async def test_silence_is_said(context: ToolContext, limits: ProcessLimits) -> None:
     assert (await bash(context, limits, "true")).content == "(no output)\n\n[exit 0]"
 
 
@@ -48,7 +50,7 @@ async def test_silence_is_said(context: ToolContext, limits: Limits) -> None:
     ],
 )
 async def test_only_a_command_that_could_not_do_its_work_is_broken(
-    command: str, outcome: ToolOutcome, summary: str, context: ToolContext, limits: Limits
+    command: str, outcome: ToolOutcome, summary: str, context: ToolContext, limits: ProcessLimits
 ) -> None:
     (context.workspace.root / "not-executable").write_text("x")
     result = await bash(context, limits, command)
@@ -58,34 +60,34 @@ async def test_only_a_command_that_could_not_do_its_work_is_broken(
 @pytest.mark.parametrize(
     ("finished", "judgement"),
     [
-        (Finished(0), (ToolOutcome.OK, "exit 0", None)),
-        (Finished(-15, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
-        (Finished(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
-        (Finished(0, left=(LeftOver(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
-        (Finished(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
-        (Finished(130), (ToolOutcome.ERROR, "exit 130", None)),
-        (Finished(255), (ToolOutcome.ERROR, "exit 255", None)),
-        (Finished(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),
+        (ProcessResult(0), (ToolOutcome.OK, "exit 0", None)),
+        (ProcessResult(-15, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (ProcessResult(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
+        (ProcessResult(0, left=(SurvivingProcess(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
+        (ProcessResult(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
+        (ProcessResult(130), (ToolOutcome.ERROR, "exit 130", None)),
+        (ProcessResult(255), (ToolOutcome.ERROR, "exit 255", None)),
+        (ProcessResult(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),
     ],
 )
 async def test_the_judgement_of_every_end(
-    finished: Finished, judgement: tuple[ToolOutcome, str, FailureCategory | None]
+    finished: ProcessResult, judgement: tuple[ToolOutcome, str, FailureCategory | None]
 ) -> None:
     assert judge(finished, 2) == judgement
 
 
-async def test_a_time_limit_is_named_and_what_was_written_is_kept(context: ToolContext, limits: Limits) -> None:
+async def test_a_time_limit_is_named_and_what_was_written_is_kept(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, "echo begun; sleep 60", timeout=0.3)
     assert result.outcome is ToolOutcome.BROKEN
     assert result.content == "begun\n\n[timed out after 0.3 s; the command and all its children were ended]"
 
 
-async def test_the_default_time_limit_is_that_of_the_tool(context: ToolContext, limits: Limits) -> None:
+async def test_the_default_time_limit_is_that_of_the_tool(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, replace(limits, time_s=0.2), "sleep 60")
     assert result.summary == "timed out after 0.2 s"
 
 
-async def test_a_background_child_is_named(context: ToolContext, limits: Limits) -> None:
+async def test_a_background_child_is_named(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, "sleep 60 & echo up")
     assert result.content.startswith(
         "up\n\n[exit 0; still running in the background, its output no longer read: sleep ("
@@ -93,7 +95,7 @@ async def test_a_background_child_is_named(context: ToolContext, limits: Limits)
     assert await context.processes.aclose() == ()
 
 
-async def test_ten_megabytes_are_shortened_and_kept_whole(context: ToolContext, limits: Limits) -> None:
+async def test_ten_megabytes_are_shortened_and_kept_whole(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, "head -c 10000000 /dev/zero | tr '\\0' x; echo; echo END")
     assert len(result.content) <= 50_000
     assert result.content.startswith("xxx")
@@ -104,20 +106,20 @@ async def test_ten_megabytes_are_shortened_and_kept_whole(context: ToolContext, 
     assert len(result.detail) < 5_000
 
 
-async def test_the_whole_output_can_be_read_back(context: ToolContext, limits: Limits) -> None:
+async def test_the_whole_output_can_be_read_back(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, "seq 100000")
     read_file = read_file_tool()
     arguments = read_file.parse({"path": str(result.full_output), "offset": 50_000, "limit": 1})
     assert (await read_file.run(context, arguments)).content.startswith(" 50000\t50000\n")
 
 
-async def test_any_bytes_survive_as_text(context: ToolContext, limits: Limits) -> None:
+async def test_any_bytes_survive_as_text(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, r"printf '\xff\xc3\xa9\xed\xa0\x80\033[31mred\033[0m'")
     assert result.content == "\\xffé\\xed\\xa0\\x80red\n\n[exit 0]"
     result.content.encode()
 
 
-async def test_nothing_waits_for_a_key(context: ToolContext, limits: Limits) -> None:
+async def test_nothing_waits_for_a_key(context: ToolContext, limits: ProcessLimits) -> None:
     assert (await bash(context, limits, "read answer || echo no answer")).content == "no answer\n\n[exit 0]"
 
 
@@ -132,14 +134,14 @@ async def test_secrets_are_not_handed_to_commands() -> None:
     assert given["HOME"] == "/h"
 
 
-async def test_a_workspace_that_is_gone_is_told(context: ToolContext, limits: Limits) -> None:
+async def test_a_workspace_that_is_gone_is_told(context: ToolContext, limits: ProcessLimits) -> None:
     context.workspace.root.rmdir()
     result = await bash(context, limits, "true")
     assert result.outcome is ToolOutcome.BROKEN
     assert "could not be started" in result.content
 
 
-async def test_a_cancelled_call_raises_and_closes_its_file(context: ToolContext, limits: Limits) -> None:
+async def test_a_cancelled_call_raises_and_closes_its_file(context: ToolContext, limits: ProcessLimits) -> None:
     task = asyncio.create_task(bash(context, limits, "seq 100000; sleep 60"))
     async with asyncio.timeout(20):
         while not context.output_file.exists():  # noqa: ASYNC110  another process has no event for us
@@ -171,7 +173,7 @@ async def test_the_question_cannot_be_dressed_up(context: ToolContext) -> None:
     ("line", "count"), [("seq 20000", 20_000), ("seq 100", 100), ("printf 'a\\nb'", 2), ("true", 0)]
 )
 async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
-    context: ToolContext, limits: Limits, line: str, count: int
+    context: ToolContext, limits: ProcessLimits, line: str, count: int
 ) -> None:
     result = await bash(context, limits, line)
     assert result.detail_of == count
@@ -180,7 +182,7 @@ async def test_all_lines_are_counted_however_few_are_kept_to_be_shown(
 
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
-async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: Limits) -> None:
+async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolContext, limits: ProcessLimits) -> None:
     looking = replace(context, only_looks=True)
     refused = await bash(looking, limits, "echo x > new")
     assert list(context.workspace.root.iterdir()) == []
@@ -197,14 +199,14 @@ async def test_a_call_that_only_looks_cannot_write_and_says_why(context: ToolCon
     ],
 )
 async def test_nothing_is_explained_where_nothing_was_refused(
-    only_looks: bool, command: str, exit_code: int, context: ToolContext, limits: Limits
+    only_looks: bool, command: str, exit_code: int, context: ToolContext, limits: ProcessLimits
 ) -> None:
     result = await bash(replace(context, only_looks=only_looks), limits, command)
     assert result.content.endswith(f"[exit {exit_code}]")
 
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
-async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: Limits) -> None:
+async def test_the_explanation_fits_beside_a_long_output(context: ToolContext, limits: ProcessLimits) -> None:
     tool = bash_tool(limits, 2_000)
     result = await tool.run(
         replace(context, only_looks=True), tool.parse({"command": "seq 5000; echo x > new; exit 1", "timeout": None})

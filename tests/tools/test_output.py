@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.tools.output import SMALLEST_CUT, Output, as_text, fitted, readable, shorten
+from harness.tools.output import SMALLEST_CUT, CommandOutput, as_text, fitted, readable, shorten
 
 
 def collect(chunks: list[bytes], limit: int, whole: Path, disk_bytes: int = 1_000_000) -> tuple[str, Path | None]:
-    output = Output(limit, whole, disk_bytes=disk_bytes)
+    output = CommandOutput(limit, whole, disk_bytes=disk_bytes)
     for chunk in chunks:
         output.feed(chunk)
     text = output.text()
@@ -54,7 +54,7 @@ def test_head_and_tail_of_plain_text_are_what_the_input_begins_and_ends_with(dat
 
 
 def test_memory_stays_bounded_while_the_whole_goes_to_disk(tmp_path: Path) -> None:
-    output = Output(1_000, tmp_path / "o")
+    output = CommandOutput(1_000, tmp_path / "o")
     for _ in range(1_000):
         output.feed(b"x" * 10_000)
     assert len(output._head) + len(output._tail) <= 3 * 4 * 1_000
@@ -157,7 +157,7 @@ def test_the_beginning_is_whole_lines_and_the_count_that_of_all(
     text = "\n".join(lines) + ("\n" if ended and lines else "")
     data = text.encode()
     with TemporaryDirectory() as folder:
-        output = Output(limit, Path(folder) / "o")
+        output = CommandOutput(limit, Path(folder) / "o")
         for start in range(0, len(data), cut):
             output.feed(data[start : start + cut])
         shown, count = output.beginning(most)

@@ -44,7 +44,7 @@ async def test_a_file_that_is_asked_for_as_a_whole_has_the_revision_that_a_write
 async def test_a_range_says_where_to_go_on(context: ToolContext, root: Path) -> None:
     (root / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 11)))
     result = await read(context, "a.txt", offset=4, limit=2)
-    assert result.content == "     4\tline 4\n     5\tline 5\n[More lines follow: go on with offset=6.]"
+    assert result.content == "     4\tline 4\n     5\tline 5\n[More lines follow: continue with offset=6.]"
     assert (await read(context, "a.txt", offset=9)).content == "     9\tline 9\n    10\tline 10"
 
 
@@ -63,7 +63,7 @@ async def test_a_result_is_bounded_and_can_be_continued(context: ToolContext, ro
     result = await read(context, "big.txt")
     assert len(result.content) <= 50_000
     shown = len(result.content.splitlines()) - 1
-    assert result.content.endswith(f"[More lines follow: go on with offset={shown + 1}.]")
+    assert result.content.endswith(f"[More lines follow: continue with offset={shown + 1}.]")
 
 
 async def test_one_endless_line_is_cut_and_counts_as_one(context: ToolContext, root: Path) -> None:

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import FailureCategory, Json, ToolOutcome
-from harness.processes import Limits
+from harness.processes import ProcessLimits
 from harness.tools.glob import glob_tool
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.grep import WORKER, grep_tool
@@ -267,7 +267,7 @@ async def test_a_bad_expression_is_explained(context: ToolContext, root: Path) -
     assert "'(x' is not a usable regular expression: missing ), unterminated subpattern" in result.content
 
 
-async def test_an_expression_that_never_ends_is_ended(context: ToolContext, root: Path, limits: Limits) -> None:
+async def test_an_expression_that_never_ends_is_ended(context: ToolContext, root: Path, limits: ProcessLimits) -> None:
     make(root, {"a": "needle\n", "b": "a" * 60 + "b\n"})
     started = time.monotonic()
     tool = grep_tool(replace(limits, time_s=1.0))
@@ -277,7 +277,9 @@ async def test_an_expression_that_never_ends_is_ended(context: ToolContext, root
     assert result.content.startswith("a:1:needle\n[The search took longer than 1 s")
 
 
-async def test_a_search_whose_process_is_killed_has_failed(context: ToolContext, root: Path, limits: Limits) -> None:
+async def test_a_search_whose_process_is_killed_has_failed(
+    context: ToolContext, root: Path, limits: ProcessLimits
+) -> None:
     make(root, {"b": "a" * 60 + "b\n"})
     search = asyncio.create_task(call(grep_tool(limits), context, {"pattern": "(a+)+$"}))
     async with asyncio.timeout(20):
@@ -299,7 +301,7 @@ def _searching(folder: Path) -> list[int]:
     return found
 
 
-async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limits: Limits) -> None:
+async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limits: ProcessLimits) -> None:
     make(root, {"b": "a" * 60 + "b\n"})
     tool = grep_tool(limits)
     task = asyncio.create_task(call(tool, context, {"pattern": "(a+)+$"}))

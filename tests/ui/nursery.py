@@ -17,8 +17,7 @@ from importlib import import_module
 
 NEEDED = (
     *("anyio._backends._asyncio", "filelock", "httpcore2", "httpx2", "psutil", "truststore"),
-    *("harness.cli.commands", "harness.settings.logs", "harness.model.sdk", "harness.session", "harness.cli.view"),
-    *("harness.practice.entry_toml", "harness.practice.improviser", "harness.practice.server"),
+    *("harness.practice.entry_toml", "harness.practice.rule_model", "harness.practice.server"),
     *("harness.ui.app.controller", "harness.ui.app.run", "harness.ui.plain.headless", "harness.ui.plain.repl"),
     *("harness.ui.lessons.command", "harness.ui.start"),
 )

@@ -56,12 +56,12 @@ async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked
         assert "b1    runs" in await terminal.sees("/background keep")
         await terminal.sees("> ")
         terminal.type("/background b1\n")
-        await terminal.sees("all of it: ")
+        await terminal.sees("full output: ")
         await terminal.sees("> ")
         terminal.type("half a ")
         go.touch()
         await terminal.sees('✓ b1 "')
-        await terminal.sees("the model is told what came of b1")
+        await terminal.sees("results of b1 delivered to the model")
         await terminal.sees("I heard that it is over.")
         await terminal.sees("> ")
         await terminal.waits()
@@ -87,7 +87,7 @@ async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: 
         terminal.type("stall\n")
         await terminal.sees("Words that stop")
         terminal.type("/agents\n")
-        await terminal.sees("No agent has worked in this session yet.")
+        await terminal.sees("No subagent has run in this session yet.")
         terminal.type("/kill b1\n")
         await terminal.sees("was stopped after")
         await terminal.sees("Background command b1 has ended.")
@@ -96,7 +96,7 @@ async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: 
         await terminal.sees("interrupted")
         await terminal.sees("> ")
         terminal.type("and again\n")
-        await terminal.sees("the model is told what came of b1")
+        await terminal.sees("results of b1 delivered to the model")
         await terminal.sees("It runs.")
         await terminal.sees("> ")
         pid = command(place)
@@ -126,7 +126,7 @@ async def test_what_is_kept_goes_on_when_the_program_has_ended(place: Place) -> 
     async with talking(place, ARRIVES) as (terminal, go):
         pid = command(place)
         terminal.type("/background keep b1\n")
-        await terminal.sees("goes on when the program ends")
+        await terminal.sees("outlives the program")
         await terminal.sees("I heard that it is over.")
         await terminal.sees("> ")
         terminal.type(CTRL_D)
@@ -162,7 +162,7 @@ async def test_at_the_end_of_a_pipe_what_agents_bring_is_waited_for(place: Place
     async with PracticeServer(script=Script.parse(AGENT)) as server:
         ended = await run(Place(place.folder, server.base_url), "--yolo", stdin="begin\n")
     assert ended.code == 0
-    told = ['→ a1 "count" begins', "It works.", '✓ a1 "count" answered', "the model is told what came of a1"]
+    told = ['→ a1 "count" started', "It works.", '✓ a1 "count" answered', "results of a1 delivered to the model"]
     places = [ended.out.find(text) for text in (*told[1:2], *told[3:], "The agent has counted.", "end of input")]
     assert -1 not in places, ended.out
     assert places == sorted(places)
@@ -265,7 +265,7 @@ async def test_the_question_of_an_agent_in_the_background_is_asked_at_the_prompt
         terminal.type("y\n")
         await terminal.sees("> ")
         terminal.type("/agents\n")
-        assert "a1    runs" in await terminal.sees("/agents and an id")
+        assert "a1    runs" in await terminal.sees("/agents ID shows one")
         await terminal.sees("> ")
         (place.folder / "go").touch()
         await terminal.sees('✓ a1 "count" answered')

@@ -48,7 +48,7 @@ async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Pl
         "✗ grep is open: it failed 3 times in a row (connection refused)",
         "PAUSED: the failure budget of this turn is used up",
         "Failure budget: 3 of 3 used",
-        "(failure_budget_paused); to go on: harness -p --resume ",
+        "(failure_budget_paused); to continue: harness -p --resume ",
     ):
         assert part in ended.err
     assert "/reset" not in ended.err
@@ -100,7 +100,7 @@ async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) 
             await terminal.sees("go on? c")
             await terminal.waits()
             terminal.type("\x03")
-            await terminal.sees("stopped; /retry goes on with a fresh budget")
+            await terminal.sees("stopped; /retry continues with a fresh budget")
             await terminal.sees("> ")
             terminal.type("/retry\n")
             await terminal.sees("It stands in notes.md.")
@@ -143,28 +143,28 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "/routes",
         "/trip greb",
         "/trip bash:npm",
-        "/routes bash:npm",
+        "/alternatives bash:npm",
     ]
     ended = await run(place, "--plain", stdin="".join(f"{line}\n" for line in typed))
     assert ended.code == 0
     parts = [
         "grep is open.",
         "1. bash: rg -n",
-        "bash is switched off.",
+        "bash is disabled.",
         "isolated by hand",
-        "bash is tried at its next call.",
+        "bash is enabled; its next call is a probe.",
         "Every breaker is closed.",
         "Confirmed",
-        "How this turn stands",
+        "State of this turn",
         "0 of 7 used",
         "opens after 2 failures in a row",
-        "threshold is 0; it has to be a whole number of at least 1",
+        "threshold is 0; use a whole number of at least 1",
         "There is no number called threshhold",
         "cascade is 'maybe'",
-        "'nonsense' is not understood",
-        "'none' is no number of failures",
+        "'nonsense' is not name=value",
+        "'none' is not a number",
         "Which tool? Type /trip",
-        "Which tool? Type /routes",
+        "Which tool? Type /alternatives",
         "There is no tool called greb; did you mean grep?",
         "bash:npm is open.",
         "1. bash: reach the same end without npm",
@@ -208,4 +208,4 @@ async def test_a_name_that_is_too_long_for_a_file_is_told_as_one(place: Place, f
     ended = await run(place, "-p", "hi", flag, "a" * 300)
     assert ended.code == 2
     assert "name too long" in ended.err
-    assert "something in the program failed" not in ended.err
+    assert "internal error" not in ended.err

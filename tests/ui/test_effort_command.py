@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import Effort
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, Session, open_session
 from harness.ui.app.status_facts import status_of
 from harness.ui.commands.commands import run_command, works_any_time
-from harness.ui.commands.results import Say
+from harness.ui.commands.results import ShowText
 from harness.ui.panel.fold import PanelFold
 from tests.agent.stage import played, says, settings_of
 
@@ -23,7 +23,7 @@ OPUS, HAIKU, OLDER = "claude-opus-5-5", "claude-haiku-4-5", "claude-opus-4-6"
 
 def said(line: str, session: Session) -> str:
     answer = run_command(line, session)
-    assert isinstance(answer, Say)
+    assert isinstance(answer, ShowText)
     return answer.text
 
 
@@ -40,20 +40,18 @@ def sent(server: PracticeServer) -> list[object]:
 async def test_it_shows_and_sets_the_effort_and_says_that_the_cache_begins_again(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(says("One.") + says("Two."))) as server:
         loaded = settings_of(tmp_path, server.base_url, model=OPUS)
-        async with await open_session(loaded, Nobody()) as session:
-            takes = f"{OPUS} takes low, medium, high, xhigh, max"
-            assert said("/effort", session) == f"effort: the model's own; {takes}"
+        async with await open_session(loaded, NoAsker()) as session:
+            takes = f"{OPUS} supports low, medium, high, xhigh, max"
+            assert said("/effort", session) == f"effort: the model's default; {takes}"
             assert said("/effort low", session) == "effort: low, from the next prompt on"
-            assert said("/effort low", session) == "effort: low, as it was"
+            assert said("/effort low", session) == "effort: low, unchanged"
             await played(session.run("Is it?"))
-            assert said("/effort max", session).endswith(
-                "from the next prompt on; the prompt cache begins again with it"
-            )
+            assert said("/effort max", session).endswith("from the next prompt on; this restarts the prompt cache")
             assert "effort       max" in said("/status", session)
             await played(session.run("And?"))
             assert "max" in facts(session)
             said("/effort default", session)
-            assert session.effort is None
+            assert session.models.effort is None
             assert sent(server) == ["low", "max"]
     assert works_any_time("/effort")
 
@@ -61,10 +59,14 @@ async def test_it_shows_and_sets_the_effort_and_says_that_the_cache_begins_again
 @pytest.mark.parametrize(
     ("model", "line", "told"),
     [
-        (OPUS, "/effort huge", "'huge' is no effort; type /effort low, medium, high, xhigh, max or default"),
-        (OPUS, "/effort High", "'High' is no effort"),
-        (HAIKU, "/effort high", "claude-haiku-4-5 takes no effort"),
-        (OLDER, "/effort xhigh", "claude-opus-4-6 does not take the effort xhigh; it takes low, medium, high, max"),
+        (OPUS, "/effort huge", "'huge' is not an effort level; type /effort low, medium, high, xhigh, max or default"),
+        (OPUS, "/effort High", "'High' is not an effort level"),
+        (HAIKU, "/effort high", "claude-haiku-4-5 does not support effort"),
+        (
+            OLDER,
+            "/effort xhigh",
+            "claude-opus-4-6 does not support the effort xhigh; it supports low, medium, high, max",
+        ),
     ],
 )
 async def test_what_cannot_be_asked_for_is_refused_and_changes_nothing(
@@ -72,21 +74,21 @@ async def test_what_cannot_be_asked_for_is_refused_and_changes_nothing(
 ) -> None:
     async with (
         PracticeServer(script=Script.parse(says("One."))) as server,
-        await open_session(settings_of(tmp_path, server.base_url, model=model), Nobody()) as session,
+        await open_session(settings_of(tmp_path, server.base_url, model=model), NoAsker()) as session,
     ):
         with pytest.raises(HarnessError, match=told):
             run_command(line, session)
-        assert session.effort is None
+        assert session.models.effort is None
 
 
 async def test_a_model_that_does_not_take_the_effort_has_none_in_the_status_line(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(says("One."))) as server:
         loaded = settings_of(tmp_path, server.base_url, model=OPUS, effort="high")
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             assert "high" in facts(session)
-            session.set_model(HAIKU)
+            session.models.select(HAIKU)
             assert "high" not in facts(session)
-            assert said("/effort", session) == f"effort: high; {HAIKU} takes no effort"
+            assert said("/effort", session) == f"effort: high; {HAIKU} supports no effort levels"
 
 
 async def test_a_session_goes_on_with_its_effort_unless_another_is_asked_for(tmp_path: Path) -> None:
@@ -94,9 +96,9 @@ async def test_a_session_goes_on_with_its_effort_unless_another_is_asked_for(tmp
 
         async def effort_of(set_to: str, opening: Opening | None = None, **values: object) -> Effort | None:
             loaded = settings_of(tmp_path, server.base_url, model=OPUS, **values)
-            async with await open_session(loaded, Nobody(), opening) as session:
+            async with await open_session(loaded, NoAsker(), opening) as session:
                 await played(session.run("Is it?"))
-                found = session.effort
+                found = session.models.effort
                 if set_to:
                     said(f"/effort {set_to}", session)
             return found

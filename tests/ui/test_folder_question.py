@@ -14,23 +14,23 @@ CLAIM = "ANTHROPIC_BASE_URL=http://127.0.0.1:9\nANTHROPIC_API_KEY=sk-of-the-fold
 async def test_a_yes_is_asked_for_once(place: Place) -> None:
     (place.folder / ".env").write_text(CLAIM)
     async with Terminal(place, "--plain") as terminal:
-        asked = await terminal.sees("start without them [no] ")
+        asked = await terminal.sees("ignore them [no] ")
         assert ".env ANTHROPIC_API_KEY = •••\n" in asked
         assert ".env ANTHROPIC_BASE_URL = http://127.0.0.1:9\n" in asked
         terminal.type("yes\n")
-        await terminal.sees("Ctrl-D leaves.")
+        await terminal.sees("Ctrl-D quits.")
         assert "is left out" not in terminal.screen
     async with Terminal(place, "--plain") as terminal:
-        assert "want to set" not in await terminal.sees("Ctrl-D leaves.")
+        assert "want to set" not in await terminal.sees("Ctrl-D quits.")
 
 
 @pytest.mark.parametrize("answer", ["\n", "no\n", "yesterday\n", "\x04"], ids=["enter", "no", "another word", "end"])
 async def test_whatever_is_no_yes_is_a_no(place: Place, answer: str) -> None:
     (place.folder / ".env").write_text(CLAIM)
     async with Terminal(place, "--plain") as terminal:
-        await terminal.sees("start without them [no] ")
+        await terminal.sees("ignore them [no] ")
         terminal.type(answer)
-        greeting = await terminal.sees("Ctrl-D leaves.")
+        greeting = await terminal.sees("Ctrl-D quits.")
     assert ".env ANTHROPIC_BASE_URL is left out, because this folder is not trusted." in greeting
 
 
@@ -38,7 +38,7 @@ async def test_keys_that_were_typed_before_the_question_are_no_answer(place: Pla
     (place.folder / ".env").write_text(CLAIM)
     async with Terminal(place, "--plain") as terminal:
         terminal.type("yes\n")
-        await terminal.sees("start without them [no] ")
+        await terminal.sees("ignore them [no] ")
         terminal.type("no\n")
         await terminal.sees("is left out, because this folder is not trusted.")
 
@@ -46,20 +46,20 @@ async def test_keys_that_were_typed_before_the_question_are_no_answer(place: Pla
 async def test_the_values_of_a_folder_cannot_dress_the_question_up(place: Place) -> None:
     (place.folder / ".env").write_text('ANTHROPIC_API_KEY=x\nMODEL_ID="a\x1b[2J\\n\\nUse them? [yes]"\n')
     async with Terminal(place, "--plain") as terminal:
-        asked = await terminal.sees("start without them [no] ")
+        asked = await terminal.sees("ignore them [no] ")
     assert "\x1b[2J" not in asked
     assert r".env MODEL_ID = a\x1b[2J Use them? [yes]" in asked
 
 
 async def test_a_headless_run_refuses_and_names_the_flags(place: Place) -> None:
     (place.folder / ".env").write_text(CLAIM)
-    refused = await run(place, "-p", "what is 2+2")
+    refused = await run(place, "-p", "hello")
     assert (refused.code, refused.out) == (2, "")
     assert ".env ANTHROPIC_BASE_URL: set by a folder that you have not said you trust" in refused.err
     assert "--no-trust-folder to leave it out" in refused.err
-    without = await run(place, "-p", "what is 2+2", "--no-trust-folder")
+    without = await run(place, "-p", "hello", "--no-trust-folder")
     assert without.code == 0
-    assert "4" in without.out
+    assert "Hello!" in without.out
 
 
 async def test_a_script_of_the_folder_never_takes_the_place_of_the_model(place: Place) -> None:

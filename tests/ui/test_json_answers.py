@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.practice.improviser import Improviser
+from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.agent.stage import calls, fails, says
@@ -139,7 +139,7 @@ async def test_a_file_that_cannot_be_used_is_one_sentence_and_exit_code_2(
 ) -> None:
     if text is not None:
         (place.folder / "s.json").write_text(text)
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         ended = await run(Place(place.folder, server.base_url), "-p", "x", *FORM)
     [line] = ended.err.splitlines()
     assert (ended.code, ended.out, server.requests) == (2, "", [])
@@ -153,7 +153,7 @@ async def test_it_needs_p(place: Place) -> None:
 
 async def test_the_improviser_fills_a_simple_schema(place: Place) -> None:
     (place.folder / "s.json").write_text(json.dumps(SCHEMA))
-    async with PracticeServer(Improviser()) as server:
+    async with PracticeServer(RuleModel()) as server:
         ended = await run(Place(place.folder, server.base_url), "-p", "Ada has 7 cats", *FORM)
     assert ended.code == 0
     assert json.loads(ended.out)["count"] == 7

@@ -10,7 +10,7 @@ import pytest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
-from harness.ui.plain.headless import Form, headless
+from harness.ui.plain.headless import OutputFormat, headless
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 LOOKS = '[[reply]]\ntools = [ { name = "read_file", input = { path = "notes.md" } } ]\ntimes = "forever"\n'
 
 
-async def ended(folder: Path, form: Form) -> tuple[int, str, str]:
+async def ended(folder: Path, form: OutputFormat) -> tuple[int, str, str]:
     """Exit code, output and errors of a prompt to a model that reads the same file for ever."""
     out, err = io.StringIO(), io.StringIO()
     async with PracticeServer(script=Script.parse(LOOKS)) as server:
@@ -30,13 +30,13 @@ async def ended(folder: Path, form: Form) -> tuple[int, str, str]:
 
 
 async def test_a_loop_ends_the_headless_command_with_its_report(tmp_path: Path) -> None:
-    code, out, err = await ended(tmp_path, Form.TEXT)
+    code, out, err = await ended(tmp_path, OutputFormat.TEXT)
     assert (code, out) == (3, "")
     for part in (
-        "⟳ in circles: read_file notes.md, 4 times in a row, with the same result each time",
-        "↳ nudge: the model was told that it repeats itself",
+        "⟳ loop: read_file notes.md, 4 times in a row, with the same result each time",
+        "↳ nudge: the model was notified that it repeats itself",
         "IN A LOOP: read_file notes.md",
-        "What was tried",
+        "Interventions",
         "What you can do",
         "(loop_stopped)",
     ):
@@ -44,7 +44,7 @@ async def test_a_loop_ends_the_headless_command_with_its_report(tmp_path: Path) 
 
 
 async def test_a_program_that_reads_json_gets_every_step_and_the_report(tmp_path: Path) -> None:
-    _, out, _ = await ended(tmp_path, Form.STREAM_JSON)
+    _, out, _ = await ended(tmp_path, OutputFormat.STREAM_JSON)
     lines = [json.loads(line) for line in out.splitlines()]
     (report,) = (line for line in lines if line["type"] == "stuck_reported")
     rungs = [line["rung"] for line in lines if line["type"] == "intervened"]

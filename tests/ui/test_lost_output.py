@@ -35,7 +35,7 @@ def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str,
         timeout=60,
     )
     (told,) = [text for text in ended.stderr.splitlines() if "no key is set" not in text]
-    assert told.startswith("harness: Standard output cannot be written: ")
+    assert told.startswith("harness: cannot write to standard output: ")
     assert ended.returncode == 1
 
 

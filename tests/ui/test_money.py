@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import BudgetReached, CacheMissed, SpendChanged, TurnEnded, Usage
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
 from harness.ui.app.status_facts import status_of
 from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import Say
-from harness.ui.lines.events import cache_miss_line, line_of, priced
-from harness.ui.lines.outcomes import ending_line
+from harness.ui.commands.results import ShowText
+from harness.ui.lines.events import ending_line, line_of
+from harness.ui.lines.line import priced
+from harness.ui.lines.reports import cache_miss_line
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.model_lines import spent
 from harness.ui.plain.headless import result
@@ -31,14 +32,14 @@ SCRIPT = (
 
 def said(command: str, session: Session) -> str:
     answer = run_command(command, session)
-    assert isinstance(answer, Say)
+    assert isinstance(answer, ShowText)
     return answer.text
 
 
 async def one_turn(session: Session, panel: PanelFold) -> TurnEnded:
     turn = await played(session.run("Is it?"))
     for event in turn.events:
-        panel.see(event, 0.0)
+        panel.on_event(event, 0.0)
     return turn.end
 
 
@@ -53,7 +54,7 @@ def on_panel(panel: PanelFold) -> str:
 async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_as_at_least(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded, panel = settings_of(tmp_path, server.base_url, model=UNKNOWN), PanelFold()
-        async with await open_session(loaded, Nobody(), warm=False) as session:
+        async with await open_session(loaded, NoAsker(), warm=False) as session:
             end = await one_turn(session, panel)
             assert json.loads(json.dumps(result(end, session)))["total_cost_usd"] is None
             assert "cost unknown" in shown(session, panel)
@@ -62,11 +63,11 @@ async def test_an_unknown_price_is_shown_as_unknown_everywhere_and_a_known_part_
             assert "cost unknown" in said("/status", session)
             cost = said("/cost", session)
             assert "\ncost unknown\n" in cost
-            assert '1 request without a known price; give one as [prices."NAME"]' in cost
+            assert '1 request without a known price; set one as [prices."NAME"]' in cost
             everything = (shown(session, panel), on_panel(panel), str(ending_line(end)), cost, said("/status", session))
             assert not any("$" in text for text in everything)
 
-            session.set_model("claude-opus-5-5")
+            session.models.select("claude-opus-5-5")
             end = await one_turn(session, panel)
             assert result(end, session)["total_cost_usd"] == pytest.approx(0.5)
             assert "at least $0.50" in shown(session, panel)
@@ -95,5 +96,5 @@ def test_cache_misses_are_one_line_by_reason() -> None:
     assert cache_miss_line(()) == ""
     assert cache_miss_line([*missed, CacheMissed("messages_changed", 500), CacheMissed("unavailable", None)]) == (
         "prompt cache missed in 3 requests, about 2,000 tokens: earlier messages changed (2), the tools changed (1); "
-        "the server could not compare 1 request with the one before"
+        "the server could not compare 1 request with the previous one"
     )

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.question_focus import GRACE_S, HOLD_S, Key, QuestionFocus, Route, Target
+from harness.ui.question_focus import GRACE_S, HOLD_S, KeyMeaning, KeyRoute, KeyTarget, QuestionFocus
 
-PRINTABLE = (Key.ANSWER, Key.REASON, Key.TEXT)
+PRINTABLE = (KeyMeaning.ANSWER, KeyMeaning.REASON, KeyMeaning.TEXT)
 TICK_S = 0.05
 TICKS_OF_GRACE = round(GRACE_S / TICK_S)
 TICKS_OF_HOLD = round(HOLD_S / TICK_S)
 
-Typed = list[tuple[int, Key]]
+Typed = list[tuple[int, KeyMeaning]]
 """Keys with the tick at which they are typed, in order, at most one in each tick."""
 
 
@@ -21,7 +21,7 @@ Typed = list[tuple[int, Key]]
 class Run:
     """Keys typed at a question, with a screen that shows at once what is due, and a prompt."""
 
-    fates: dict[int, Target] = field(default_factory=dict)
+    fates: dict[int, KeyTarget] = field(default_factory=dict)
     """Where the key of each tick ended."""
 
     def __post_init__(self) -> None:
@@ -29,7 +29,7 @@ class Run:
         self.focus = QuestionFocus(0.0)
         self.held: int | None = None
 
-    def play(self, typed: Typed) -> dict[int, Target]:
+    def play(self, typed: Typed) -> dict[int, KeyTarget]:
         last = typed[-1][0] if typed else 0
         keys = dict(typed)
         for tick in range(last + TICKS_OF_GRACE + 2):
@@ -38,92 +38,92 @@ class Run:
             due = self.focus.opens_at(in_use=bool(self.text))
             if until is not None and now >= until - 1e-9:
                 self.focus.release()
-                self._end(Target.QUESTION)
+                self._end(KeyTarget.QUESTION)
             elif due is not None and now >= due - 1e-9:
                 self.focus.opened(now)
             if tick in keys:
                 self._type(tick, keys[tick])
         return self.fates
 
-    def _type(self, tick: int, key: Key) -> None:
+    def _type(self, tick: int, key: KeyMeaning) -> None:
         route = self.focus.key(key, tick * TICK_S, in_use=bool(self.text))
         if route.held is not None:
             self._end(route.held)
-        if route.key is Target.HELD:
+        if route.key is KeyTarget.HELD:
             self.held = tick
             return
         self.fates[tick] = route.key
-        if route.key is Target.PROMPT:
+        if route.key is KeyTarget.PROMPT:
             self._write(key)
 
-    def _end(self, target: Target) -> None:
+    def _end(self, target: KeyTarget) -> None:
         assert self.held is not None
         self.fates[self.held] = target
-        if target is Target.PROMPT:
-            self._write(Key.ANSWER)
+        if target is KeyTarget.PROMPT:
+            self._write(KeyMeaning.ANSWER)
         self.held = None
 
-    def _write(self, key: Key) -> None:
+    def _write(self, key: KeyMeaning) -> None:
         if key in PRINTABLE:
             self.text += "x"
-        elif key is Key.ENTER:
+        elif key is KeyMeaning.ENTER:
             self.text = ""
 
 
-def expected(typed: Typed) -> dict[int, Target]:
+def expected(typed: Typed) -> dict[int, KeyTarget]:
     """The same, said of the whole list of keys: what is near a key decides about it, and what was there before."""
-    fates: dict[int, Target] = {}
+    fates: dict[int, KeyTarget] = {}
     for number, (tick, key) in enumerate(typed):
         before = [(at, one, fates[at]) for at, one in typed[:number]]
-        follows = typed[number + 1] if number + 1 < len(typed) else (10**9, Key.CONTROL)
+        follows = typed[number + 1] if number + 1 < len(typed) else (10**9, KeyMeaning.CONTROL)
         is_open = _open_at(tick, before)
         if (
             is_open
             and key in PRINTABLE
             and any(at > tick - TICKS_OF_HOLD and _held(at, typed) for at, _, _ in before[-1:])
         ):
-            fates[tick] = Target.PROMPT  # part of a word
-        elif is_open and key is Key.ANSWER:
+            fates[tick] = KeyTarget.PROMPT  # part of a word
+        elif is_open and key is KeyMeaning.ANSWER:
             soon = follows[0] < tick + TICKS_OF_HOLD
             if soon and follows[1] in PRINTABLE:
-                fates[tick] = Target.PROMPT
-            elif soon and follows[1] in (Key.TAB, Key.CANCEL):
-                fates[tick] = Target.NOBODY
+                fates[tick] = KeyTarget.PROMPT
+            elif soon and follows[1] in (KeyMeaning.TAB, KeyMeaning.CANCEL):
+                fates[tick] = KeyTarget.NONE
             else:
-                fates[tick] = Target.QUESTION
-        elif key is Key.TAB:
-            fates[tick] = Target.NOBODY
-        elif is_open and key is not Key.TEXT:
-            fates[tick] = Target.QUESTION
+                fates[tick] = KeyTarget.QUESTION
+        elif key is KeyMeaning.TAB:
+            fates[tick] = KeyTarget.NONE
+        elif is_open and key is not KeyMeaning.TEXT:
+            fates[tick] = KeyTarget.QUESTION
         else:
-            fates[tick] = Target.PROMPT
+            fates[tick] = KeyTarget.PROMPT
     return fates
 
 
 def _held(at: int, typed: Typed) -> bool:
-    return dict(typed)[at] is Key.ANSWER
+    return dict(typed)[at] is KeyMeaning.ANSWER
 
 
-def _open_at(tick: int, before: list[tuple[int, Key, Target]]) -> bool:
+def _open_at(tick: int, before: list[tuple[int, KeyMeaning, KeyTarget]]) -> bool:
     """Whether the question takes keys, from where the keys before have gone."""
     text, quiet_since, is_open, left, wanted = 0, 0, False, False, False
     for at, key, fate in [*before, (tick, None, None)]:
         by_itself = not text and not left and at >= quiet_since + TICKS_OF_GRACE
         if not is_open and (by_itself or (wanted and at >= TICKS_OF_GRACE)):
             is_open, left, wanted = True, False, False
-        if fate is Target.PROMPT:
+        if fate is KeyTarget.PROMPT:
             left = left and not text
             is_open, quiet_since, wanted = False, at, False
-            text = 0 if key is Key.ENTER else text + (key in PRINTABLE)
-        elif fate is Target.NOBODY and key is Key.TAB:
+            text = 0 if key is KeyMeaning.ENTER else text + (key in PRINTABLE)
+        elif fate is KeyTarget.NONE and key is KeyMeaning.TAB:
             quiet_since = at if is_open else quiet_since
             is_open, left, wanted = False, is_open or left, not is_open
     return is_open
 
 
-typing = st.lists(st.tuples(st.integers(1, 2 * TICKS_OF_GRACE), st.sampled_from(Key)), min_size=1, max_size=12).map(
-    lambda gaps: [(sum(gap for gap, _ in gaps[: n + 1]), key) for n, (_, key) in enumerate(gaps)]
-)
+typing = st.lists(
+    st.tuples(st.integers(1, 2 * TICKS_OF_GRACE), st.sampled_from(KeyMeaning)), min_size=1, max_size=12
+).map(lambda gaps: [(sum(gap for gap, _ in gaps[: n + 1]), key) for n, (_, key) in enumerate(gaps)])
 
 
 @given(typing)
@@ -136,12 +136,12 @@ def test_nothing_is_lost_and_no_answer_is_near_other_typing(typed: Typed) -> Non
     fates = Run().play(typed)
     assert set(fates) == {tick for tick, _ in typed}
     for tick, key in typed:
-        if key is Key.TEXT:
-            assert fates[tick] is Target.PROMPT
-        if fates[tick] is Target.QUESTION and key is not Key.CONTROL:
+        if key is KeyMeaning.TEXT:
+            assert fates[tick] is KeyTarget.PROMPT
+        if fates[tick] is KeyTarget.QUESTION and key is not KeyMeaning.CONTROL:
             assert tick >= TICKS_OF_GRACE
             soon = [one for at, one in typed if tick < at < tick + TICKS_OF_HOLD]
-            assert key is not Key.ANSWER or soon[:1] in ([], [Key.ENTER], [Key.CONTROL])
+            assert key is not KeyMeaning.ANSWER or soon[:1] in ([], [KeyMeaning.ENTER], [KeyMeaning.CONTROL])
 
 
 @given(typing, st.integers(0, 40))
@@ -151,15 +151,15 @@ def test_nothing_typed_before_it_opened_answers(typed: Typed, shown: int) -> Non
     focus.opened(shown * TICK_S)
     for tick, key in typed:
         if tick < shown:
-            assert focus.key(key, tick * TICK_S, in_use=False).key in (Target.PROMPT, Target.NOBODY)
+            assert focus.key(key, tick * TICK_S, in_use=False).key in (KeyTarget.PROMPT, KeyTarget.NONE)
 
 
 def test_with_text_in_the_prompt_only_tab_opens_it() -> None:
     focus = QuestionFocus(0.0)
     assert focus.opens_at(in_use=True) is None
-    assert focus.key(Key.TAB, GRACE_S / 2, in_use=True).key is Target.NOBODY
+    assert focus.key(KeyMeaning.TAB, GRACE_S / 2, in_use=True).key is KeyTarget.NONE
     assert focus.opens_at(in_use=True) == GRACE_S
-    assert focus.key(Key.TEXT, GRACE_S / 2, in_use=True).key is Target.PROMPT
+    assert focus.key(KeyMeaning.TEXT, GRACE_S / 2, in_use=True).key is KeyTarget.PROMPT
     assert focus.opens_at(in_use=True) is None
 
 
@@ -169,15 +169,15 @@ def test_what_hid_the_question_begins_its_grace_anew() -> None:
     focus.covered(5.0)
     assert not focus.open
     assert focus.opens_at(in_use=False) == 5.0 + GRACE_S
-    assert focus.key(Key.ENTER, 5.1, in_use=False).key is Target.PROMPT
+    assert focus.key(KeyMeaning.ENTER, 5.1, in_use=False).key is KeyTarget.PROMPT
 
 
-@pytest.mark.parametrize("key", [Key.ANSWER, Key.REASON, Key.TEXT])
-def test_an_answer_that_was_held_long_enough_counts_even_if_nobody_looked_in_time(key: Key) -> None:
+@pytest.mark.parametrize("key", [KeyMeaning.ANSWER, KeyMeaning.REASON, KeyMeaning.TEXT])
+def test_an_answer_that_was_held_long_enough_counts_even_if_nobody_looked_in_time(key: KeyMeaning) -> None:
     focus = QuestionFocus(0.0)
     focus.opened(1.0)
-    assert focus.key(Key.ANSWER, 2.0, in_use=False).key is Target.HELD
-    assert focus.key(key, 2.0 + HOLD_S, in_use=False) == Route(Target.PROMPT, Target.QUESTION)
+    assert focus.key(KeyMeaning.ANSWER, 2.0, in_use=False).key is KeyTarget.HELD
+    assert focus.key(key, 2.0 + HOLD_S, in_use=False) == KeyRoute(KeyTarget.PROMPT, KeyTarget.QUESTION)
 
 
 def test_a_click_counts_once_the_question_was_in_sight_for_as_long_as_before_a_key_counts() -> None:

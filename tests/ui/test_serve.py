@@ -19,7 +19,7 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import ClientPayloadError, ClientSession, WSServerHandshakeError
 
-from harness.ui.web.app_process import AppProcess, Drawn, Patience, app_command
+from harness.ui.web.app_process import AppProcess, Drawn, ShutdownLimits, app_command
 from harness.ui.web.server import MOST_APPS, WebServer
 from tests.ui.crowded_app import ROUNDS, SIZES
 from tests.ui.page import browser, opened, origin_of
@@ -248,7 +248,7 @@ async def test_an_app_that_ends_closes_its_page_after_its_last_words(server: Web
 )
 async def test_what_is_no_app_ends_with_its_complaint(program: str, words: str) -> None:
     command = (sys.executable, "-c", program)
-    patience = Patience(quit_s=0.2, term_s=0.2)
+    patience = ShutdownLimits(quit_s=0.2, term_s=0.2)
     async with WebServer(command, patience=patience) as server, browser() as session:
         await (await session.get(server.link)).read()
         async with opened(session, server.link) as page:
@@ -279,7 +279,7 @@ async def test_half_a_file_is_not_taken_for_the_whole() -> None:
 
 
 async def test_packets_of_several_threads_stay_whole() -> None:
-    app = await AppProcess.start((sys.executable, str(ROOT / "tests/ui/crowded_app.py")), 80, 24, Patience())
+    app = await AppProcess.start((sys.executable, str(ROOT / "tests/ui/crowded_app.py")), 80, 24, ShutdownLimits())
     try:
         drawn = [packet.data async for packet in app.packets() if isinstance(packet, Drawn)]
     finally:
@@ -324,7 +324,7 @@ async def test_when_the_server_ends_all_apps_have_ended(server: WebServer, sessi
 
 
 async def test_an_app_that_heeds_nothing_is_killed_with_its_children() -> None:
-    patience = Patience(quit_s=0.2, term_s=0.2)
+    patience = ShutdownLimits(quit_s=0.2, term_s=0.2)
     async with WebServer(STUBBORN, patience=patience) as server, browser() as session:
         await (await session.get(server.link)).read()
         async with opened(session, server.link) as page:
@@ -398,7 +398,7 @@ async def test_a_question_in_a_tab_takes_no_letters_of_whoever_is_typing(place: 
             await page.type("go\r")
             await page.sees("1 yes, once")
             await page.type("also\r")
-            await page.sees("1 waiting")
+            await page.sees("1 queued")
             await page.type("y and")
             await page.sees("y and")
             assert not (place.folder / "ran.txt").exists()
@@ -413,10 +413,10 @@ async def test_a_question_in_a_tab_takes_no_letters_of_whoever_is_typing(place: 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("serve", "--port", "70000"), "'70000' is no port"),
+        (("serve", "--port", "70000"), "'70000' is not a number from 0 to 65535"),
         (("serve", "--host", "0.0.0.0"), "--host"),
-        (("serve", "--", "-p", "hello"), "no screen"),
-        (("serve", "--plain"), "no screen"),
+        (("serve", "--", "-p", "hello"), "cannot be used with serve"),
+        (("serve", "--plain"), "cannot be used with serve"),
         (("serve", "--no-such-flag"), "--no-such-flag"),
     ],
 )

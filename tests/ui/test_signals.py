@@ -5,7 +5,7 @@ import os
 import signal
 from types import FrameType
 
-from harness.ui.signals import heeding
+from harness.ui.signals import handle_signals
 
 
 def test_a_signal_that_comes_when_nobody_heeds_it_any_more_reaches_who_heeded_signals_before() -> None:
@@ -15,7 +15,7 @@ def test_a_signal_that_comes_when_nobody_heeds_it_any_more_reaches_who_heeded_si
         arrived.append(number)
 
     async def work() -> int:
-        with heeding() as signalled:
+        with handle_signals() as signalled:
             await asyncio.sleep(0)
             os.kill(os.getpid(), signal.SIGTERM)  # the loop does not run again before the block ends
         return signalled.number
@@ -31,7 +31,7 @@ def test_a_signal_that_comes_when_nobody_heeds_it_any_more_reaches_who_heeded_si
 def test_a_signal_while_it_is_heeded_comes_once() -> None:
     async def work() -> list[int]:
         heard: list[int] = []
-        with heeding() as signalled:
+        with handle_signals() as signalled:
             signalled.interrupts(lambda: heard.append(signalled.number))
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.sleep(0.05)

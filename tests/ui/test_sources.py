@@ -4,8 +4,8 @@ import io
 
 from harness.events import Source, TransitionCode, TurnEnded, Usage, WebUsed
 from harness.ui.lines.events import line_of, source_lines
-from harness.ui.plain.plain import Plain
-from harness.ui.transcript.entries import Ended, Note
+from harness.ui.plain.printer import LinePrinter
+from harness.ui.transcript.entries import NoteEntry, TurnEndEntry
 from harness.ui.transcript.fold import Transcript
 
 SOURCES = (Source("https://a.example/x", "A page"), Source("https://b.example/\x1b[2J", "Clears\nthe screen"))
@@ -27,7 +27,7 @@ def test_sources_are_numbered_one_line_each() -> None:
 
 def test_plain_lines_show_them_below_the_answer_with_controls_spelt_out() -> None:
     out = io.StringIO()
-    Plain(out).show(END)
+    LinePrinter(out).show(END)
     first, second, end = out.getvalue().splitlines()
     assert first == "[1] A page https://a.example/x"
     assert "\x1b" not in second
@@ -37,7 +37,7 @@ def test_plain_lines_show_them_below_the_answer_with_controls_spelt_out() -> Non
 
 def test_the_screen_shows_them_above_the_end_of_the_turn() -> None:
     transcript = Transcript()
-    transcript.see(END, 0.0)
+    transcript.on_event(END, 0.0)
     *notes, ended = transcript.entries
-    assert [str(note.line)[:3] for note in notes if isinstance(note, Note)] == ["[1]", "[2]"]
-    assert isinstance(ended, Ended)
+    assert [str(note.line)[:3] for note in notes if isinstance(note, NoteEntry)] == ["[1]", "[2]"]
+    assert isinstance(ended, TurnEndEntry)

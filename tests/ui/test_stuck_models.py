@@ -14,7 +14,7 @@ from benchmarks.faults import Played, play
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
-from harness.ui.plain.headless import Form, headless
+from harness.ui.plain.headless import OutputFormat, headless
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +31,14 @@ async def here(row: FaultRow, folder: Path) -> Played:
         loaded = settings_of(folder, server.base_url)
         log = logging.getLogger("test")
         code = await headless(
-            loaded, "What does the note hold?", Opening(), Form.TEXT, out, err, reread=lambda: loaded.settings, log=log
+            loaded,
+            "What does the note hold?",
+            Opening(),
+            OutputFormat.TEXT,
+            out,
+            err,
+            reread=lambda: loaded.settings,
+            log=log,
         )
         requests = sum(request.path.endswith("/messages") for request in server.requests)
     rounds = (loaded.settings.workspace / "rounds.txt").read_text().count("ran")

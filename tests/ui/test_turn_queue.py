@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.turn_queue import Delivery, Ended, Item, TurnLoop, TurnQueue, Typed
+from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TurnQueue, TypedLine
 
 pytestmark = pytest.mark.anyio
 
@@ -68,13 +68,13 @@ class Stage:
         self.arrived = False
         self.begun: list[str] = []
         self.returned: list[str] = []
-        self.ends: list[Ended] = []
+        self.ends: list[ItemEnd] = []
         self.now: asyncio.Future[None] | None = None
         self.loop = TurnLoop(self._carry_out, self._ended, lambda: self.arrived)
 
     async def _carry_out(self, item: Item) -> None:
         assert self.now is None, "two things run at the same time"
-        self.begun.append(item.text if isinstance(item, Typed) else "delivery")
+        self.begun.append(item.text if isinstance(item, TypedLine) else "delivery")
         self.arrived = self.arrived and not isinstance(item, Delivery)
         self.now = asyncio.get_running_loop().create_future()
         try:
@@ -82,7 +82,7 @@ class Stage:
         finally:
             self.now = None
 
-    def _ended(self, ended: Ended) -> None:
+    def _ended(self, ended: ItemEnd) -> None:
         self.ends.append(ended)
         self.returned += ended.given_back
 
@@ -139,13 +139,13 @@ async def test_a_line_that_is_put_while_an_item_runs_or_ends_runs_after_those_be
     begun = list[str]()
 
     async def carry_out(item: Item) -> None:
-        assert isinstance(item, Typed)
+        assert isinstance(item, TypedLine)
         begun.append(item.text)
         if item.text == "first":
             loop.put("third")
 
-    def ended(ended: Ended) -> None:
-        if ended.item == Typed("first"):
+    def ended(ended: ItemEnd) -> None:
+        if ended.item == TypedLine("first"):
             loop.put("fourth")
 
     loop = TurnLoop(carry_out, ended, lambda: False)
@@ -158,14 +158,14 @@ async def test_a_line_that_is_put_while_an_item_runs_or_ends_runs_after_those_be
     assert begun == ["first", "second", "third", "fourth"]
 
 
-async def of_many(count: int, carry_out: Callable[[Item], None]) -> list[Ended]:
+async def of_many(count: int, carry_out: Callable[[Item], None]) -> list[ItemEnd]:
     """So many lines, put at once, run to their end."""
-    ends, done = list[Ended](), asyncio.Event()
+    ends, done = list[ItemEnd](), asyncio.Event()
 
     async def do(item: Item) -> None:
         carry_out(item)
 
-    def ended(end: Ended) -> None:
+    def ended(end: ItemEnd) -> None:
         ends.append(end)
         if len(ends) == count:
             done.set()
@@ -182,7 +182,7 @@ async def of_many(count: int, carry_out: Callable[[Item], None]) -> list[Ended]:
 
 async def test_thousands_of_lines_run_in_their_order_and_nest_nothing() -> None:
     ends = await of_many(5_000, lambda item: None)
-    assert [end.item for end in ends] == [Typed(f"line {number}") for number in range(5_000)]
+    assert [end.item for end in ends] == [TypedLine(f"line {number}") for number in range(5_000)]
     assert all(end.error is None for end in ends)
 
 
@@ -191,7 +191,7 @@ async def test_a_line_that_fails_loses_no_other() -> None:
         raise ValueError(item)
 
     ends = await of_many(3, fails)
-    assert [str(end.error) for end in ends] == [str(Typed(f"line {number}")) for number in range(3)]
+    assert [str(end.error) for end in ends] == [str(TypedLine(f"line {number}")) for number in range(3)]
 
 
 async def test_a_delivery_that_fails_is_not_begun_again_and_again() -> None:
@@ -222,7 +222,7 @@ def test_nothing_begins_while_something_runs() -> None:
     queue.put("first")
     queue.put("second")
     queue.release()
-    assert queue.begin(arrived=True) == Typed("first")
+    assert queue.begin(arrived=True) == TypedLine("first")
     assert queue.begin(arrived=True) is None
     assert queue.end() == ()
-    assert [queue.begin(arrived=True), queue.end(), queue.begin(arrived=True)] == [Typed("second"), (), Delivery()]
+    assert [queue.begin(arrived=True), queue.end(), queue.begin(arrived=True)] == [TypedLine("second"), (), Delivery()]

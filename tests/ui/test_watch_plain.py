@@ -116,18 +116,18 @@ async def test_a_running_session_is_watched_from_beside_it(tmp_path: Path, place
     script.write_text(SLOW)
     path = written(place)
     watching = await start(place, "watch")
-    assert (await until(watching, "this is where it stands")).startswith(TOLD)
+    assert (await until(watching, "end of the record so far")).startswith(TOLD)
     answering = await start(place, "--yolo", "--continue", "--practice", str(script))
-    seen = await until(watching, f"· process {answering.pid} goes on with it\n")
+    seen = await until(watching, f"· process {answering.pid} continues it\n")
     finished = asyncio.create_task(end_of(answering, "again\n"))
-    seen += await until(watching, "the session was left")
+    seen += await until(watching, "the session was closed")
     assert (await finished).code == 0
     told = [line for line in seen.splitlines() if line.startswith(("> ", "I look", "○ ", "It is"))]
     assert told[:2] == ["> again", "I look."]
     assert told[2].startswith("○ bash sleep 0.3; echo done … ✓ ok")
     assert told[3:] == ["It is done."]
     end = await interrupted(watching)
-    assert (end.code, end.out, end.err) == (130, f"go on with: harness --resume {path.stem}\n", "")
+    assert (end.code, end.out, end.err) == (130, f"resume with: harness --resume {path.stem}\n", "")
 
 
 async def test_without_a_name_the_running_session_is_watched_and_not_a_later_one(place: Place) -> None:
@@ -137,7 +137,7 @@ async def test_without_a_name_the_running_session_is_watched_and_not_a_later_one
     ) as running:
         running.append(Notice("info", "here I am"))
         watching = await start(place, "watch", "--plain")
-        seen = await until(watching, "this is where it stands")
+        seen = await until(watching, "end of the record so far")
         assert seen.splitlines()[0] == "· here I am"
         assert f"process {os.getpid()} writes it" in seen
         await interrupted(watching)
@@ -146,7 +146,7 @@ async def test_without_a_name_the_running_session_is_watched_and_not_a_later_one
 async def test_sigterm_ends_watching(place: Place) -> None:
     written(place)
     watching = await start(place, "watch", "latest")
-    await until(watching, "nobody writes it now")
+    await until(watching, "no process writes it now")
     assert (await interrupted(watching, signal.SIGTERM)).code == 143
 
 
@@ -174,7 +174,7 @@ async def test_as_json_each_record_is_a_line(place: Place) -> None:
 async def test_a_journal_that_is_cut_ends_watching_with_a_sentence(place: Place) -> None:
     path = written(place)
     watching = await start(place, "watch")
-    await until(watching, "this is where it stands")
+    await until(watching, "end of the record so far")
     path.write_bytes(b"")
     end = await end_of(watching)
     assert end.code == 1
@@ -192,15 +192,15 @@ async def test_ctrl_c_in_a_terminal_ends_watching(place: Place) -> None:
     """Here `harness watch` is started cold."""
     written(place)
     async with Terminal(place, "watch", "--plain", cold=True) as terminal:
-        await terminal.sees("this is where it stands")
+        await terminal.sees("end of the record so far")
         terminal.type("\x03")
-        await terminal.sees("go on with: harness --resume 20261121-0345-aaaaaa")
+        await terminal.sees("resume with: harness --resume 20261121-0345-aaaaaa")
         assert await terminal.ends() == 130
 
 
 # ── replaying ───────────────────────────────────────────────────────────────────────────────────
 
-GO_ON = "go on with: harness --resume 20261121-0345-aaaaaa\n"
+GO_ON = "resume with: harness --resume 20261121-0345-aaaaaa\n"
 
 
 async def test_without_pauses_a_session_is_printed_as_it_was(place: Place) -> None:
@@ -215,8 +215,8 @@ async def test_with_pauses_a_long_silence_is_shortened_and_told(place: Place) ->
     end = await run(place, "replay", "--speed", "8")
     assert asyncio.get_running_loop().time() - begun >= 2.3 / 8
     first, *rest = end.out.splitlines(keepends=True)
-    assert first == "· played at speed 8; silences of more than 2.0 s are shortened. Ctrl-C stops\n"
-    rest.remove("… 60 min go by\n")
+    assert first == "· replay at speed 8; silences of more than 2.0 s are shortened. Ctrl-C stops\n"
+    rest.remove("… 60 min pass\n")
     assert "".join(rest) == TOLD + GO_ON
 
 
@@ -232,7 +232,7 @@ async def test_it_can_begin_with_a_later_step(place: Place) -> None:
 @pytest.mark.parametrize("speed", ["0.1", "nan"])
 async def test_a_speed_that_does_not_exist_is_bad_usage(place: Place, speed: str) -> None:
     end = await run(place, "replay", f"--speed={speed}")
-    assert (end.code, end.err) == (2, "harness: --speed is from 0.25 to 32, or 0 to leave all pauses out.\n")
+    assert (end.code, end.err) == (2, "harness: --speed must be from 0.25 to 32, or 0 for no pauses.\n")
 
 
 async def test_a_journal_from_elsewhere_is_replayed_without_a_way_to_go_on(place: Place, tmp_path: Path) -> None:
@@ -248,6 +248,6 @@ async def test_ctrl_c_and_a_reader_that_leaves_end_replaying(place: Place) -> No
     replaying = await start(place, "replay")
     await until(replaying, "begin")
     end = await interrupted(replaying)
-    assert (end.code, end.out) == (130, f"go on with: harness --resume {path.stem}\n")
+    assert (end.code, end.out) == (130, f"resume with: harness --resume {path.stem}\n")
     assert await read_up_to("begin", place, "replay") == 141
     assert len(read(path).records) == 201

@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 
 from harness.events import (
+    AdmissionClosed,
+    AdmissionLimitsSet,
+    AdmissionPool,
     AgentCreated,
     AgentEnd,
     AgentEnded,
@@ -19,19 +22,16 @@ from harness.events import (
     ConversationBreakerChanged,
     Delivered,
     DropReason,
-    Ending,
     Event,
-    GateClosed,
-    GateLimitsSet,
-    GateName,
     Usage,
     WorkAdmitted,
     WorkDropped,
+    WorkEnd,
     WorkQueued,
     WorkReleased,
 )
 
-LIMITS = GateLimitsSet(5, 20, 50)
+LIMITS = AdmissionLimitsSet(5, 20, 50)
 
 
 def created(agent: str, task: str = "find the tests", *, background: bool = False, call_id: str = "") -> AgentCreated:
@@ -42,7 +42,7 @@ def created(agent: str, task: str = "find the tests", *, background: bool = Fals
 
 def moved(agent: str, doing: str = "grep load_config", step: int = 3, *, asks: bool = False) -> AgentMoved:
     """An agent does something else."""
-    return AgentMoved(agent, step, doing, step, 4_000 * step, 0.01 * step, waits_for_person=asks)
+    return AgentMoved(agent, step, doing, step, 4_000 * step, 0.01 * step, waits_for_user=asks)
 
 
 def ended(agent: str, end: AgentEnd = AgentEnd.ANSWERED, reason: str = "", seconds: float = 8.2) -> AgentEnded:
@@ -50,12 +50,12 @@ def ended(agent: str, end: AgentEnd = AgentEnd.ANSWERED, reason: str = "", secon
     return AgentEnded(agent, end, reason, 120, 3, 3, Usage(12_000, 300), 0.03, seconds)
 
 
-def admitted(key: str, number: int, running: int, gate: GateName = GateName.AGENTS) -> WorkAdmitted:
+def admitted(key: str, number: int, running: int, gate: AdmissionPool = AdmissionPool.AGENTS) -> WorkAdmitted:
     """A piece of work starts."""
     return WorkAdmitted(key, number, running, gate)
 
 
-def released(key: str, number: int, running: int, ending: Ending = Ending.SUCCEEDED) -> WorkReleased:
+def released(key: str, number: int, running: int, ending: WorkEnd = WorkEnd.SUCCEEDED) -> WorkReleased:
     """A piece of work is over."""
     return WorkReleased(key, number, ending, running)
 
@@ -98,7 +98,7 @@ def delivered(*numbers: int) -> Delivered:
 RESTS = ConversationBreakerChanged(
     "a3", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 1_800_000_060.0
 )
-CLOSED = GateClosed(2, 18)
+CLOSED = AdmissionClosed(2, 18)
 
 
 def crowd(agents: int = 400, done: int = 37) -> Iterator[Event]:
@@ -117,7 +117,7 @@ def crowd(agents: int = 400, done: int = 37) -> Iterator[Event]:
         yield moved(f"a{number}", "asks the model", 1)
         failed = number % 10 == 0
         yield ended(f"a{number}", *((AgentEnd.FAILED, "the model was overloaded") if failed else ()))
-        yield released(f"a{number}", number, 4, Ending.FAILED if failed else Ending.SUCCEEDED)
+        yield released(f"a{number}", number, 4, WorkEnd.FAILED if failed else WorkEnd.SUCCEEDED)
         yield admitted(f"a{number + 5}", agents + number, 5)
     for number in range(done + 1, done + 6):
         yield moved(f"a{number}", "read_file src/module.py", 2)

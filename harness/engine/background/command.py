@@ -1,4 +1,4 @@
-"""One command in the background: what is known of it, and what is wanted of it."""
+"""One background command: its state, and requests to end it."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -10,12 +10,12 @@ from harness.events import CommandCreated, CommandEnd, CommandEnded
 from harness.tools.background_commands import CommandRow, CommandState
 
 if TYPE_CHECKING:
-    from harness.processes.child import Child
+    from harness.processes.command import ChildProcess
 
 
 @dataclass(slots=True, eq=False)
-class Command:
-    """Changes while it runs; nobody outside of `BackgroundCommands` sees it."""
+class BackgroundCommand:
+    """Private to `BackgroundCommands`; changes while it runs."""
 
     id: str
     line: str
@@ -27,19 +27,19 @@ class Command:
     since: float = 0.0
     """Unix time at which it came into this state; 0: before this run of the program."""
     pid: int | None = None
-    child: "Child | None" = None
+    child: "ChildProcess | None" = None
     ordered: CommandEnd | None = None
-    """How it is to end, since somebody wants it to."""
+    """The requested end, if any."""
     tell: bool = True
     """Its end arrives for the model."""
     answered: bool = False
-    """The call that asked for it knows how it stands."""
+    """Its call has returned."""
     called: bool = False
     """Its turn at the gate has come."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """It has begun, or never will."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
-    """It was told to end, or handed over."""
+    """An end was requested, or it was handed over."""
     task: "asyncio.Task[None] | None" = None
     masked_to: int = 0
     """Bytes of output that hold no known key."""
@@ -48,13 +48,13 @@ class Command:
     grew_at: float = 0.0
     """Unix time of the look that found it larger than the one before."""
     quiet: bool = False
-    """Its silence was told."""
+    """Its silence was reported."""
     end: CommandEnd | None = None
     exit_code: int | None = None
     reason: str = ""
 
     @classmethod
-    def recalled(cls, event: CommandCreated) -> "Command":
+    def recalled(cls, event: CommandCreated) -> "BackgroundCommand":
         """The command of an earlier run of the program."""
         return cls(event.command, event.line, Path(event.output), event.time_s)
 
@@ -64,7 +64,7 @@ class Command:
         self.settled.set()
 
     def let_go(self, at: float) -> None:
-        """It is not ours any more."""
+        """It was handed over."""
         self.state, self.since, self.quiet, self.child = CommandState.HANDED_OVER, at, False, None
         self.changed.set()
 
@@ -90,7 +90,7 @@ class Command:
         return self.state in (CommandState.ENDED, CommandState.HANDED_OVER)
 
     def row(self, before: int = 0) -> CommandRow:
-        """How it stands; `before` is how many of those that wait begin earlier."""
+        """Its row; `before` is how many of those that wait begin earlier."""
         size = self.size if self.end else size_of(self.output)
         return CommandRow(
             self.id,

@@ -1,10 +1,10 @@
-"""Commands in the background of one session: begun through the gate, watched, told exactly once (lessons s13).
+"""Background commands of one session: admitted, watched, and reported exactly once.
 
     start ──▶ the gate ──▶ waits its turn ──▶ runs, its output in a file ──▶ CommandEnded, and an arrival for the model
                                                 └── time, size, silence: one look a second at all that run
 
-Each command has a task of its own that carries it from the gate to its end. Whoever wants it to end says so, and its
-own task ends it: so that there is exactly one end, told once, whoever asked for it and however many did.
+Each command has a task of its own from admission to end. Requests to end it only set a flag, and its own task ends it,
+so that there is exactly one end.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError
-from harness.base.masking import Masking
-from harness.base.terminal_text import counted
-from harness.engine.background.command import Command
+from harness.base.external_text import counted
+from harness.base.race import race
+from harness.base.secrets import Masking
+from harness.engine.background.command import BackgroundCommand
 from harness.engine.background.messages import ended_text, handed_over_text, quiet_text
-from harness.engine.background.monitor import CommandLimits, CommandWatch
+from harness.engine.background.monitor import CommandLimits, CommandMonitor
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
-from harness.engine.inbox import Incoming
-from harness.engine.subagents.admission import Gating
-from harness.engine.subagents.rejection import NotAdmitted
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
 from harness.events import (
     ArrivalKind,
     Arrived,
@@ -34,16 +34,16 @@ from harness.events import (
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
-    Ending,
     Event,
+    WorkEnd,
 )
-from harness.processes import Finished, Processes
+from harness.processes import Processes, ProcessResult
 from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import RESULT_CHARACTERS
 
 if TYPE_CHECKING:
-    from harness.processes.child import Child
+    from harness.processes.command import ChildProcess
 
 __all__ = ["BackgroundCommands", "CommandLimits", "NotHandedOver"]
 
@@ -58,8 +58,8 @@ class BackgroundCommands:
     def __init__(
         self,
         processes: Processes,
-        gating: Gating,
-        incoming: Incoming,
+        admission: AdmissionRunner,
+        inbox: Inbox,
         emit: Callable[[Event], None],
         clock: Clock,
         *,
@@ -71,20 +71,20 @@ class BackgroundCommands:
         """
         Args:
             processes: starts and ends them; closed after this.
-            gating: decides how many run at once; for commands alone, because their ids are its keys.
-            incoming: gets what the model is to be told.
+            admission: decides how many run at once; for commands alone, because their ids are its keys.
+            inbox: receives what the model is to read.
             emit: records what happens.
             workspace: the folder they start in.
             outputs: folder of the session for their output; made when first needed.
             masking: takes known keys out of that output when it is read and when its command has ended.
         """
-        self._processes, self._gating, self._incoming = processes, gating, incoming
+        self._processes, self._admission, self._inbox = processes, admission, inbox
         self._emit, self._clock = emit, clock
         self._workspace, self._outputs = workspace, outputs
         self._limits = limits or CommandLimits()
         self._masking = masking or Masking()
-        self._commands: dict[str, Command] = {}
-        self._watch = CommandWatch(self._commands, gating, clock, self._limits, self._report)
+        self._commands: dict[str, BackgroundCommand] = {}
+        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report)
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -99,7 +99,7 @@ class BackgroundCommands:
             time_s: seconds it may take from its beginning; None: as set for the session.
             read_only: it cannot change any file, where the system offers that.
 
-        Cancelled before it returns, the command is ended: nobody would know of it.
+        If the call is cancelled, so is the command.
         """
         command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s, read_only=read_only)
         command.task = asyncio.create_task(self._carry(command), name=f"command {command.id}")
@@ -119,6 +119,11 @@ class BackgroundCommands:
         """All commands of the session, the oldest first."""
         places = self._places()
         return tuple(command.row(places.get(command.id, 0)) for command in self._commands.values())
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Their ids, the oldest first."""
+        return tuple(self._commands)
 
     def read(
         self, id: str, *, lines: int | None = None, from_byte: int | None = None, most: int = RESULT_CHARACTERS
@@ -140,7 +145,7 @@ class BackgroundCommands:
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
         """End a command and all its children, and return when they are gone. One that is over stays as it is.
 
-        With `tell` its end arrives for the model like any other. Cancelled, it still ends, and its end arrives.
+        With `tell` the model is notified of its end. If the call is cancelled, the command still ends.
         Raises `UnknownCommand`.
         """
         command = self._known(id)
@@ -156,7 +161,7 @@ class BackgroundCommands:
         return self._row(command)
 
     def hand_over(self, id: str) -> CommandRow:
-        """Let a command go on by itself, also when the program ends, without a time limit.
+        """Detach a command: it outlives the program and has no time limit.
 
         Raises `UnknownCommand`, and `NotHandedOver` where it does not run.
         """
@@ -173,15 +178,15 @@ class BackgroundCommands:
     # ── the session ─────────────────────────────────────────────────────────────────────────────
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Go on where a journal ends. To be called once, after `Incoming.recall` and before anything is started.
+        """Go on where a journal ends. To be called once, after `Inbox.recall` and before anything is started.
 
-        What had begun and not ended is lost, and told so; what had ended without the model being told is told now.
+        Commands that had not ended are reported as lost, and ends that were not delivered arrive now.
         """
         untold: dict[str, CommandEnded | CommandHandedOver] = {}
         for event in events:
             match event:
                 case CommandCreated(command=id):
-                    self._commands[id] = Command.recalled(event)
+                    self._commands[id] = BackgroundCommand.recalled(event)
                 case CommandBegun(command=id) if command := self._commands.get(id):
                     command.begun(event.pid, at=0.0)
                 case CommandHandedOver(command=id) if command := self._commands.get(id):
@@ -189,7 +194,7 @@ class BackgroundCommands:
                     untold[id] = event
                 case CommandEnded(command=id) if command := self._commands.get(id):
                     command.close(event, at=0.0)
-                    if not event.told:
+                    if not event.reported:
                         untold[id] = event
                 case Arrived(kind=ArrivalKind.COMMAND_ENDED, source=source):
                     untold.pop(source, None)
@@ -202,8 +207,8 @@ class BackgroundCommands:
     async def aclose(self) -> None:
         """End all that runs and take back all that waits; returns when the last process is gone.
 
-        To be called before the gate and the processes are closed, while events are still kept. The ends arrive, so
-        that the model is told of them when the session is gone on with.
+        Call it before admission and processes are closed, while events are still recorded. The ends arrive for the
+        model when the session is resumed.
         """
         tasks = {command.task for command in self._commands.values() if command.task and not command.task.done()}
         for command in self._commands.values():
@@ -215,17 +220,17 @@ class BackgroundCommands:
 
     # ── one command ─────────────────────────────────────────────────────────────────────────────
 
-    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> Command:
+    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> BackgroundCommand:
         id = f"b{len(self._commands) + 1}"
-        command = Command(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
+        command = BackgroundCommand(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
         self._commands[id] = command
         self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
         return command
 
-    async def _carry(self, command: Command) -> None:
+    async def _carry(self, command: BackgroundCommand) -> None:
         """From the gate to the end of the last process."""
         try:
-            finished = await self._gating.run(command.id, partial(self._run, command), partial(_judged, command))
+            finished = await self._admission.run(command.id, partial(self._run, command), partial(_judged, command))
         except NotAdmitted as error:
             self._close(command, command.ordered or CommandEnd.NOT_STARTED, None, "" if command.ordered else str(error))
         except (OSError, ValueError) as error:  # no such folder, no room for a process; a null byte in the line
@@ -234,9 +239,9 @@ class BackgroundCommands:
             if finished is not None:
                 self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
         finally:
-            self._gating.end(command.id)
+            self._admission.end(command.id)
 
-    async def _run(self, command: Command) -> Finished | None:
+    async def _run(self, command: BackgroundCommand) -> ProcessResult | None:
         """The whole life of its processes; None: it was handed over."""
         command.called = True
         child = await self._processes.start(
@@ -250,33 +255,31 @@ class BackgroundCommands:
         command.begun(child.pid, self._clock.now())
         self._emit(CommandBegun(command.id, child.pid))
         self._watch.keep()
-        exited = asyncio.ensure_future(child.wait())
-        changed = asyncio.ensure_future(command.changed.wait())
-        try:
-            await asyncio.wait({exited, changed}, return_when=asyncio.FIRST_COMPLETED)
-            if command.state is CommandState.HANDED_OVER:
-                return None
-            if not child.ended:
-                return await child.end()
-            command.ordered = None  # it was faster
-            return await self._without_children(command, child, await exited)
-        finally:
-            exited.cancel()
-            changed.cancel()
+        await race(child.wait(), command.changed.wait())
+        if command.state is CommandState.HANDED_OVER:
+            return None
+        if not child.ended:
+            return await child.end()
+        command.ordered = None  # it was faster
+        return await self._without_children(command, child, await child.wait())
 
-    async def _without_children(self, command: Command, child: "Child", finished: Finished) -> Finished:
+    async def _without_children(
+        self, command: BackgroundCommand, child: "ChildProcess", finished: ProcessResult
+    ) -> ProcessResult:
         """What a command leaves behind ends with it: its slot at the gate is free only then."""
         if not finished.left:
             return finished
         command.reason = f"{counted(len(finished.left), 'process', 'processes')} of it lived on and had to be ended"
         return await child.end()
 
-    def _order(self, command: Command, end: CommandEnd) -> None:
+    def _order(self, command: BackgroundCommand, end: CommandEnd) -> None:
         command.order(end)
         if not command.called:
-            self._gating.end(command.id)
+            self._admission.end(command.id)
 
-    def _close(self, command: Command, end: CommandEnd, finished: Finished | None, reason: str = "") -> None:
+    def _close(
+        self, command: BackgroundCommand, end: CommandEnd, finished: ProcessResult | None, reason: str = ""
+    ) -> None:
         """It is over: say so, and let the model know."""
         now, limits = self._clock.now(), self._limits
         if end is CommandEnd.NOT_STARTED and not command.answered:
@@ -294,7 +297,7 @@ class BackgroundCommands:
             reason,
             forced=finished is not None and finished.forced,
             left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
-            told=not command.tell,
+            reported=not command.tell,
         )
         command.close(event, now)
         self._watch.rest()
@@ -302,14 +305,14 @@ class BackgroundCommands:
         if command.tell:
             self._tell(command, event)
 
-    def _mask(self, command: Command) -> None:
+    def _mask(self, command: BackgroundCommand) -> None:
         command.masked_to = self._masking.file(command.output, command.masked_to)
 
-    def _report(self, command: Command, event: CommandHandedOver | CommandQuiet) -> None:
+    def _report(self, command: BackgroundCommand, event: CommandHandedOver | CommandQuiet) -> None:
         self._emit(event)
         self._tell(command, event)
 
-    def _tell(self, command: Command, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
+    def _tell(self, command: BackgroundCommand, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
         """Let the model know, once the event is kept."""
         kind, output = ArrivalKind.COMMAND_ENDED, command.output
         match event:
@@ -319,11 +322,11 @@ class BackgroundCommands:
                 text = handed_over_text(command.id, command.line, pid, output)
             case CommandQuiet():
                 kind, text = ArrivalKind.COMMAND_QUIET, quiet_text(event, command.line)
-        self._incoming.arrive(kind, command.id, text)
+        self._inbox.arrive(kind, command.id, text)
 
     # ── what is known ───────────────────────────────────────────────────────────────────────────
 
-    def _known(self, id: str) -> Command:
+    def _known(self, id: str) -> BackgroundCommand:
         if (command := self._commands.get(id)) is not None:
             return command
         known = ", ".join(self._commands)
@@ -332,14 +335,14 @@ class BackgroundCommands:
         )
 
     def _places(self) -> dict[str, int]:
-        status = self._gating.status
+        status = self._admission.status
         return {key: place for place, key in enumerate((*status.queued, *status.dirty))}
 
-    def _row(self, command: Command) -> CommandRow:
+    def _row(self, command: BackgroundCommand) -> CommandRow:
         return command.row(self._places().get(command.id, 0))
 
 
-def _judged(command: Command, finished: Finished | None) -> Ending:
+def _judged(command: BackgroundCommand, finished: ProcessResult | None) -> WorkEnd:
     if command.ordered in (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN):
-        return Ending.CANCELLED
-    return Ending.SUCCEEDED if finished is None or finished.exit_code == 0 else Ending.FAILED
+        return WorkEnd.CANCELLED
+    return WorkEnd.SUCCEEDED if finished is None or finished.exit_code == 0 else WorkEnd.FAILED

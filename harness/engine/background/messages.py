@@ -1,4 +1,4 @@
-"""What the model is told of a command in the background when it ends, falls silent or is given away."""
+"""Texts for the model about a background command that ended, fell silent or was handed over."""
 
 from pathlib import Path
 
@@ -24,17 +24,17 @@ def quiet_text(event: CommandQuiet, line: str) -> str:
     return (
         f"{event.command} has written nothing for {event.quiet_s:.0f} s and seems to wait for an answer: "
         f"{_short(line)}\n"
-        "Nobody can give it one, because its stdin is empty. If so, end it with kill_background and start it with "
+        "It cannot get one, because its stdin is empty. If so, end it with kill_background and start it with "
         f"options that ask no questions. The end of its output:\n{event.tail.rstrip()}"
     )
 
 
 def handed_over_text(command: str, line: str, pid: int, output: Path) -> str:
-    """A command goes on without us."""
+    """A command was handed over."""
     return (
-        f"{command} was handed over by the person and goes on by itself (process {pid}): {_short(line)}\n"
-        f"It has no time limit now and outlives this session, and you will not be told when it ends. "
-        f"Its output goes on in {output}."
+        f"{command} was handed over by the user and keeps running (process {pid}): {_short(line)}\n"
+        f"It has no time limit now and outlives this session, and you will not be notified when it ends. "
+        f"Its output is in {output}."
     )
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from harness.base.clock import Clock
-from harness.engine.background.command import Command
+from harness.engine.background.command import BackgroundCommand
 from harness.engine.background.output import end_of, size_of, waits_for_input
-from harness.engine.subagents.admission import Gating
+from harness.engine.subagents.admission import AdmissionRunner
 from harness.events import CommandEnd, CommandQuiet
 from harness.tools.background_commands import SHOWN_LINES
 
@@ -21,13 +21,13 @@ class CommandLimits:
     output_bytes: int = 256_000_000
     """A command that has written more is ended, and no more of it is kept."""
     quiet_s: float = 45.0
-    """Seconds without output after which a command that seems to ask something is told of."""
+    """Seconds without output after which a command that seems to wait for input is reported."""
     look_every_s: float = 1.0
     tail_characters: int = 2_000
-    """Of the end of an output that is told together with an end or a silence."""
+    """Of the end of the output, in reports of an end or a silence."""
 
 
-class CommandWatch:
+class CommandMonitor:
     """One timer while anything runs, and none otherwise.
 
     A look compares the time of all that run. It opens the output of no more than the gate allows in one scan, those
@@ -36,19 +36,19 @@ class CommandWatch:
 
     def __init__(
         self,
-        commands: Mapping[str, Command],
-        gating: Gating,
+        commands: Mapping[str, BackgroundCommand],
+        admission: AdmissionRunner,
         clock: Clock,
         limits: CommandLimits,
-        seems_to_wait: Callable[[Command, CommandQuiet], None],
+        seems_to_wait: Callable[[BackgroundCommand, CommandQuiet], None],
     ) -> None:
         """
         Args:
-            commands: all of the session, by id; whoever has them changes them.
-            gating: says whose output is looked at.
-            seems_to_wait: hears of a command that seems to ask something, once a silence.
+            commands: all of the session, by id; changed by their owner.
+            admission: says whose output is looked at.
+            seems_to_wait: called once per silence of a command that seems to wait for input.
         """
-        self._commands, self._gating, self._clock, self._limits = commands, gating, clock, limits
+        self._commands, self._admission, self._clock, self._limits = commands, admission, clock, limits
         self._seems_to_wait = seems_to_wait
         self._looking: asyncio.Task[None] | None = None
 
@@ -77,17 +77,17 @@ class CommandWatch:
         for command in self._commands.values():
             if command.runs and now - command.since >= command.time_s:
                 command.order(CommandEnd.TIMED_OUT)
-        for id in self._gating.scan():
+        for id in self._admission.scan():
             watched = self._commands.get(id)
             if watched is not None and watched.runs:
                 self._look_at_output(watched, now)
 
-    def _look_at_output(self, command: Command, now: float) -> None:
+    def _look_at_output(self, command: BackgroundCommand, now: float) -> None:
         size = size_of(command.output)
         silent_s = now - command.grew_at
         if size != command.size:
             command.size, command.grew_at, command.quiet = size, now, False
-            self._gating.active(command.id)
+            self._admission.active(command.id)
             if size > self._limits.output_bytes:
                 command.order(CommandEnd.TOO_LONG)
         elif not command.quiet and silent_s >= self._limits.quiet_s:

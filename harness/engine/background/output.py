@@ -16,7 +16,7 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _PROGRESS = re.compile(r"(?:\.\.|…|%|[=#\-*|/\\█▏▎▍▌▋▊▉░▒▓·])[\s\])>]*$")
-"""How an unfinished line ends that a program goes on with by itself."""
+"""End of an unfinished line of a progress display."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def size_of(file: Path) -> int:
 
 
 def read_on(file: Path, from_byte: int, most: int) -> Piece:
-    """What stands in the file from a byte on, at most `most` characters of it.
+    """Text of the file from a byte on, at most `most` characters.
 
     A character that is only half written is left for the next time. Raises OSError.
     """

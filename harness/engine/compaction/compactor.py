@@ -1,22 +1,32 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
 from harness.base.clock import Clock
-from harness.engine.compaction.summarizer import Summarising
-from harness.engine.compaction.tool_results import WholeResults
+from harness.base.files import replace_atomically
+from harness.engine.compaction.summarizer import Summarizer
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.engine.signals import Signals
 from harness.events import Block, CompactionEnded, CompactionStarted, Message
-from harness.model import history, plan_texts, prompt
+from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, TurnState
 from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
-from harness.policies.recovery.shrink import Round, drainable, joined_end, middle_cut, shrink
+from harness.policies.recovery.history_cut import (
+    DRAINED_ABOVE,
+    Round,
+    drainable,
+    drained,
+    joined_end,
+    middle_cut,
+    pointing,
+    shrink,
+)
 from harness.processes import Processes
 from harness.tools.read_file import ReadFileArguments
 from harness.tools.tool import ToolContext
@@ -25,10 +35,10 @@ from harness.tools.workspace import Workspace
 
 Trigger = Literal["reactive", "auto", "manual"]
 REQUEST_CHARACTERS = 8_000
-"""The newest request of the person stays verbatim up to this length."""
+"""The newest request of the user stays verbatim up to this length."""
 REPEATED = "The person's latest request, word for word:\n\n"
 """Stands before it in a history that was shortened."""
-SUMMARISED = prompt.summary_message("").partition("<summary>")[0]
+SUMMARISED = notices.summary_message("").partition("<summary>")[0]
 """How the first message after a summary begins."""
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
@@ -40,7 +50,7 @@ FILES_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Shortened:
+class CompactionResult:
     """How a compaction went."""
 
     state: TurnState
@@ -49,7 +59,7 @@ class Shortened:
     interrupted: bool = False
 
 
-class Shortening:
+class Compactor:
     """Shortens one conversation."""
 
     def __init__(
@@ -69,8 +79,8 @@ class Shortening:
         self._workspace = workspace
         self._outputs = outputs
         self._processes = processes
-        self._whole = WholeResults(lambda call_id: self._context(call_id).output_file)
-        self._summaries = Summarising(calls, conversation, clock)
+        self._whole = ResultFiles(lambda call_id: self._context(call_id).output_file)
+        self._summaries = Summarizer(calls, conversation, clock)
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
@@ -87,7 +97,7 @@ class Shortening:
         }
         ids: list[str] = []
         saved = 0
-        for call_id in drainable(history.rounds(messages)):
+        for call_id in drainable(history.steps(messages)):
             if saved >= tokens:
                 break
             at = places[call_id]
@@ -116,7 +126,7 @@ class Shortening:
         refused: int | None = None,
         limit: int | None = None,
         focus: str = "",
-    ) -> Shortened:
+    ) -> CompactionResult:
         """Replace the history by a summary and its newest rounds.
 
         When no summary can be had, an overflow is ended by a cut. Otherwise, and where nothing would be gained,
@@ -125,7 +135,7 @@ class Shortening:
         Args:
             refused: size of the refused prompt where the server named it, in its own count.
             limit: the limit that was passed, in the same count.
-            focus: what the person wants the summary to pay attention to.
+            focus: what the summary should pay attention to.
         """
         before = self._conversation.messages
         situation = self._calls.situation(state.model)
@@ -136,7 +146,7 @@ class Shortening:
         state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
-            return Shortened(state, health, interrupted=True)
+            return CompactionResult(state, health, interrupted=True)
         must_fit = trigger == "reactive" or summary.too_long
         method: Literal["summary", "truncation"] = "summary"
         messages: tuple[Message, ...] = before
@@ -158,21 +168,21 @@ class Shortening:
         elif done:
             health = health.rearmed()
         self._conversation.emit(CompactionEnded(method, size, after, done, detail))
-        return Shortened(state, health)
+        return CompactionResult(state, health)
 
     async def _restart(self, before: Sequence[Message], summary: str, room: int) -> tuple[Message, ...]:
         """The summary, the newest request verbatim, the files in use as they are now, and the newest rounds."""
         tail_budget = min(TAIL_TOKENS, int(room * TAIL_SHARE))
-        rounds = joined_end(history.rounds(history.without_thinking(history.without_server_tools(before))))
+        rounds = joined_end(history.steps(history.without_thinking(history.without_server_tools(before))))
         sizes = [sum(self._calls.count(message) for message in group) for group in rounds]
         kept = min(tail_length(sizes, tail_budget), len(rounds) - 1)
         older, tail = rounds[: len(rounds) - kept], rounds[len(rounds) - kept :]
         if not tail and rounds[-1][-1].role == "user":
             older, tail = _before_last_reply(rounds[-1])
         tail = self._whole.recoverable(tail, shrink(tail, tail_budget, self._calls.count).rounds)
-        blocks: list[Block] = [_text(prompt.summary_message(summary))]
+        blocks: list[Block] = [_text(notices.summary_message(summary))]
         if request := _newest_request(older):
-            blocks.append(_text(REPEATED + request))
+            blocks.append(_text(notices.LATEST_REQUEST + request))
         blocks.extend(self._plan())
         blocks.extend([_text(text) async for text in self._files(older, min(FILES_TOKENS, int(room * FILES_SHARE)))])
         return (Message("user", tuple(blocks)), *(message for group in tail for message in group))
@@ -198,22 +208,22 @@ class Shortening:
     def _cut(self, before: Sequence[Message], window: int, size: int) -> tuple[Message, ...]:
         """The deterministic last resort: it always gives something shorter."""
         plain = history.without_server_tools(history.without_media(before))
-        rounds = joined_end(history.rounds(history.without_thinking(plain)))
+        rounds = joined_end(history.steps(history.without_thinking(plain)))
         raw = sum(self._calls.count(message) for message in before)
         scale = raw / size if size else 1.0
         budget = int(min(window // 2, size // 2) * scale)
         shrunk = shrink(rounds, budget, self._calls.count)
         kept = self._whole.recoverable(rounds, shrunk.rounds)
         messages = [message for group in kept for message in group]
-        lead = prompt.dropped_rounds(shrunk.dropped) if shrunk.dropped else ""
+        lead = notices.dropped_steps(shrunk.dropped) if shrunk.dropped else ""
         request = _newest_request(rounds[: shrunk.dropped])
         if request:
-            lead += f"\n\n{REPEATED}{request}"
+            lead += f"\n\n{notices.LATEST_REQUEST}{request}"
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:
         """The plan, word for word, where something of it is left to do."""
-        if plan := plan_texts.handed_back(self._conversation.plan):
+        if plan := notices.restated_plan(self._conversation.plan):
             yield _text(plan)
 
     def _context(self, call_id: str) -> ToolContext:
@@ -229,13 +239,13 @@ def _text(text: str) -> Block:
 
 
 def _before_last_reply(group: Round) -> tuple[tuple[Round, ...], tuple[Round, ...]]:
-    """The only round, with results in it that nobody has answered: what led to the calls, and the calls with them."""
+    """The only round, with unanswered results, split before its calls."""
     at = max((at for at, message in enumerate(group) if message.role == "assistant"), default=len(group))
     return (group[:at],), (group[at:],) if group[at:] else ()
 
 
 def _newest_request(rounds: Sequence[Round]) -> str:
-    """The last thing the person said in these rounds, cut in the middle when it is very long."""
+    """The last request of the user in these rounds, cut in the middle when it is very long."""
     for group in reversed(rounds):
         for message in reversed(group):
             results = any(block.get("type") == "tool_result" for block in message.content)
@@ -245,12 +255,12 @@ def _newest_request(rounds: Sequence[Round]) -> str:
 
 
 def _request_in(message: Message) -> str:
-    """What the person said in a message; in one that an earlier compaction wrote, only the request that it repeats."""
+    """The request in a message; of one that an earlier compaction wrote, the request that it repeats."""
     texts = [str(block.get("text", "")) for block in message.content]
-    repeated = next((text.partition(REPEATED)[2] for text in texts if REPEATED in text), None)
-    if repeated is not None:
-        return repeated
-    ours = any(text.startswith((SUMMARISED, plan_texts.OPENING)) for text in texts)
+    for text in texts:
+        if (repeated := notices.restated_request(text)) is not None:
+            return repeated
+    ours = any(text.startswith(notices.REWRITTEN_HISTORY) for text in texts)
     return "" if ours else message.text.strip()
 
 
@@ -265,3 +275,64 @@ def _files_in_use(rounds: Sequence[Round]) -> list[str]:
         if isinstance(block.get("input"), dict) and isinstance(block["input"].get("path"), str)
     ]
     return list(dict.fromkeys(reversed(paths)))
+
+
+class ResultFiles:
+    """Keeps the whole of a result on disk before it becomes shorter in the history."""
+
+    def __init__(self, place: Callable[[str], Path]) -> None:
+        """`place` is the output file of a call; results are written beside it."""
+        self._place = place
+
+    def drained(self, message: Message, call_id: str) -> Message | None:
+        """The message with that result in short; None: it could not be kept on disk, so it is not taken out."""
+        content = list(message.content)
+        for at, block in enumerate(content):
+            if block.get("tool_use_id") == call_id and isinstance(block["content"], list):
+                content[at] = drained(block, "")
+            elif block.get("tool_use_id") == call_id:
+                if (file := self._keep(call_id, block["content"])) is None:
+                    return None
+                content[at] = drained(block, str(file))
+        return replace(message, content=tuple(content))
+
+    def recoverable(self, before: Sequence[Round], after: Sequence[Round]) -> tuple[Round, ...]:
+        """The rounds `after` they were cut, where each result that lost something names a file with the whole of it.
+
+        The model may not have read it yet: without the file it would make the same call again.
+        """
+        whole = {
+            block["tool_use_id"]: block["content"]
+            for group in before
+            for message in group
+            for block in message.content
+            if block.get("type") == "tool_result" and isinstance(block.get("content"), str)
+        }
+
+        def pointed(block: Block) -> Block:
+            text, shown = whole.get(block.get("tool_use_id", "")), block.get("content")
+            if text is None or not isinstance(shown, str) or shown == text or len(text) <= DRAINED_ABOVE:
+                return block
+            file = self._keep(block["tool_use_id"], text)
+            return block if file is None else {**block, "content": pointing(shown, str(file))}
+
+        return tuple(
+            tuple(replace(message, content=tuple(map(pointed, message.content))) for message in group)
+            for group in after
+        )
+
+    def _keep(self, call_id: str, text: str) -> Path | None:
+        """A file that holds the whole of a result from now on; never one that holds another text already."""
+        place, whole = self._place(call_id), text.encode("utf-8", "backslashreplace")
+        for number in count():
+            file = place.with_suffix(f".old-{number}.txt" if number else ".old.txt")
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                if not file.exists():
+                    replace_atomically(file, whole, private=True)
+                    return file
+                if file.read_bytes() == whole:
+                    return file
+            except OSError:
+                break
+        return None

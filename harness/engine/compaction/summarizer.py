@@ -1,25 +1,25 @@
-"""Asks the model for a summary of the conversation (recovery E)."""
+"""Asks the model for a summary of the conversation ."""
 
 from dataclasses import dataclass
 
 from harness.base.clock import Clock
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.streamed_reply import ShownReply
-from harness.engine.signals import Signals, pause
+from harness.engine.model.streamed_reply import StreamedReply
+from harness.engine.signals import Signals, wait_for_retry
 from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCode
-from harness.model import history, prompt
+from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
+from harness.policies.recovery.history_cut import CutHistory, shrink
 from harness.policies.recovery.output_cap import full_window, summary_cap, summary_limits
-from harness.policies.recovery.shrink import Shrunk, shrink
 
 TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What came of asking for a summary."""
+class SummaryResult:
+    """A summary, or the reason why there is none."""
 
     state: TurnState
     how: str
@@ -29,7 +29,7 @@ class Summary:
     """Even the request for it did not fit."""
 
 
-class Summarising:
+class Summarizer:
     """Asks for summaries of one conversation."""
 
     def __init__(self, calls: ModelCalls, conversation: Conversation, clock: Clock) -> None:
@@ -45,15 +45,15 @@ class Summarising:
         window: int,
         refused: int | None,
         focus: str,
-    ) -> Summary:
+    ) -> SummaryResult:
         """A summary of the history as it is, or why there is none; faults are waited out as in a turn.
 
         Args:
             window: what the model takes, in its tokens.
             refused: size of the refused prompt where the server named it, in its own count.
-            focus: what the person wants the summary to pay attention to.
+            focus: what the summary should pay attention to.
         """
-        rounds = history.rounds(
+        rounds = history.steps(
             history.without_thinking(history.without_server_tools(history.without_media(self._conversation.messages)))
         )
         estimated = self._calls.estimate(state.model, self._conversation.messages)
@@ -61,10 +61,10 @@ class Summarising:
         while True:
             budget = summary_budget(window, refused, estimated, attempt)
             shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
-            request = _asking(shrunk, prompt.summary_request(focus))
+            request = _asking(shrunk, notices.summary_request(focus))
             situation = self._calls.situation(state.model, request)
             cap = summary_cap(state, limits, situation)
-            unseen = ShownReply(_unseen, watched=False)
+            unseen = StreamedReply(_unseen, watched=False)
             outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             self._calls.decided(state, decision)
@@ -72,10 +72,10 @@ class Summarising:
             self._calls.endpoints.keep(state)
             match decision, outcome:
                 case Resend(), Reply():
-                    self._calls.throw_away(state.model, outcome)
+                    self._calls.count_discarded(state.model, outcome)
                     self._calls.announce_cap(state, summary_cap(state, limits, situation), decision.reason)
                 case Resend(wait=wait), Fault() if wait is not None:
-                    await pause(
+                    await wait_for_retry(
                         wait,
                         outcome,
                         state,
@@ -86,9 +86,9 @@ class Summarising:
                         signals=signals,
                     )
                     if signals.interrupt.is_set():
-                        return Summary(state, "interrupted")
+                        return SummaryResult(state, "interrupted")
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:
-                    return Summary(state, decision.reason, Message("assistant", keep).text)
+                    return SummaryResult(state, decision.reason, Message("assistant", keep).text)
                 case _, Reply(stop_reason="max_tokens") if attempt < SUMMARY_TRIES and full_window(
                     state, summary_limits(limits), situation
                 ):
@@ -99,7 +99,7 @@ class Summarising:
                     estimated = self._calls.estimate(state.model, request)
                 case _:
                     too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
-                    return Summary(state, f"no summary ({decision.reason})", too_long=too_long)
+                    return SummaryResult(state, f"no summary ({decision.reason})", too_long=too_long)
 
     def _in_own_tokens(self, model: str, budget: int) -> int:
         """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
@@ -122,9 +122,9 @@ def _said(text: str) -> Message:
     return Message("user", ({"type": "text", "text": text},))
 
 
-def _asking(shrunk: Shrunk, instruction: str) -> tuple[Message, ...]:
+def _asking(shrunk: CutHistory, instruction: str) -> tuple[Message, ...]:
     """The conversation with the request for a summary at its end, in a form that can be sent."""
-    lead = [_said(prompt.dropped_rounds(shrunk.dropped))] if shrunk.dropped else []
+    lead = [_said(notices.dropped_steps(shrunk.dropped))] if shrunk.dropped else []
     messages = [message for group in shrunk.rounds for message in group]
     return history.repaired([*lead, *messages, _said(instruction)]).messages
 

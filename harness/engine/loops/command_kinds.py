@@ -1,4 +1,4 @@
-"""What a command line does about time: does it wait, ask how something stands, only look, or work?
+"""Whether a command line waits, asks for a status, only reads, or works.
 
 Whoever repeats a line that waits or asks is waiting for something, and does not go round in a loop. The tables name
 what people poll with; a program that is not here works.
@@ -11,9 +11,9 @@ from types import MappingProxyType
 
 from harness.permissions.name_sets import names
 from harness.permissions.programs import looks
-from harness.permissions.shell.runs import base_name, runs_of
-from harness.permissions.shell.words import Simple, Unreadable
-from harness.policies.loops.observations import Kind
+from harness.permissions.shell.resolution import base_name, resolved_commands
+from harness.permissions.shell.syntax import SimpleCommand, Unreadable
+from harness.policies.loops.observations import CallKind
 
 WAITS = names("sleep usleep wait watch inotifywait fswatch")
 """Programs that do nothing but wait."""
@@ -21,7 +21,7 @@ ASKS = names(
     "ps pgrep pidof lsof fuser ss netstat ping ping6 nc ncat dig host nslookup journalctl nvidia-smi squeue sacct "
     "qstat bjobs test ["
 )
-"""Programs that say how something stands, whatever their arguments."""
+"""Programs that report a status, whatever their arguments."""
 _STATUS = names(
     "status show view list ls get describe logs ps inspect events top checks is-active is-failed images history wait "
     "watch stats output"
@@ -39,12 +39,12 @@ _ACTS = names(
 )
 
 
-def _words(simple: Simple) -> list[str]:
+def _words(simple: SimpleCommand) -> list[str]:
     return [word.text for word in simple.words[1:]]
 
 
 def _asks_by_word(words: list[str]) -> bool:
-    """Of the words that say what is to be done the first one asks."""
+    """The first word for an action only asks."""
     for word in words:
         if word in _STATUS or word.startswith(("describe-", "get-", "list-")):
             return True
@@ -53,11 +53,11 @@ def _asks_by_word(words: list[str]) -> bool:
     return False
 
 
-def _asks(simple: Simple) -> bool:
+def _asks(simple: SimpleCommand) -> bool:
     return _asks_by_word(_words(simple))
 
 
-def _asks_github(simple: Simple) -> bool:
+def _asks_github(simple: SimpleCommand) -> bool:
     """The first word is a thing, such as run or pr; gh api asks unless it is given something to send."""
     words = _words(simple)
     if words[:1] == ["api"]:
@@ -65,7 +65,7 @@ def _asks_github(simple: Simple) -> bool:
     return _asks_by_word(words[1:] if words[:1] and words[0] not in _STATUS else words)
 
 
-def _fetches(simple: Simple) -> bool:
+def _fetches(simple: SimpleCommand) -> bool:
     words = _words(simple)
     for number, word in enumerate(words):
         long = re.fullmatch(r"--(request|method|data\S*|form\S*|json|upload-file|post-\S*|body-\S*)(?:=(.*))?", word)
@@ -79,11 +79,11 @@ def _fetches(simple: Simple) -> bool:
     return True
 
 
-def _follows(simple: Simple) -> bool:
+def _follows(simple: SimpleCommand) -> bool:
     return any(word in ("-f", "-F", "--follow") or word.startswith("--follow=") for word in _words(simple))
 
 
-_CHECKS: Mapping[str, Callable[[Simple], bool]] = MappingProxyType(
+_CHECKS: Mapping[str, Callable[[SimpleCommand], bool]] = MappingProxyType(
     {
         **dict.fromkeys(_BY_WORD, _asks),
         **dict.fromkeys(("gh", "glab"), _asks_github),
@@ -94,31 +94,31 @@ _CHECKS: Mapping[str, Callable[[Simple], bool]] = MappingProxyType(
 
 
 @lru_cache(maxsize=256)
-def kind_of(line: str) -> Kind:
+def kind_of(line: str) -> CallKind:
     """What repeating this line means. A line that cannot be read works."""
     try:
-        commands = [run.simple for run in runs_of(line) if not run.transparent or _name(run.simple) in WAITS]
+        commands = [run.simple for run in resolved_commands(line) if not run.transparent or _name(run.simple) in WAITS]
     except Unreadable:
-        return Kind.WORKS
+        return CallKind.WORKS
     kinds = {_kind(simple) for simple in commands if simple.words}
-    if Kind.WORKS in kinds:
-        return Kind.WAITS if Kind.WAITS in kinds else Kind.WORKS
-    if kinds & {Kind.WAITS, Kind.ASKS}:
-        return Kind.ASKS
-    return Kind.LOOKS if kinds else Kind.WORKS
+    if CallKind.WORKS in kinds:
+        return CallKind.WAITS if CallKind.WAITS in kinds else CallKind.WORKS
+    if kinds & {CallKind.WAITS, CallKind.ASKS}:
+        return CallKind.ASKS
+    return CallKind.LOOKS if kinds else CallKind.WORKS
 
 
-def _name(simple: Simple) -> str:
+def _name(simple: SimpleCommand) -> str:
     return base_name(simple.program) if simple.program else ""
 
 
-def _kind(simple: Simple) -> Kind:
+def _kind(simple: SimpleCommand) -> CallKind:
     name = _name(simple)
     if name in WAITS:
-        return Kind.WAITS
+        return CallKind.WAITS
     targets = {redirect.target.text for redirect in simple.redirects if redirect.writes}
     if targets - {"/dev/null", "1", "2"} or not name:
-        return Kind.WORKS
+        return CallKind.WORKS
     if name in ASKS or ((check := _CHECKS.get(name)) is not None and check(simple)):
-        return Kind.ASKS
-    return Kind.LOOKS if looks(simple) else Kind.WORKS
+        return CallKind.ASKS
+    return CallKind.LOOKS if looks(simple) else CallKind.WORKS

@@ -1,37 +1,40 @@
-"""Carries out what the escape policy advises: tells the model, offers other ways, goes back, asks, at last stops.
+"""Carries out loop interventions: retry, nudge, alternatives, rollback, breaker, question, stop.
 
-The policy sees the very events that the journal keeps. After each tool round the loop asks `look` whether the
-turn may go on; all that is done about a loop happens there, one rung at a time, and every rung leaves an event.
+The policy receives the events that the journal keeps. After each step `intervene` takes the rungs that are due, one at
+a time, and each leaves an event.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable
 
 from harness.base.clock import Clock
-from harness.base.surrogates import sendable
+from harness.base.errors import HarnessError
+from harness.base.external_text import sendable
+from harness.base.race import unless
+from harness.base.threads import shielded
+from harness.engine.config import numbers_in
 from harness.engine.conversation import Conversation
-from harness.engine.loops.behaviour import AGAIN
-from harness.engine.loops.event_fold import EscapeFold
-from harness.engine.model.calls import ModelCalls
+from harness.engine.loops.event_fold import AGAIN, LoopFold
 from harness.engine.permissions.asker import Asker, ask_permission
-from harness.engine.rewind.rollback import Place, Rollbacks
-from harness.engine.signals import Signals, unless
+from harness.engine.rewind.rollback import RollbackPoint, Rollbacks
+from harness.engine.signals import Signals
 from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.programs import programs_of
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.outcomes import programs_of
 from harness.events import (
+    Alternative,
     BreakerCommand,
-    EscapeSet,
     Event,
     Intervened,
     Loop,
     LoopAnswered,
     LoopAsked,
     LoopChoice,
+    LoopPolicySet,
     Notice,
     Origin,
     PlanItem,
     Projection,
-    Route,
     Rung,
     StuckReported,
     ToolCall,
@@ -42,27 +45,29 @@ from harness.permissions import PermissionRequest
 from harness.policies.breakers.messages import best_of, in_words
 from harness.policies.loops import messages
 from harness.policies.loops.digests import action_of
-from harness.policies.loops.ladder import Abilities
-from harness.policies.loops.observations import Call
-from harness.policies.loops.orchestrator import Action, EscapeStatus
-from harness.policies.loops.waits import Advice, Over, Pause
+from harness.policies.loops.experience import Experience, Learner
+from harness.policies.loops.ladder import Abilities, Preferences
+from harness.policies.loops.messages import status_lines
+from harness.policies.loops.monitor import LoopAction, LoopMonitor, LoopOverview
+from harness.policies.loops.observations import ObservedCall
+from harness.policies.loops.waits import WaitAdvice, WaitOver, WaitPause
+from harness.settings.loop_experience_file import ExperienceError, ExperienceFile
 from harness.tools.tool import Effect, ToolResult
 
 
-class Escaping:
+class LoopRunner:
     """The escape mechanism of one conversation."""
 
     def __init__(
         self,
-        fold: EscapeFold,
+        fold: LoopFold,
         rollbacks: Rollbacks,
         tools: ToolCalls,
         conversation: Conversation,
-        dispatching: Dispatching,
+        dispatcher: ToolDispatcher,
         asker: Asker,
         clock: Clock,
         signals: Signals,
-        calls: ModelCalls,
         *,
         chance: Callable[[], float],
     ) -> None:
@@ -72,23 +77,20 @@ class Escaping:
         self._rollbacks = rollbacks
         self._tools = tools
         self._conversation = conversation
-        self._dispatching = dispatching
+        self._dispatcher = dispatcher
         self._asker = asker
         self._clock = clock
         self._signals = signals
-        self._calls = calls
         self._chance = chance
         self._again = 0
         self.announced = False
-        """The policy stands in the events."""
-        conversation.observe(self._see)
-        tools.veto = self.veto
+        """The policy was emitted."""
 
     # ── what a session does ─────────────────────────────────────────────────────────────────────
 
     @property
-    def status(self) -> EscapeStatus:
-        """What the policy sees now, and where the loops stand on the ladder. To be read."""
+    def status(self) -> LoopOverview:
+        """Repetition so far, and the rungs of loops under way."""
         return self._orchestrator.status()
 
     def recall(self, records: Iterable[tuple[Event, float]]) -> None:
@@ -97,26 +99,33 @@ class Escaping:
         for event, at in records:
             for _ in self._fold.see(event, at):
                 continue  # what it finds stands in the journal already
-        self._orchestrator.see(own.announced())  # numbers that were set by hand ended with their program
+        self._orchestrator.on_event(own.announced())  # numbers that were set by hand ended with their program
 
-    def announce(self, **changed: object) -> None:
-        """Say which policy holds from here on; `changed` settings are other than before. Raises ValueError."""
-        policy = self._orchestrator.policy.with_changes(**changed) if changed else self._orchestrator.policy
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Repetition so far, loops with their rungs, and the numbers, as lines of a terminal."""
+        return tuple(status_lines(self.status))
+
+    def announce(self) -> None:
+        """Emit the policy that holds from here on."""
+        self._conversation.emit(self._orchestrator.policy.announced())
+
+    def set(self, text: str) -> None:
+        """Switch interventions "on" or "off", or set numbers such as "copies=5 nudges=2".
+
+        Raises HarnessError for one that makes no sense.
+        """
+        try:
+            changed = {"enabled": text == "on"} if text in ("on", "off") else numbers_in(text)
+            policy = self._orchestrator.policy.with_changes(**changed)
+        except ValueError as error:
+            raise HarnessError(f"That cannot be set: {error}.") from error
         self._conversation.emit(policy.announced())
-
-    def veto(self, call: ToolCall) -> ToolResult | None:
-        """The answer to a call that a substitution keeps from being made; None: it may be made."""
-        if not self._orchestrator.kept_from(action_of(call.name, call.input)):
-            return None
-        routes = self._dispatching.routes(call.name)
-        tool = next((route.tool for route in routes if route.tool), "another way")
-        answer = messages.not_made(call.name, tool)
-        return ToolResult(answer, ToolOutcome.SKIPPED, f"it goes in circles → {best_of(routes) or tool}")
 
     # ── after a tool round ──────────────────────────────────────────────────────────────────────
 
-    async def look(self) -> str:
-        """Take the rungs that are due. Returns why the turn has to end, in one line; empty: it goes on."""
+    async def intervene(self) -> str:
+        """Take the rungs that are due. Returns why the turn ends, in one line; empty: it continues."""
         while not self._signals.interrupt.is_set() and (loop := self._orchestrator.due) is not None:
             place = self._rollbacks.place(loop)
             action = self._orchestrator.advise(self._abilities(loop, place), self._chance())
@@ -144,26 +153,28 @@ class Escaping:
         return ""
 
     async def wait(self) -> str:
-        """Do what is due about a wait: advise, pause, or end it. Returns why the turn has to end; empty: it goes on."""
+        """Advise about polling, pause, or end it. Returns why the turn ends; empty: it continues."""
         orchestrator, interrupt = self._orchestrator, self._signals.interrupt
         due = (
             self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
         )
         match due:
-            case Advice():
-                self._conversation.emit(Notice("info", messages.waits(due.summary, due.same, "the model is told how")))
+            case WaitAdvice():
+                self._conversation.emit(
+                    Notice("info", messages.waits(due.summary, due.same, "the model is advised how"))
+                )
                 self._say(messages.how_to_wait(due.summary, due.same))
-            case Pause():
+            case WaitPause():
                 pause = f"pausing for {due.seconds:.0f} s before it may ask again"
                 self._conversation.emit(Notice("info", messages.waits(due.summary, due.same, pause)))
                 await unless(interrupt, self._slept(due.seconds))
-            case Over():
+            case WaitOver():
                 return messages.waited_out(due.summary, due.same, due.waited_s)
         return ""
 
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────
 
-    async def _retry(self, action: Action) -> None:
+    async def _retry(self, action: LoopAction) -> None:
         """Make the failing call once more, after a pause and through every gate that a call has to pass."""
         failed = self._fold.failed
         if failed is None:
@@ -181,12 +192,12 @@ class Escaping:
         await self._clock.sleep(seconds)
         return True
 
-    def _explore(self, action: Action) -> None:
+    def _explore(self, action: LoopAction) -> None:
         """Send the model to another part of its plan."""
         item = self._open_items()[0].text
         self._tell(action, item, messages.other_ways(action.loop, [item]))
 
-    def _substitute(self, action: Action) -> None:
+    def _substitute(self, action: LoopAction) -> None:
         """Keep the call in the loop from being made, and offer another tool in its place."""
         found = self._substitution(action.loop)
         if found is None or (call := self._fold.last_call(found[0])) is None:
@@ -196,14 +207,14 @@ class Escaping:
         text = messages.other_tool(action.loop, call.summary, in_words(route))
         self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
-    async def _roll_back(self, action: Action, place: Place) -> None:
+    async def _roll_back(self, action: LoopAction, place: RollbackPoint) -> None:
         """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = messages.put_back(action.loop, self._fold.behaviour.came_back)
         self._tell(action, f"the end of step {back.step}{files}", text)
 
-    async def _consent(self, place: Place) -> bool:
+    async def _consent(self, place: RollbackPoint) -> bool:
         if not self._asker.present:
             return False
         changed = await unless(self._signals.interrupt, self._rollbacks.changed_files(place))
@@ -219,14 +230,14 @@ class Escaping:
         answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
         return answer is not None and answer.choice != "no"
 
-    def _open_breaker(self, action: Action) -> None:
+    def _open_breaker(self, action: LoopAction) -> None:
         tool, key = action.loop.tools[-1], self._key_of(action.loop)
         self._intervened(action, key, tool=tool)
-        self._dispatching.command(BreakerCommand.TRIP, key)
+        self._dispatcher.command(BreakerCommand.TRIP, key)
         self._say(messages.tool_off(key))
 
-    async def _ask(self, action: Action, place: Place | None) -> None:
-        """Ask the person. What they want is what the policy advises next."""
+    async def _ask(self, action: LoopAction, place: RollbackPoint | None) -> None:
+        """Ask the user. The policy follows the answer."""
         choices = tuple(choice for choice in LoopChoice if choice is not LoopChoice.ROLL_BACK or place is not None)
         self._intervened(action)
         asked = LoopAsked(action.loop, choices)
@@ -234,7 +245,7 @@ class Escaping:
         if (choice := await unless(self._signals.interrupt, self._asker.loop(asked))) is not None:
             self._conversation.emit(LoopAnswered(action.loop.signature, choice))
 
-    def _stop(self, action: Action) -> str:
+    def _stop(self, action: LoopAction) -> str:
         """End the turn with a report."""
         loop, step = action.loop, self._conversation.step
         self._intervened(action)
@@ -247,12 +258,12 @@ class Escaping:
 
     # ── what can be done about a loop ───────────────────────────────────────────────────────────
 
-    def _abilities(self, loop: Loop, place: Place | None) -> Abilities:
+    def _abilities(self, loop: Loop, place: RollbackPoint | None) -> Abilities:
         failed = self._fold.failed
-        closed = len(loop.tools) == 1 and self._dispatching.closed(self._key_of(loop))
+        closed = len(loop.tools) == 1 and self._dispatcher.closed(self._key_of(loop))
         substitution = self._substitution(loop)
         return Abilities(
-            retry=failed is not None and failed.idempotent and self._dispatching.board.viable(failed.tool),
+            retry=failed is not None and failed.idempotent and self._dispatcher.registry.viable(failed.tool),
             explore=tuple(item.text for item in self._open_items()),
             substitute=substitution[1].tool if substitution else "",
             rollback=place is not None and loop.projection is not Projection.TEXT,
@@ -270,44 +281,105 @@ class Escaping:
 
     def _open_items(self) -> list[PlanItem]:
         """Parts of the plan that have not been begun and whose tools work."""
-        viable = self._dispatching.board.viable
+        viable = self._dispatcher.registry.viable
         return [item for item in self._fold.pending if all(map(viable, item.tools))]
 
-    def _substitution(self, loop: Loop) -> tuple[str, Route] | None:
+    def _substitution(self, loop: Loop) -> tuple[str, Alternative] | None:
         """A tool of the loop and the way through another one that can take its place; None where there is none."""
         for tool in loop.tools:
-            for route in self._dispatching.routes(tool):
+            for route in self._dispatcher.routes(tool):
                 if route.tool and route.tool not in loop.tools:
                     return tool, route
         return None
 
     # ── what is said, and what is seen ──────────────────────────────────────────────────────────
 
-    def _tell(self, action: Action, what: str, text: str, *, tool: str = "", call: Call | None = None) -> None:
+    def _tell(
+        self, action: LoopAction, what: str, text: str, *, tool: str = "", call: ObservedCall | None = None
+    ) -> None:
         self._intervened(action, what, tool=tool, call=call)
         self._say(text)
 
     def _say(self, *texts: str) -> None:
         self._conversation.add("user", [{"type": "text", "text": sendable(text)} for text in texts], Origin.NUDGE)
 
-    def _intervened(self, action: Action, what: str = "", *, tool: str = "", call: Call | None = None) -> None:
+    def _intervened(
+        self, action: LoopAction, what: str = "", *, tool: str = "", call: ObservedCall | None = None
+    ) -> None:
         self._leave(action, messages.taken(action.rung, what), tool=tool, digest=call.action if call else "")
 
-    def _not_taken(self, action: Action, why: str) -> None:
+    def _not_taken(self, action: LoopAction, why: str) -> None:
         self._leave(action, messages.not_taken(action.rung, why), applied=False)
 
-    def _leave(self, action: Action, detail: str, *, tool: str = "", digest: str = "", applied: bool = True) -> None:
+    def _leave(
+        self, action: LoopAction, detail: str, *, tool: str = "", digest: str = "", applied: bool = True
+    ) -> None:
         loop, step = action.loop, self._conversation.step
         place = (loop.signature, loop.projection, action.rung, action.number, action.quota, step)
         self._conversation.emit(Intervened(*place, detail, tool, digest, applied))
 
-    def _see(self, event: Event) -> None:
-        if isinstance(event, EscapeSet):
+    def on_event(self, event: Event) -> None:
+        if isinstance(event, LoopPolicySet):
             self.announced = True
-            self._calls.watches_text = event.enabled
         for found in list(self._fold.see(event, self._clock.now())):
             self._conversation.emit(found)
 
 
 def _files(count: int) -> str:
     return f"{count} file{'s' * (count != 1)}"
+
+
+def veto(orchestrator: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:
+    """The result of a call that a substitution replaces; None: the call may run."""
+    if not orchestrator.kept_from(action_of(call.name, call.input)):
+        return None
+    routes = dispatcher.routes(call.name)
+    tool = next((route.tool for route in routes if route.tool), "another way")
+    answer = messages.not_made(call.name, tool)
+    return ToolResult(answer, ToolOutcome.SKIPPED, f"it goes in circles → {best_of(routes) or tool}")
+
+
+class LoopExperience:
+    """What the project has taught, and what this conversation adds to it."""
+
+    def __init__(self, conversation: Conversation, file: ExperienceFile) -> None:
+        self._conversation = conversation
+        self._file = file
+        self._problem = ""
+        try:
+            known = file.read()
+        except ExperienceError as error:
+            known, self._problem = Experience(), str(error)
+        self._learner = Learner(known)
+
+    @property
+    def preferences(self) -> Preferences:
+        """The order of equally mild rungs, from experience."""
+        return self._learner.experience.preferences()
+
+    def on_event(self, event: Event) -> None:
+        """Learn from an event of the conversation."""
+        self._learner.on_event(event)
+
+    def report_problem(self) -> None:
+        """Warn, once, that the file could not be used."""
+        if self._problem:
+            self._warn(f"experience with loops is not used: {self._problem}")
+            self._problem = ""
+
+    async def save(self) -> None:
+        """Write new experience, if there is any."""
+        if not (news := self._learner.take()):
+            return
+        try:
+            aside = await shielded(asyncio.to_thread(self._file.add, news))
+        except ExperienceError as error:
+            self._warn(f"experience with loops is not saved: {error}")
+            return
+        if aside is not None:
+            self._conversation.emit(
+                Notice("info", f"{self._file.path} was replaced; its old content is now in {aside}")
+            )
+
+    def _warn(self, text: str) -> None:
+        self._conversation.emit(Notice("warning", text))

@@ -1,1 +1,1 @@
-"""One model call: what is sent with it, what is shown of it, and what is counted."""
+"""One model call: request, streamed reply, budgets and endpoints."""

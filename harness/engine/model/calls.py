@@ -1,4 +1,4 @@
-"""One model call: look at the history, send, account for what came back."""
+"""One model call: check the history, send, account for the outcome."""
 
 import asyncio
 import random
@@ -9,10 +9,9 @@ from typing import Literal
 
 from harness.base.clock import Clock
 from harness.engine.conversation import Conversation
-from harness.engine.model.endpoints import KeptEndpoints
-from harness.engine.model.shared_endpoints import SharedEndpoints
-from harness.engine.model.shared_retries import SharedRetries
-from harness.engine.model.streamed_reply import ShownReply
+from harness.engine.model.budgets import SharedRetries
+from harness.engine.model.endpoints import ModelEndpoints, SharedEndpoints
+from harness.engine.model.streamed_reply import StreamedReply
 from harness.engine.signals import Signals
 from harness.events import (
     Block,
@@ -31,23 +30,23 @@ from harness.events import (
     ReplyReceived,
     RequestSent,
 )
-from harness.model import history, prompt
+from harness.model import history
+from harness.model.cache_breakpoints import digest_of, with_breakpoints
 from harness.model.catalogue import Catalogue, ModelCard
-from harness.model.classify import classify_reply
 from harness.model.client import ModelClient, ModelRequest
-from harness.model.digest import digest_of
+from harness.model.fault_classifier import classify_reply
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
+from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.output_cap import cap_for
-from harness.policies.recovery.shrink import drainable, drained
 
 EXACT_FROM = 0.25
-"""Share of the window up to which a count by bytes, corrected by what the API reports, is good enough."""
+"""Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class ModelCallResult:
     """An outcome, and how much of its text a person has seen."""
 
     outcome: Outcome
@@ -74,6 +73,7 @@ class ModelCalls:
         retries: SharedRetries | None = None,
         effort: Effort | None = None,
         web: Callable[[], WebAccess] = lambda: NO_WEB,
+        watches_text: Callable[[], bool] = lambda: True,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -85,6 +85,7 @@ class ModelCalls:
             retries: the retry budget that it shares with other agents.
             effort: what the user wants of the model; None: its own.
             web: what the model may use of the web in the next request.
+            watches_text: a reply that repeats itself is cut.
             chance: a random number in [0, 1), for jitter.
         """
         self._client = client
@@ -107,13 +108,12 @@ class ModelCalls:
         """What the user wants of the model from the next turn on; None: its own."""
         self._effort_told: tuple[str, Effort] | None = None
         self._thinking: dict[str, Json | None] = {}
-        """What is said about thinking to each model, constant in a conversation: the prompt cache goes by it."""
+        """The thinking parameter for each model, constant in a conversation for the prompt cache."""
         self._web = web
         self.answer_format: Json | None = None
         """The output format of replies in turns; None: any text."""
-        self.watches_text = True
-        """A reply that repeats itself is cut."""
-        self.endpoints = KeptEndpoints(conversation, endpoints)
+        self._watches_text = watches_text
+        self.endpoints = ModelEndpoints(conversation, endpoints)
         """How the models are."""
         self._retries = retries or SharedRetries()
         self._paid_retries = 0
@@ -162,6 +162,10 @@ class ModelCalls:
         """Size of one message, in tokens of our own vocabulary."""
         return self._counter.count_message(message)
 
+    def count_text(self, text: str) -> int:
+        """Size of a text, in tokens of our own vocabulary."""
+        return self._counter.count_text(text)
+
     def saved(self, model: str, before: Message, after: Message) -> int:
         """Tokens of `model` that a request becomes smaller by with `after` in the place of `before`."""
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
@@ -175,7 +179,7 @@ class ModelCalls:
         return problem and f"{problem}; requests to it go out without one"
 
     def drop_reply_settings(self, state: TurnState) -> bool:
-        """Say nothing of thinking and effort to the model any more; True when something was said so far."""
+        """Omit thinking and effort from requests to the model; True when they were sent so far."""
         card = self._catalogue.card(state.model)
         said = self._thinking_of(card) is not None or self._effort_of(card, state) is not None
         self._catalogue.drop_reply_settings(state.model)
@@ -191,17 +195,19 @@ class ModelCalls:
 
     async def ask(
         self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
-    ) -> Answered:
+    ) -> ModelCallResult:
         """Send the history and wait for the outcome. The history is checked first, and repaired if need be.
 
-        `answer` is what the turn has answered so far; the outcome holds only what is new.
+        `answer` is the answer of the turn so far; the outcome does not repeat it.
         """
         self._omit_foreign_thinking(state.model)
         messages = self._checked(state.model)
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         self._look_up((state.model, *state.fallbacks))
-        shown = ShownReply(self._conversation.emit, watched=self.watches_text, kept=answer, broke_off=state.broke_off)
+        shown = StreamedReply(
+            self._conversation.emit, watched=self._watches_text(), kept=answer, broke_off=state.broke_off
+        )
         outcome = await self.send(
             state,
             messages,
@@ -212,7 +218,7 @@ class ModelCalls:
         )
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
-        return Answered(outcome, shown.characters, replace(situation, now=self._clock.now()))
+        return ModelCallResult(outcome, shown.characters, replace(situation, now=self._clock.now()))
 
     async def send(
         self,
@@ -221,7 +227,7 @@ class ModelCalls:
         cap: int,
         signals: Signals,
         *,
-        shown: ShownReply,
+        shown: StreamedReply,
         fresh_connection: bool = False,
         summary: bool = False,
     ) -> Outcome:
@@ -245,7 +251,7 @@ class ModelCalls:
             max_tokens=cap,
             system=self.system,
             tools=tools,
-            messages=prompt.with_breakpoints(messages),
+            messages=with_breakpoints(messages),
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             previous_message=self._conversation.message_id,
@@ -288,7 +294,7 @@ class ModelCalls:
             case Fault():
                 emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)
-        self._conversation.spent(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
+        self._conversation.add_spend(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
 
     def web_tools(self, model: str) -> tuple[Json, ...]:
@@ -332,12 +338,12 @@ class ModelCalls:
             self._conversation.emit(OutputCapChanged(self.asked_cap, cap, reason, state.model, session_cap))
 
     def with_shared_retries(self, situation: Situation) -> Situation:
-        """The situation with what is left of the shared budget at this moment."""
+        """The situation with the present rest of the shared retry budget."""
         return replace(situation, shared_retries=self._retries.left)
 
-    def throw_away(self, model: str, reply: Reply) -> None:
+    def count_discarded(self, model: str, reply: Reply) -> None:
         """A whole reply that was paid for does not count after all."""
-        self._conversation.wasted(reply.usage, self._catalogue.cost(model, reply.usage))
+        self._conversation.add_waste(reply.usage, self._catalogue.cost(model, reply.usage))
 
     def forget_conversation(self) -> None:
         """Another conversation begins."""
@@ -345,11 +351,11 @@ class ModelCalls:
         self.forget_sizes()
 
     def forget_sizes(self) -> None:
-        """The history was replaced or the model changed: the last measured size says nothing any more."""
+        """Drop measured sizes after the history was replaced or the model changed."""
         self._estimator.reset()
 
     async def aclose(self) -> None:
-        """End what was begun in the background."""
+        """Cancel background requests."""
         if self._looking_up is not None and not self._looking_up.done():
             self._looking_up.cancel()
             await asyncio.wait({self._looking_up})
@@ -377,7 +383,7 @@ class ModelCalls:
             self._loading.add_done_callback(lambda _: self._measure_anew(roughly=roughly))
 
     def _measure_anew(self, *, roughly: bool) -> None:
-        """What was learned about a model by the rule of thumb is put into the terms of the vocabulary."""
+        """Convert sizes that were measured without the vocabulary."""
         messages = self._conversation.messages
         tools = (*self.tools, *self._web().tools())
         before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
@@ -429,7 +435,7 @@ class ModelCalls:
             self._catalogue.correct(model, window=fault.limit)
 
     def _drainable(self, model: str, messages: Sequence[Message]) -> int:
-        ids = set(drainable(history.rounds(messages)))
+        ids = set(drainable(history.steps(messages)))
         blocks = [block for message in messages for block in message.content if block.get("tool_use_id") in ids]
         return sum(
             self.saved(model, Message("user", (block,)), Message("user", (drained(block, ""),))) for block in blocks

@@ -1,18 +1,145 @@
-"""What is known of the endpoints of models, from one turn to the next, and told whenever a breaker moves."""
+"""Breakers of model endpoints, shared by all agents of a program and all sessions of a user.
 
-from collections.abc import Iterator
-from dataclasses import replace
+Within a program there is one value. Between programs there is one small text, into which each writes its own moves and
+which it reads before it decides about an overload. Two programs that move the same breaker in the same millisecond may
+lose one of two counts.
+"""
 
+import asyncio
+import json
+import logging
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.base.clock import Clock
+from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
-from harness.engine.model.shared_endpoints import SharedEndpoints
-from harness.events import BreakerChanged, BreakerState, ChangeReason
+from harness.events import BreakerChanged, BreakerState, ChangeReason, Fault, FaultKind, Outcome
 from harness.policies.breakers.breaker import HALF_OPEN, OPEN, Breaker
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.endpoints import Endpoints
 
 
-class KeptEndpoints:
-    """The breakers of the models, and what one conversation was told of them.
+class SharedCells(Protocol):
+    """Small texts that all sessions of a person share."""
+
+    async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
+        """Replace the text of this name by what `change` makes of it, and return the new one. Raises HarnessError."""
+        ...
+
+
+class SharedEndpoints:
+    """The breakers of the models, by model."""
+
+    def __init__(
+        self,
+        cells: SharedCells | None = None,
+        *,
+        address: str = "",
+        clock: Clock | None = None,
+        log: logging.Logger | None = None,
+    ) -> None:
+        """
+        Args:
+            cells: shared with other sessions; None: not shared.
+            address: of the server; another server has other endpoints, also for models of the same name.
+            clock: for the age of entries; needed with `cells`.
+            log: receives the reason when sharing ends.
+        """
+        self._cells = cells if clock is not None else None
+        self._name = f"endpoints {address}"
+        self._clock = clock
+        self._log = log or logging.getLogger("harness")
+        self._writes: set[asyncio.Task[None]] = set()
+        self.now = Endpoints()
+        """As they are."""
+
+    def put(self, own: Mapping[str, Breaker]) -> None:
+        """These were moved here."""
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **own}))
+        if self._cells is not None and self._clock is not None:
+            task = asyncio.create_task(self._write(self._cells, own, self._clock.now()))
+            self._writes.add(task)
+            task.add_done_callback(self._writes.discard)
+
+    async def refresh(self) -> None:
+        """Read the moves of other sessions; moves made here meanwhile are newer and stay."""
+        await self._written()
+        if (cells := self._cells) is None or self._clock is None:
+            return
+        before = self.now
+        try:
+            text = await cells.change(self._name, lambda text: text)
+        except HarnessError as error:
+            self._share_no_more(error)
+            return
+        told = read(text, self._clock.now())
+        theirs = {model: one.breaker for model, one in told.items() if self.now.of(model) == before.of(model)}
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **theirs}))
+
+    async def aclose(self) -> None:
+        """Wait for pending writes."""
+        await self._written()
+
+    async def _written(self) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)
+
+    async def _write(self, cells: SharedCells, own: Mapping[str, Breaker], now: float) -> None:
+        try:
+            await cells.change(self._name, lambda text: written(text, own, now))
+        except HarnessError as error:
+            self._share_no_more(error)
+
+    def _share_no_more(self, error: HarnessError) -> None:
+        self._cells = None
+        self._log.warning("endpoints are no longer shared", exc_info=error)
+
+
+BELIEVED_S = 600.0
+"""What a session wrote longer ago than this says nothing about the endpoint now."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRecord:
+    """One breaker, and the Unix time at which it was moved."""
+
+    at: float
+    breaker: Breaker
+
+
+_TEXT = TypeAdapter(dict[str, EndpointRecord])
+
+
+def read(text: str | None, now: float) -> dict[str, EndpointRecord]:
+    """The entries that are recent enough, by model; none for a text in another format."""
+    try:
+        told = _TEXT.validate_json(text or "{}")
+    except ValidationError:
+        return {}
+    return {model: one for model, one in told.items() if abs(now - one.at) <= BELIEVED_S and _possible(one.breaker)}
+
+
+def written(text: str | None, own: Mapping[str, Breaker], now: float) -> str:
+    """The text with these breakers, moved now, and without entries that are too old."""
+    told = read(text, now) | {model: EndpointRecord(now, breaker) for model, breaker in own.items()}
+    return json.dumps({model: asdict(one) for model, one in told.items()})
+
+
+def _possible(breaker: Breaker) -> bool:
+    """A model is never isolated, so that every open breaker says when it may be tried."""
+    counted = min(breaker.failures, breaker.generation, breaker.openings) >= 0
+    timed = math.isfinite(breaker.opened) and math.isfinite(breaker.due or 0.0) and not math.isnan(breaker.lease_until)
+    return counted and timed and (breaker.due is not None) == (breaker.state is OPEN)
+
+
+class ModelEndpoints:
+    """The breakers of the models, and the moves that one conversation has reported.
 
     What other agents have found out is known here as well; a session that is resumed begins with closed ones.
     """
@@ -32,17 +159,16 @@ class KeptEndpoints:
         self._base = self.now
         return self._base
 
-    async def latest(self, state: TurnState, *, overloaded: bool = False) -> TurnState:
-        """`state` with what others have found out meanwhile. To be asked for right before a decision; about an
-        overload, other sessions are asked as well."""
-        if overloaded:
+    async def latest(self, state: TurnState, outcome: Outcome) -> TurnState:
+        """`state` with what others have found out meanwhile, for a decision about `outcome`; about an overload, other
+        sessions are asked as well."""
+        if isinstance(outcome, Fault) and outcome.kind is FaultKind.OVERLOADED:
             await self._shared.refresh()
         self._base = self.now
         return replace(state, endpoints=self._base)
 
     def keep(self, state: TurnState) -> None:
-        """Remember what was decided about the breakers in `state`, and leave an event for each move since the last
-        time. What others have moved meanwhile, and `state` has not, stays."""
+        """Save the breakers that `state` has moved, and emit each move since the last call. Moves of others stay."""
         breakers = state.endpoints.breakers
         own = {model: breaker for model, breaker in breakers.items() if breaker != self._base.of(model)}
         self._base = state.endpoints
@@ -72,8 +198,8 @@ Move = tuple[BreakerState, BreakerState, ChangeReason, int]
 
 
 def _moves(before: Breaker, after: Breaker) -> Iterator[Move]:
-    """What happened in between. An attempt that is known as one by its outcome only makes two moves at once; what
-    other agents saw meanwhile is told as one, and not at all where it stands as it stood."""
+    """The moves in between. An attempt that only its outcome reveals makes two moves at once; moves of other agents are
+    reported as one, and not at all when the breaker is as before."""
     if after.generation == before.generation and after.state is before.state:
         return  # others may have moved it as often to somewhere else
     since = before.state

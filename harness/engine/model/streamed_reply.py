@@ -1,8 +1,7 @@
-"""A reply while it is streamed: what of it is shown, and whether it repeats itself or what was said before.
+"""A reply while it is streamed: its visible text, without repetition of itself or of the answer so far.
 
-The one place where a reply that goes on with an answer loses what the answer holds already, in the events and in the
-outcome alike. So no front end, no history and no result ever holds kept text twice, whatever made a request go out
-again.
+A continuation loses here what the answer already holds, in the events and in the outcome alike. So no front end,
+history or result ever holds kept text twice.
 """
 
 import asyncio
@@ -12,14 +11,14 @@ from dataclasses import replace
 from harness.events import Block, Event, Fault, FaultKind, Outcome, Projection, Reply, TextDelta
 from harness.policies.loops.digests import digest
 from harness.policies.loops.text_loops import RepeatedText, Repetition
-from harness.policies.recovery.join import Continuation
+from harness.policies.recovery.continuation import Continuation
 from harness.tools.tool import shorten_line
 
 UNIT_CHARACTERS = 60
 """Of what repeats, in the words of the fault."""
 
 
-class ShownReply:
+class StreamedReply:
     """Passes the pieces of one reply on, and says when it is enough."""
 
     def __init__(
@@ -29,7 +28,7 @@ class ShownReply:
         Args:
             emit: gets the events of the stream.
             watched: look for text that repeats itself.
-            kept: the answer so far, which this reply goes on with.
+            kept: the answer so far, which this reply continues.
             broke_off: it ended because the connection broke.
         """
         self._emit = emit
@@ -52,7 +51,7 @@ class ShownReply:
             self.enough.set()
 
     def ended(self, outcome: Outcome) -> Outcome:
-        """The outcome without what repeats itself, and without what was said before; its last text is shown."""
+        """The outcome without repetition; its last text is shown."""
         outcome = self.without_repeats(outcome)
         self._say(self._continuation.end(whole=isinstance(outcome, Reply) or outcome.stop_reason is not None))
         if not (known := self._continuation.repeated):
@@ -79,7 +78,7 @@ class ShownReply:
 
 
 def _behind(blocks: Sequence[Block], characters: int) -> Iterator[Block]:
-    """The blocks without the first so many characters of their text; what is not text stays."""
+    """The blocks without the first so many characters of their text; other blocks stay."""
     for block in blocks:
         if block.get("type") != "text":
             yield block
@@ -91,7 +90,7 @@ def _behind(blocks: Sequence[Block], characters: int) -> Iterator[Block]:
 
 
 def _first(blocks: Sequence[Block], characters: int) -> Iterator[Block]:
-    """The blocks with the first so many characters of their text; what is not text stays."""
+    """The blocks with the first so many characters of their text; other blocks stay."""
     for block in blocks:
         if block.get("type") != "text":
             yield block

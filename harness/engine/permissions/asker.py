@@ -1,14 +1,25 @@
-"""The person, as the executor sees one: someone who can be asked."""
+"""The user as the engine sees one: answers permissions, waits, loops and questions."""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+from harness.base.race import unless
 from harness.engine.conversation import Conversation
-from harness.engine.signals import unless
-from harness.events import LoopAsked, LoopChoice, PermissionAnswered, PermissionAsked, QuestionAsked, WaitOffered
-from harness.permissions import Allow, Answer, Ask, Decision, PermissionRequest
+from harness.events import (
+    LoopAsked,
+    LoopChoice,
+    PermissionAnswered,
+    PermissionAsked,
+    QuestionAnswered,
+    QuestionAsked,
+    QuestionOption,
+    ToolOutcome,
+    WaitOffered,
+)
+from harness.permissions import Allow, Ask, Decision, PermissionAnswer, PermissionRequest
+from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
 WaitChoice = Literal["wait", "switch", "stop"]
 
@@ -27,10 +38,10 @@ class Asker(Protocol):
 
     @property
     def present(self) -> bool:
-        """Somebody is there to answer."""
+        """A user is present to answer."""
         ...
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """May this tool call run?"""
         ...
 
@@ -47,16 +58,16 @@ class Asker(Protocol):
         ...
 
 
-class Nobody:
+class NoAsker:
     """Answers for a program that runs alone: no, and stop."""
 
     present = False
     remedy = 'permission_mode="yolo", or a rule in permissions_allow, allows'
-    """How what is refused can be allowed, before the name of the tool."""
+    """Remedy for a refusal, before the name of the tool."""
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """No."""
-        return Answer("no", f"nobody is there to ask; {self.remedy} {request.tool}", by="default")
+        return PermissionAnswer("no", f"no user is present to ask; {self.remedy} {request.tool}", by="default")
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Stop."""
@@ -71,10 +82,10 @@ class Nobody:
         return None
 
 
-class OneAtATime:
-    """Lets one question stand at a time, whoever asks: there is one person and one terminal.
+class SerialAsker:
+    """Asks one question at a time, for all agents: there is one user and one terminal.
 
-    What an answer has decided for others as well ("always"), they are not asked any more.
+    Queued questions that an earlier answer has decided ("always") are not asked.
     """
 
     def __init__(self, asker: Asker, decide: Callable[[PermissionRequest], Decision]) -> None:
@@ -85,17 +96,17 @@ class OneAtATime:
 
     @property
     def present(self) -> bool:
-        """Somebody is there to answer."""
+        """A user is present to answer."""
         return self._asker.present
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask when the questions before this one are answered."""
         of_permissions = self._wants_to_know(asked, request)
         async with self._turn:
             decision = self._decide(request)
             if of_permissions and not isinstance(decision, Ask):
                 choice: Literal["once", "no"] = "once" if isinstance(decision, Allow) else "no"
-                return Answer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
+                return PermissionAnswer(choice, decision.why, decision.by if decision.by != "hook" else "rule")
             return await self._asker.permission(asked, request)
 
     def _wants_to_know(self, asked: PermissionAsked, request: PermissionRequest) -> bool:
@@ -119,11 +130,10 @@ class OneAtATime:
             return await self._asker.question(asked)
 
 
-class OnBehalf:
-    """Asks the user on behalf of a subagent, and only what nobody else may decide: whether a call may run, and what
-    the subagent itself asks.
+class SubagentAsker:
+    """Asks the user on behalf of a subagent: permissions, and the questions of its model.
 
-    A long wait and a circle end the agent instead; whoever asked for it decides what then.
+    A long wait or a loop ends the subagent instead, and its parent decides what follows.
     """
 
     present = False
@@ -132,7 +142,7 @@ class OnBehalf:
         self._asker = asker
         self._agent = agent
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Ask, and say whose call it is."""
         return await self._asker.permission(replace(asked, agent=self._agent), request)
 
@@ -151,7 +161,7 @@ class OnBehalf:
 
 async def ask_permission(
     asker: Asker, conversation: Conversation, interrupt: asyncio.Event, request: PermissionRequest, why: str
-) -> Answer | None:
+) -> PermissionAnswer | None:
     """Ask, and leave question and answer behind as events; None: it was interrupted before an answer came."""
     asked = PermissionAsked(request.call_id, request.tool, request.summary, why)
     conversation.emit(asked)
@@ -159,3 +169,53 @@ async def ask_permission(
     if answer is not None:
         conversation.emit(PermissionAnswered(request.call_id, request.tool, answer.choice, answer.by, answer.why))
     return answer
+
+
+Unattended = Literal["refuse", "first"]
+"""What answers where no user is present: nothing, or the first option."""
+
+OWN_JUDGEMENT = "Go on by your own judgement and say in your answer what you assumed."
+DECLINED = f"The user declined to answer this question. Do not ask it again. {OWN_JUDGEMENT}"
+REFUSED = f"No user is present to answer. {OWN_JUDGEMENT}"
+CHOSEN_BY_SETTING = "No user is present; the settings take the first option"
+
+
+class QuestionHandler:
+    """Asks for one conversation."""
+
+    def __init__(self, conversation: Conversation, asker: Asker, unattended: Unattended) -> None:
+        self._conversation = conversation
+        self._asker = asker
+        self._unattended = unattended
+
+    async def ask(self, context: ToolContext, question: str, options: tuple[QuestionOption, ...]) -> ToolResult:
+        """Ask, and return the answer for the model. A cancellation takes the question back and is passed on."""
+        asked = QuestionAsked(context.call_id, question, options)
+        self._conversation.emit(asked)
+        given = await self._asker.question(asked)
+        answer = given or unattended_answer(self._unattended, options)
+        by: Literal["user", "setting"] = "user" if given else "setting"
+        self._conversation.emit(QuestionAnswered(context.call_id, answer.how, answer.text, by))
+        return result_of(answer, by)
+
+
+def unattended_answer(setting: Unattended, options: tuple[QuestionOption, ...]) -> UserAnswer:
+    """The answer where no user is present. A question without options cannot be answered."""
+    if setting == "first" and options:
+        return UserAnswer("option", options[0].label)
+    return UserAnswer("declined")
+
+
+def result_of(answer: UserAnswer, by: Literal["user", "setting"]) -> ToolResult:
+    """What the model reads about an answer. No answer is a failure of the tool."""
+    match answer.how, by:
+        case "option", "user":
+            return ToolResult(f"The user chose: {answer.text}", summary=shorten_line(answer.text))
+        case "option", "setting":
+            return ToolResult(f"{CHOSEN_BY_SETTING}: {answer.text}", summary=shorten_line(f"{answer.text}, by setting"))
+        case "text", _:
+            return ToolResult(f"The user answered: {answer.text}", summary=shorten_line(answer.text))
+        case _, "setting":
+            return ToolResult(REFUSED, ToolOutcome.DENIED, "no user is present")
+        case _:
+            return ToolResult(DECLINED, summary="declined")

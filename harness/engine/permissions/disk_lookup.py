@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 from harness.checkpoints.git import GitError, ask
 from harness.permissions import PermissionRequest, Permissions
-from harness.permissions.disk import Contents, Disk, Tree
+from harness.permissions.disk import Disk, FileTree, TreeContents
 from harness.processes.git_safety import password_in_config, programs_in_config
 from harness.tools.glob_patterns import name_regex
 from harness.tools.ignored_files import MOST_RULE_BYTES
@@ -101,15 +101,15 @@ def _entries_of(folder: str) -> Iterator[os.DirEntry[str]]:
 # ── trees ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _in_time(tree: Tree, matters: Callable[[str], bool]) -> Contents:
+def _in_time(tree: FileTree, matters: Callable[[str], bool]) -> TreeContents:
     try:
         return _contents(tree, matters)
     except GitError:
-        return Contents(complete=False)
+        return TreeContents(complete=False)
 
 
-def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> Contents:
-    """What is found in a tree, or as much as can be looked through in time."""
+def _contents(tree: FileTree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> TreeContents:
+    """The files in a tree, as far as there is time to look."""
     if tree.pattern:
         return _of_all(tree, matters, most)
     fits = re.compile("|".join(map(_part_regex, tree.names or ("*",))), re.DOTALL).fullmatch
@@ -122,7 +122,7 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
     entries = _tracked(root, from_top=tree.from_top) if tree.tracked else _walk(root, hidden=tree.hidden)
     for number, (path, is_link) in enumerate(entries):
         if number >= most or (number % 512 == 0 and time.monotonic() > end):
-            return Contents(tuple(sorted(files)), complete=False, odd=odd)
+            return TreeContents(tuple(sorted(files)), complete=False, odd=odd)
         name = path.rpartition("/")[2]
         if not fits(name) or left_out(name):
             complete = complete and not (tree.entered and is_link and _is_folder(path))
@@ -135,16 +135,16 @@ def _contents(tree: Tree, matters: Callable[[str], bool], most: int = MOST_ENTRI
             target = _real(path)
             files.add(target)
             complete = complete and not _is_folder(target)
-    return Contents(tuple(sorted(files)), complete, odd)
+    return TreeContents(tuple(sorted(files)), complete, odd)
 
 
-def _of_all(tree: Tree, matters: Callable[[str], bool], most: int) -> Contents:
-    """What is found in each of the folders that fit a pattern."""
+def _of_all(tree: FileTree, matters: Callable[[str], bool], most: int) -> TreeContents:
+    """The files in all folders that match a pattern."""
     matches = _matches(tree.folder)
     if matches is None:
-        return Contents(complete=False)
+        return TreeContents(complete=False)
     found = [_contents(replace(tree, folder=match, pattern=False), matters, most) for match in sorted(matches)]
-    return Contents(
+    return TreeContents(
         tuple(sorted({file for contents in found for file in contents.files})),
         all(contents.complete for contents in found),
         next((contents.odd for contents in found if contents.odd), ""),

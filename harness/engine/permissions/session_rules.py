@@ -2,27 +2,30 @@
 
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError, SettingsError
+from harness.engine.conversation import ignore
+from harness.events import Event, SettingChanged
 from harness.permissions import (
     Allow,
-    Answer,
     Deny,
     Mode,
+    PermissionAnswer,
     PermissionRequest,
     PermissionRule,
     Permissions,
     RuleBook,
     RuleError,
-    Scope,
+    RuleScope,
     Surroundings,
     Verdict,
 )
-from harness.permissions.shell.words import BASH, PORTABLE, Dialect
+from harness.permissions.shell.syntax import BASH, PORTABLE, Dialect
 from harness.settings import Settings
-from harness.settings.rules_file import PermissionFile
+from harness.settings.permission_file import PermissionFile
 from harness.tools.bash import shell_command
 
 
@@ -37,11 +40,12 @@ def surroundings_of(workspace: Path) -> Surroundings:
     return Surroundings(str(root), str(Path.home().resolve()), inside, dialect)
 
 
-class Granting:
-    """The permissions of a session together with the file of what the person keeps."""
+class SessionRules:
+    """The permissions of a session, and the file with the rules of the user."""
 
-    def __init__(self, settings: Settings, log: logging.Logger) -> None:
+    def __init__(self, settings: Settings, log: logging.Logger, emit: Callable[[Event], None] = ignore) -> None:
         """Raises SettingsError for a rule or a file that cannot be used."""
+        self._emit = emit
         self._log = log
         self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file)
         self._book = RuleBook(surroundings_of(settings.workspace))
@@ -53,19 +57,19 @@ class Granting:
         }
         for verdict, rules in given.items():
             for rule in rules:
-                self._begin_with(verdict, rule, Scope.SETTINGS, f"permissions_{verdict.value}")
+                self._begin_with(verdict, rule, RuleScope.SETTINGS, f"permissions_{verdict.value}")
         if self._file is not None:
             for verdict, rules in self._file.read().items():
                 for rule in rules:
-                    self._begin_with(verdict, rule, Scope.ALWAYS, f"{self._file.path}: {verdict.value}")
+                    self._begin_with(verdict, rule, RuleScope.ALWAYS, f"{self._file.path}: {verdict.value}")
 
-    def _begin_with(self, verdict: Verdict, rule: str, scope: Scope, origin: str) -> None:
+    def _begin_with(self, verdict: Verdict, rule: str, scope: RuleScope, origin: str) -> None:
         try:
             self._book.add(self._parsed(verdict, rule, scope))
         except RuleError as error:
             raise SettingsError(f"Cannot use {origin}: {rule!r} {error}.") from error
 
-    def _parsed(self, verdict: Verdict, text: str, scope: Scope) -> PermissionRule:
+    def _parsed(self, verdict: Verdict, text: str, scope: RuleScope) -> PermissionRule:
         """The rule, and where the folder of its path really is. Raises RuleError."""
         rule = self._book.parse(verdict, text, scope)
         if rule.path is None or rule.path.folder == "/":
@@ -74,39 +78,63 @@ class Granting:
 
     @property
     def rules(self) -> tuple[PermissionRule, ...]:
-        """All rules that are gone by."""
+        """The rules of the settings, of the user's file and of this session."""
         return self._book.rules
 
-    def add(self, verdict: str, text: str, *, keep: bool) -> PermissionRule:
-        """Go by a rule from now on; `keep`: in later sessions, too. Raises HarnessError, one sentence."""
+    @property
+    def mode(self) -> Mode:
+        """The mode that decides what no rule decides."""
+        return self.permissions.mode
+
+    def set_mode(self, mode: str) -> None:
+        """Decide by another mode from the next call on, also in a turn under way.
+
+        Raises HarnessError for a mode that does not exist.
+        """
+        if mode not in tuple(Mode):
+            raise HarnessError(f"There is no permission mode {mode}; there are {', '.join(Mode)}.")
+        self.permissions.mode = Mode(mode)
+        self._emit(SettingChanged("permission_mode", mode))
+
+    def add(self, verdict: str, text: str, *, keep: bool = False) -> PermissionRule:
+        """Add a rule such as "bash(npm run *)" from the next call on.
+
+        Args:
+            verdict: allow, ask or deny.
+            keep: write it to the file of the user, for later sessions.
+
+        Raises HarnessError for a rule that is not understood or cannot be kept.
+        """
         if verdict not in tuple(Verdict):
             raise HarnessError(f"A rule cannot {verdict}; it can {', '.join(Verdict)}.")
         try:
-            rule = self._parsed(Verdict(verdict), text, Scope.ALWAYS if keep else Scope.SESSION)
+            rule = self._parsed(Verdict(verdict), text, RuleScope.ALWAYS if keep else RuleScope.SESSION)
         except RuleError as error:
             raise HarnessError(f"{text!r} {error}.") from error
         if keep:
             self._kept_in().add(rule.verdict, rule.text)
         self._book.add(rule)
+        self._emit(SettingChanged("permissions", f"{rule.verdict} {rule.text} ({rule.scope})"))
         return rule
 
     def remove(self, text: str) -> tuple[PermissionRule, ...]:
-        """Do not go by a rule any longer, whatever it says, and do not keep it. Raises HarnessError."""
+        """Remove a rule, also from the file of the user. Raises HarnessError for one of the settings."""
         plain = "".join(text.split())
         found = [rule for rule in self._book.rules if "".join(rule.text.split()) == plain]
-        removable = [rule for rule in found if rule.scope is not Scope.SETTINGS]
+        removable = [rule for rule in found if rule.scope is not RuleScope.SETTINGS]
         if not found:
             raise HarnessError(f"There is no rule {text!r}; /permissions lists them.")
         if not removable:
-            raise HarnessError(f"The rule {text!r} stands in the settings; take it out there.")
+            raise HarnessError(f"The rule {text!r} is in the settings; remove it there.")
         for rule in removable:
-            if rule.scope is Scope.ALWAYS:
+            if rule.scope is RuleScope.ALWAYS:
                 self._kept_in().remove(rule.verdict, rule.text)
             self._book.remove(rule)
+            self._emit(SettingChanged("permissions", f"without {rule.verdict} {rule.text}"))
         return tuple(removable)
 
-    def remember(self, request: PermissionRequest, answer: Answer) -> Allow | Deny:
-        """What an answer means, as `Permissions.remember`; what is to be kept is written down.
+    def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
+        """What an answer means, as `Permissions.remember`; permanent rules are written to the file.
 
         A call that was allowed is allowed even if its rule cannot be kept; the decision then says so.
         """
@@ -114,7 +142,7 @@ class Granting:
         decision = self.permissions.remember(request, answer)
         try:
             for rule in self._book.rules:
-                if rule not in before and rule.scope is Scope.ALWAYS:
+                if rule not in before and rule.scope is RuleScope.ALWAYS:
                     self._kept_in().add(rule.verdict, rule.text)
         except HarnessError as error:
             self._log.warning("a rule is not kept: %s", error)

@@ -6,24 +6,25 @@ from functools import partial
 from typing import Literal
 
 from harness.base.errors import HarnessError
-from harness.checkpoints import Change, ChangeKind, CheckpointError, Checkpoints
+from harness.base.race import unless
+from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileChange
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, ask_permission
-from harness.engine.rewind.kept_files import KeptFiles
-from harness.engine.signals import Signals, unless
-from harness.engine.turn_queue import TurnTaking
+from harness.engine.rewind.rollback import CheckpointFold
+from harness.engine.signals import Signals
+from harness.engine.turn import TurnLock
 from harness.events import Event, Notice, RolledBack
 from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
 
 MOST_LINES = 20
-"""Paths, and then commands, that are named before a person is asked; of more the number is told."""
+"""Paths, and then commands, that a question names; of more it gives the number."""
 _NOTHING_KEPT = "No files were kept since turn {turn} began, so that only the conversation can be taken back."
 
 
 @dataclass(frozen=True, slots=True)
-class FilesBack:
+class RewindPlan:
     """What it would mean to take the files back."""
 
     id: str
@@ -34,10 +35,10 @@ class FilesBack:
     turn: int
     step: int
     """The last step before it."""
-    changes: tuple[Change, ...]
-    """What differs now, the person's own changes included."""
+    changes: tuple[FileChange, ...]
+    """Differences now, with the changes of the user."""
     stays: tuple[str, ...]
-    """What was done since and cannot be undone, such as commands that ran, in one line each."""
+    """Effects since then that cannot be undone, such as commands, in one line each."""
 
     @property
     def summary(self) -> str:
@@ -55,15 +56,15 @@ class FilesBack:
         return (*_first(paths), *_first([f"not undone  {one}" for one in self.stays]))
 
 
-class Rewinding:
+class Rewinder:
     """Cuts the history, and shows what a rewind of the files would do, asks, and does it; their state before it is
     kept. Nothing is taken back while a turn runs."""
 
     def __init__(
         self,
         conversation: Conversation,
-        turns: TurnTaking,
-        kept: KeptFiles,
+        turns: TurnLock,
+        kept: CheckpointFold,
         checkpoints: Checkpoints | None,
         asker: Asker,
         signals: Signals,
@@ -77,7 +78,7 @@ class Rewinding:
             checkpoints: keeps what the files hold; None: files are never taken back.
             asker: who agrees.
             signals: an interruption ends the question.
-            forget_sizes: called after a cut, since what was measured of the history does not hold any more.
+            forget_sizes: called after a cut, because measured sizes are obsolete then.
         """
         self._conversation = conversation
         self._turns = turns
@@ -90,20 +91,20 @@ class Rewinding:
     def recall(self, events: Iterable[Event]) -> None:
         """Fold what an earlier run of this session kept."""
         for event in events:
-            self._kept.see(event)
+            self._kept.on_event(event)
 
-    def rewind(self, turn: int) -> str:
+    def to_turn(self, turn: int) -> str:
         """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.
 
-        Raises HarnessError while a turn runs, and for a turn whose prompt is not in the history any more.
+        Raises HarnessError while a turn runs, and for a turn whose prompt is no longer in the history.
         """
         self._require_rest()
         return self._cut(turn)
 
-    async def files_since(self, turn: int) -> FilesBack | None:
+    async def files_since(self, turn: int) -> RewindPlan | None:
         """What it would mean to take the files back to the beginning of that turn. None: nothing was kept since then.
 
-        Raises HarnessError for a turn that never was, and CheckpointError for what was kept and is not here.
+        Raises HarnessError for an unknown turn, and CheckpointError when the checkpoint is missing.
         """
         step = self._kept.began(turn)
         if step is None:
@@ -113,7 +114,7 @@ class Rewinding:
             return None
         return await self._compared(kept.id, f"before turn {turn}", "rewind", turn, step)
 
-    async def rewind_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
+    async def restore_files(self, turn: int, *, conversation: bool = False) -> RolledBack:
         """Take the files back to what they held when that turn began, without asking; `conversation`: the history, too.
 
         Raises HarnessError, and then nothing has been changed.
@@ -131,14 +132,14 @@ class Rewinding:
             self._conversation.emit(restored)
             return restored
 
-    def rewind_with_files(self, turn: int) -> AsyncGenerator[Event, None]:
+    def with_files(self, turn: int) -> AsyncGenerator[Event, None]:
         """Show what would become of the files, ask, and take back the files and then the history.
 
         Raises HarnessError, and then nothing has been changed.
         """
         return self._turns.events(partial(self._rewind_all, turn))
 
-    def undo_rewind(self) -> AsyncGenerator[Event, None]:
+    def undo(self) -> AsyncGenerator[Event, None]:
         """Show what would become of the files, ask, and undo the last time that they were taken back.
 
         Raises HarnessError, and then nothing has been changed.
@@ -165,7 +166,7 @@ class Rewinding:
         self._point(turn)
         compare = partial(self.files_since, turn)
         if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
-            told = f"The model knows nothing from turn {turn} on any more. The prompt was: {self._cut(turn)}"
+            told = f"The model no longer knows turn {turn} and later. The prompt was: {self._cut(turn)}"
             self._conversation.emit(restored)
             self._conversation.emit(Notice("info", told))
 
@@ -174,10 +175,10 @@ class Rewinding:
         if (restored := await self._restored(self._before_restore, nothing)) is not None:
             self._conversation.emit(restored)
 
-    async def _restored(self, compare: Callable[[], Awaitable[FilesBack | None]], otherwise: str) -> RolledBack | None:
-        """Restore what was shown and agreed to; what has changed while the person thought is shown again."""
+    async def _restored(self, compare: Callable[[], Awaitable[RewindPlan | None]], otherwise: str) -> RolledBack | None:
+        """Restore after consent; changes since the question are shown again."""
         self._signals.reset()
-        shown: FilesBack | None = None
+        shown: RewindPlan | None = None
         stop = self._signals.interrupt
         while (back := await unless(stop, compare())) is not None and back.changes and back != shown:
             if not await self._agreed(back):
@@ -190,15 +191,15 @@ class Rewinding:
             raise HarnessError(otherwise)
         return await self._restore(back)
 
-    async def _before_restore(self) -> FilesBack | None:
+    async def _before_restore(self) -> RewindPlan | None:
         """What it would mean to undo the last restore. None: there was none."""
         if self._checkpoints is None or not self._kept.undo:
             return None
         turn, step = self._conversation.turn, self._conversation.step
         return await self._compared(self._kept.undo, "before they were taken back", "undo", turn, step)
 
-    async def _agreed(self, back: FilesBack) -> bool:
-        """Show the person what would be done, and ask."""
+    async def _agreed(self, back: RewindPlan) -> bool:
+        """Show the changes and ask the user."""
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
         )
@@ -206,9 +207,9 @@ class Rewinding:
         answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
         return answer is not None and answer.choice != "no"
 
-    async def _restore(self, back: FilesBack) -> RolledBack:
-        """Do it, without asking. Returns the event that is still to be emitted: a view that forgets what comes after
-        a prompt would forget it, too, if it came before the history is cut.
+    async def _restore(self, back: RewindPlan) -> RolledBack:
+        """Restore without asking. The caller emits the returned event after the history is cut: views that drop what
+        follows a prompt would drop it otherwise.
 
         Raises CheckpointError, and then nothing has been changed.
         """
@@ -217,13 +218,13 @@ class Rewinding:
         left = (*done.not_undone, *self._kept.left(back.step, restored))
         return RolledBack(back.turn, back.step, restored, left, back.why, done.undo)
 
-    async def _compared(self, id: str, when: str, why: Literal["rewind", "undo"], turn: int, step: int) -> FilesBack:
+    async def _compared(self, id: str, when: str, why: Literal["rewind", "undo"], turn: int, step: int) -> RewindPlan:
         checkpoints = self._checkpoints_here()
         if not checkpoints.holds(id):
             raise CheckpointError(self._elsewhere(when))
         changes = await checkpoints.changes_since(id)
         paths = tuple(change.path for change in changes)
-        return FilesBack(id, when, why, turn, step, changes, self._kept.left(step, paths))
+        return RewindPlan(id, when, why, turn, step, changes, self._kept.left(step, paths))
 
     def _checkpoints_here(self) -> Checkpoints:
         if self._checkpoints is None:
@@ -233,7 +234,7 @@ class Rewinding:
     def _elsewhere(self, when: str) -> str:
         what = f"What the files held {when}"
         if original := self._kept.copied_from:
-            return f"{what} is kept by the session {original}, which this one was copied from; go on there instead."
+            return f"{what} is kept by the session {original}, which this one was copied from; continue there instead."
         return f"{what} is no longer kept: its checkpoint is gone from the folder of this session."
 
 

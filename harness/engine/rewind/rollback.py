@@ -1,10 +1,11 @@
 """Where a turn can be taken back to, and what of it cannot be undone."""
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.checkpoints import CheckpointError, Checkpoints
 from harness.engine.conversation import Conversation
-from harness.engine.rewind.kept_files import KeptAt, KeptFiles
 from harness.events import (
     CheckpointMade,
     Event,
@@ -14,12 +15,119 @@ from harness.events import (
     Notice,
     Origin,
     RolledBack,
+    SessionStarted,
+    StepStarted,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
     TurnStarted,
 )
+from harness.tools.files import path_of
+from harness.tools.tool import Effect, Tool
+
+_LEFT_NOTHING = frozenset({ToolOutcome.DENIED, ToolOutcome.INVALID, ToolOutcome.SKIPPED})
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CheckpointMark:
+    """A checkpoint and its moment."""
+
+    turn: int
+    step: int
+    """Before the calls of this step."""
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """What a tool did that writes or runs."""
+
+    step: int
+    text: str
+    writes: str | None
+    """The file, as the call names it; None: unknown, as after a command."""
+
+    def is_undone(self, restored: tuple[str, ...]) -> bool:
+        return self.writes is not None and any(
+            self.writes == path or self.writes.endswith(f"/{path}") for path in restored
+        )
+
+
+class CheckpointFold:
+    """What a rollback or a rewind can go by."""
+
+    def __init__(self, tool: Callable[[str], Tool | None]) -> None:
+        """`tool` looks a tool up by its name."""
+        self._tool = tool
+        self._kept: list[CheckpointMark] = []
+        self._effects: list[_Effect] = []
+        self._calls: dict[str, tuple[str, str | None]] = {}
+        self._began: dict[int, int] = {}
+        self._step = 0
+        self.undo = ""
+        """Id of the state before the last restore; empty: there was none."""
+        self.copied_from = ""
+        """The session that this one began as a copy of."""
+
+    def on_event(self, event: Event) -> None:
+        """An event of the session, in its order."""
+        match event:
+            case SessionStarted(forked_from=original):
+                self.copied_from = original or ""
+            case TurnStarted(turn=turn):
+                self._began[turn] = self._step
+                self._calls.clear()
+            case StepStarted(step=step):
+                self._step = step
+            case CheckpointMade(id=id, turn=turn, step=step):
+                self.add(CheckpointMark(turn, step, id))
+            case ToolStarted(call_id=call_id, summary=summary, input=input):
+                self._calls[call_id] = summary, path_of(input)
+            case ToolEnded(tool=tool) if not self.only_reads(tool) and event.outcome not in _LEFT_NOTHING:
+                summary, path = self._calls.get(event.call_id, ("", None))
+                known = self._tool(tool)
+                writes = path if known is not None and known.effect is Effect.WRITE else None
+                self._effects.append(_Effect(self._step, f"{tool} {summary}".rstrip(), writes))
+            case RolledBack(step=step, files_restored=restored) if restored:
+                self.undo = event.undo
+                self._effects = [
+                    effect for effect in self._effects if effect.step <= step or not effect.is_undone(restored)
+                ]
+
+    def add(self, kept: CheckpointMark) -> None:
+        """The files were kept once more."""
+        self._kept.append(kept)
+
+    @property
+    def last(self) -> CheckpointMark | None:
+        """The last checkpoint."""
+        return self._kept[-1] if self._kept else None
+
+    def after(self, step: int) -> str | None:
+        """Id of the first checkpoint after this step."""
+        return next((kept.id for kept in self._kept if kept.step > step), None)
+
+    def since(self, turn: int) -> CheckpointMark | None:
+        """What the files held when that turn began: no call before this checkpoint may have changed them since."""
+        return next((kept for kept in self._kept if kept.turn >= turn), None)
+
+    def began(self, turn: int) -> int | None:
+        """The last step before a turn; None: there was no such turn."""
+        return self._began.get(turn)
+
+    def left(self, step: int, restored: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """What tools did after this step that stays, although these paths were restored; each once, with how often."""
+        left = Counter(one.text for one in self._effects if one.step > step and not one.is_undone(restored))
+        return tuple(f"{effect} ({times} times)" if times > 1 else effect for effect, times in left.items())
+
+    def only_reads(self, name: str) -> bool:
+        """A tool of that name changes nothing."""
+        tool = self._tool(name)
+        return tool is None or tool.effect is Effect.READ
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPoint:
     """The end of a tool round."""
 
     step: int
@@ -30,17 +138,16 @@ class Place:
 class Rollbacks:
     """Knows the tool rounds of the turn that runs, and takes the conversation back to one of them."""
 
-    def __init__(self, conversation: Conversation, kept: KeptFiles, checkpoints: Checkpoints | None) -> None:
+    def __init__(self, conversation: Conversation, kept: CheckpointFold, checkpoints: Checkpoints | None) -> None:
         """
         Args:
-            kept: knows what was kept; sees every event before this does.
+            kept: the checkpoints; receives every event before this.
             checkpoints: keeps what the files hold; None: files are never taken back.
         """
         self._conversation = conversation
         self._kept = kept
         self._checkpoints = checkpoints
-        self._rounds: list[Place] = []
-        conversation.observe(self._see)
+        self._rounds: list[RollbackPoint] = []
 
     async def keep(self, tools: list[str]) -> None:
         """Keep what the files hold, if one of these tools may change them; called before a round of calls."""
@@ -53,26 +160,25 @@ class Rollbacks:
             self._checkpoints = None  # one that cannot be kept now will not be kept a moment later either
             self._conversation.emit(Notice("warning", f"files are not kept for a way back: {error}"))
             return
-        here = KeptAt(conversation.turn, conversation.step, kept.id)
+        here = CheckpointMark(conversation.turn, conversation.step, kept.id)
         if (last := self._kept.last) is not None and (last.turn, last.id) == (here.turn, here.id):
             self._kept.add(here)
         else:
             conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.how, kept.files, kept.left_out))
 
-    def place(self, loop: Loop) -> Place | None:
-        """The end of the first copy of a loop: what came back then is worth keeping, the rest is not. None: it is no
-        longer in the history."""
+    def place(self, loop: Loop) -> RollbackPoint | None:
+        """The end of the first copy of a loop, whose results are worth keeping; None: it has left the history."""
         at = len(self._rounds) - 1 - (loop.copies - 1) * loop.period
         return self._rounds[max(at, 0)] if len(self._rounds) > 1 else None
 
-    async def changed_files(self, place: Place) -> tuple[str, ...]:
+    async def changed_files(self, place: RollbackPoint) -> tuple[str, ...]:
         """The paths that differ from what they held at that place; nothing where that was not kept."""
         checkpoint = self._kept.after(place.step)
         if checkpoint is None or self._checkpoints is None:
             return ()
         return tuple(change.path for change in await self._checkpoints.changes_since(checkpoint))
 
-    async def take_back(self, place: Place, *, files: bool) -> RolledBack:
+    async def take_back(self, place: RollbackPoint, *, files: bool) -> RolledBack:
         """Cut the conversation, and with `files` write back what the files held."""
         conversation = self._conversation
         restored: tuple[str, ...] = ()
@@ -91,10 +197,10 @@ class Rollbacks:
         conversation.emit(back)
         return back
 
-    def _see(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         conversation = self._conversation
         match event:
             case TurnStarted() | HistoryReplaced():
                 self._rounds.clear()
             case MessageAdded(origin=Origin.TOOL_RESULTS):
-                self._rounds.append(Place(conversation.step, len(conversation.messages)))
+                self._rounds.append(RollbackPoint(conversation.step, len(conversation.messages)))

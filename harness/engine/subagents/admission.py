@@ -1,64 +1,111 @@
-"""Carries out what a gate decides: who waits is woken, what ends gives its slot back.
+"""Carries out admission decisions: wakes queued work, and returns the slots of work that has ended.
 
-The work runs in the task of whoever asked for it, so that a cancellation reaches it as it reaches everything else:
+Work runs in the task of its caller, so that a cancellation reaches it:
 
     run ──▶ ask the gate ──▶ wait for the start ──▶ with sharing: a slot of the machine ──▶ the work ──▶ release
                                    └── replaced, paused, ended, closed: NotAdmitted
 
-Whoever is dropped because the queue is full goes on waiting outside of it, and the gate is asked again as soon as there
-is room. So however many ask at once, the queue is never longer than it may be and everybody gets a turn.
+Work that is dropped because the queue is full waits outside of it and asks again as soon as there is room. So the queue
+never exceeds its limit, and all work gets a turn.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
 
-from harness.base.clock import Clock
-from harness.engine.subagents.rejection import NotAdmitted, Reason, not_admitted
-from harness.engine.subagents.shared_slots import Sharing
-from harness.engine.subagents.timer import Alarm
+from harness.base.clock import Clock, time_of_day
+from harness.base.errors import HarnessError
 from harness.events import (
+    AdmissionEvent,
+    AdmissionPool,
     ConversationBreakerChanged,
     ConversationRemoved,
     DropReason,
-    Ending,
     Event,
-    GateEvent,
-    GateName,
-    RefusalReason,
+    Notice,
+    RejectionReason,
     WorkDropped,
+    WorkEnd,
 )
-from harness.policies.admission.decisions import Counts, Refuse, Start, Ticket
-from harness.policies.admission.gate import Gate
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.decisions import Admit, Permit, Reject, WorkCounts
+from harness.policies.admission.limits import AdmissionLimits
 from harness.slots.shared import SharedSlots
+from harness.slots.store import SlotsError
+
+Reason = DropReason | RejectionReason | Literal["replaced", "none_allowed"]
+"""Why. "replaced": newer work of its key took its place; "none_allowed": there are no slots at all."""
+
+
+class NotAdmitted(HarnessError):  # noqa: N818 (an answer of the gate)
+    """The gate did not let a piece of work begin."""
+
+    def __init__(self, sentence: str, reason: Reason, until: float | None = None) -> None:
+        """
+        Args:
+            sentence: the whole of it for a person.
+            reason: the same for a program.
+            until: Unix time of the next possible attempt, where known.
+        """
+        super().__init__(sentence)
+        self.reason = reason
+        self.until = until
+
+
+def not_admitted(key: str, reason: Reason, gate: AdmissionController[Any]) -> NotAdmitted:
+    """The answer for work of `key`; for one that rests with the end of its pause."""
+    breaker = gate.breaker(key)
+    until = breaker.due if reason is DropReason.PAUSED else None
+    return NotAdmitted(_sentence(key, reason, until, breaker.failures, gate.name), reason, until)
+
+
+def _sentence(key: str, reason: Reason, until: float | None, failures: int, gate: AdmissionPool) -> str:
+    match reason:
+        case "none_allowed" if gate is AdmissionPool.AGENTS:
+            return f"{key} did not start: no agent may run; --max-concurrent allows some."
+        case "none_allowed":
+            return f"{key} did not start: nothing may run in the background; the setting max_background allows some."
+        case "replaced":
+            return f"{key} did not start with this: newer work for it took its place."
+        case DropReason.PAUSED:
+            when = "" if until is None else f" until {time_of_day(until)}"
+            return f"{key} rests{when}: it failed {failures} times in a row; after that it may try again."
+        case DropReason.QUEUE_FULL:
+            return f"{key} did not start: as many run as may, and none may wait; --max-queue-size allows some."
+        case DropReason.ENDED | RejectionReason.NOT_KNOWN:
+            return f"{key} did not start: it has been ended."
+        case DropReason.WITHDRAWN:
+            return f"{key} did not start: it was withdrawn."
+        case DropReason.SHUTTING_DOWN | RejectionReason.SHUTTING_DOWN:
+            return f"{key} did not start: the session is closing."
+
 
 T = TypeVar("T")
 
-__all__ = ["GateStatus", "Gating", "NotAdmitted", "Place"]
+__all__ = ["AdmissionEntry", "AdmissionRunner", "AdmissionStatus", "NotAdmitted"]
 
 
 @dataclass(slots=True, eq=False)
-class Place:
-    """Somebody who has asked for a turn."""
+class AdmissionEntry:
+    """Work that has asked for admission."""
 
     key: str
     settled: asyncio.Event = field(default_factory=asyncio.Event)
-    """It is known whether the turn has come."""
-    ticket: Ticket | None = None
+    """It was admitted or rejected."""
+    ticket: Permit | None = None
     refused: NotAdmitted | None = None
     claim: "asyncio.Task[str | None] | None" = None
     """Ends with the slot of the machine that it holds."""
 
 
 @dataclass(frozen=True, slots=True)
-class GateStatus:
-    """Where a gate stands."""
+class AdmissionStatus:
+    """Running and queued work."""
 
-    name: GateName
-    limits: GateLimits
+    name: AdmissionPool
+    limits: AdmissionLimits
     running: tuple[str, ...]
     """Keys, the longest running first; those that are starting are among them."""
     starting: tuple[str, ...]
@@ -69,15 +116,15 @@ class GateStatus:
     """Keys that wait for a place in the queue."""
     resting: tuple[str, ...]
     """Keys that failed too often and are paused."""
-    counts: Counts
+    counts: WorkCounts
 
 
-def succeeded(_: object) -> Ending:
+def succeeded(_: object) -> WorkEnd:
     """Judges work by nothing but its return."""
-    return Ending.SUCCEEDED
+    return WorkEnd.SUCCEEDED
 
 
-class Gating:
+class AdmissionRunner:
     """Carries out one gate.
 
     Not for several threads. Nothing is left of a piece of work when its `run` is over but that its key is known;
@@ -86,7 +133,7 @@ class Gating:
 
     def __init__(
         self,
-        gate: Gate[Place],
+        gate: AdmissionController[AdmissionEntry],
         emit: Callable[[Event], None],
         clock: Clock,
         *,
@@ -96,49 +143,49 @@ class Gating:
     ) -> None:
         """
         Args:
-            gate: decides; nobody else may call it.
-            emit: hears of everything that happens at the gate, after it has happened; of its limits with the first
-                of it, so that a session in which nothing is asked says nothing.
+            gate: decides; used by this object alone.
+            emit: receives every event; the limits are emitted with the first one, so that a session without such
+                work emits nothing.
             clock: time of pauses and sweeps.
-            shared: slots that work needs besides those of this gate; whoever made them closes them, after this.
+            shared: slots of the machine that work needs besides; closed by the caller, after this.
             existing: the keys that are still there; asked once in `sweep_every_s` while any are known. None:
                 nothing disappears without `end`, and no timer ever runs.
             log: gets the reason why sharing has ended.
         """
         self._gate, self._emit, self._clock = gate, emit, clock
         self._existing = existing
-        self._sharing = Sharing(shared, emit, log or logging.getLogger("harness"))
-        self._waiting: dict[str, Place] = {}
+        self._sharing = MachineSlots(shared, emit, log or logging.getLogger("harness"))
+        self._waiting: dict[str, AdmissionEntry] = {}
         """Those in the queue of the gate, and those that it has marked."""
-        self._starting: dict[str, Place] = {}
+        self._starting: dict[str, AdmissionEntry] = {}
         """Those whose turn has come and whose work has not begun yet."""
-        self._alarm = Alarm(clock, self._sweep)
+        self._alarm = AdmissionTimer(clock, self._sweep)
         self._latest = clock.now()
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────
 
-    async def run(self, key: str, work: Callable[[], Awaitable[T]], judge: Callable[[T], Ending] = succeeded) -> T:
+    async def run(self, key: str, work: Callable[[], Awaitable[T]], judge: Callable[[T], WorkEnd] = succeeded) -> T:
         """Do a piece of work when its turn has come, and return what it returns.
 
         Args:
             key: whose work it is; never two of one key at once, and of those that wait only the newest.
             work: begins in the task of the caller.
-            judge: how the work ended, told by its result. Whatever it raises instead has FAILED, or is CANCELLED.
+            judge: how the work ended, by its result. An exception is FAILED or CANCELLED.
 
         Raises:
             NotAdmitted: it did not begin, and nothing of it is left.
         """
-        place = Place(key)
-        ending = Ending.CANCELLED
+        place = AdmissionEntry(key)
+        ending = WorkEnd.CANCELLED
         try:
             self._ask(place)
             await self._turn(place)
-            ending = Ending.FAILED
+            ending = WorkEnd.FAILED
             result = await work()
             ending = judge(result)
             return result
         except asyncio.CancelledError:
-            ending = Ending.CANCELLED
+            ending = WorkEnd.CANCELLED
             raise
         finally:
             await self._left(place, ending)
@@ -146,7 +193,7 @@ class Gating:
     # ── conversations ───────────────────────────────────────────────────────────────────────────
 
     def end(self, key: str) -> None:
-        """Nothing more comes of this key: what has not begun is not admitted, what runs finishes."""
+        """Reject queued work of this key; running work finishes."""
         self._gate.end(key)
         if place := self._starting.get(key):
             self._refuse(place, DropReason.ENDED)
@@ -164,8 +211,8 @@ class Gating:
 
     # ── the whole ───────────────────────────────────────────────────────────────────────────────
 
-    def configure(self, limits: GateLimits) -> None:
-        """Other limits from now on. What has begun is left alone; with none or no queue, who waits is turned away."""
+    def configure(self, limits: AdmissionLimits) -> None:
+        """Other limits from now on. Running work is left alone; with a limit of 0, queued work is rejected."""
         starts = self._gate.configure(limits, self._now())
         if not limits.max_concurrent:
             self._refuse_all("none_allowed")
@@ -175,23 +222,23 @@ class Gating:
         self._settle(starts)
 
     @property
-    def status(self) -> GateStatus:
-        """Where it stands."""
+    def status(self) -> AdmissionStatus:
+        """Running and queued work now."""
         gate = self._gate
         running = tuple(ticket.key for ticket in gate.running)
-        return GateStatus(
+        return AdmissionStatus(
             gate.name,
             gate.limits,
             running,
             tuple(self._starting),
             gate.queued,
             gate.dirty,
-            gate.resting,
+            gate.paused,
             gate.counts,
         )
 
     async def aclose(self) -> None:
-        """Let nothing begin any more. What runs is ended by whoever started it, and releases as always."""
+        """Admit nothing from now on. Running work is ended by its callers and releases its slots as always."""
         self._gate.close()
         self._refuse_all(DropReason.SHUTTING_DOWN)
         self._settle()
@@ -200,21 +247,21 @@ class Gating:
 
     # ── one turn ────────────────────────────────────────────────────────────────────────────────
 
-    def _ask(self, place: Place) -> None:
+    def _ask(self, place: AdmissionEntry) -> None:
         if not self._gate.limits.max_concurrent:
             self._refuse(place, "none_allowed")
             return
         now = self._now()
         if not self._gate.open(place.key, now):
             closed = self._gate.closed
-            self._refuse(place, RefusalReason.SHUTTING_DOWN if closed else RefusalReason.NOT_KNOWN)
+            self._refuse(place, RejectionReason.SHUTTING_DOWN if closed else RejectionReason.NOT_KNOWN)
         else:
             if older := self._waiting.pop(place.key, None):
                 self._turn_away(older, "replaced")
             self._waiting[place.key] = place
             self._settle(self._asked(place, now))
 
-    async def _turn(self, place: Place) -> None:
+    async def _turn(self, place: AdmissionEntry) -> None:
         """Wait until the work may begin."""
         await place.settled.wait()
         if place.refused is None:
@@ -223,7 +270,7 @@ class Gating:
             raise place.refused
         del self._starting[place.key]
 
-    async def _shared_slot(self, place: Place) -> None:
+    async def _shared_slot(self, place: AdmissionEntry) -> None:
         place.claim = self._sharing.ask(place.key, self._gate.limits.max_concurrent)
         if place.claim is None:
             return
@@ -234,12 +281,12 @@ class Gating:
             if _cancellations() > before:
                 raise
 
-    async def _left(self, place: Place, ending: Ending) -> None:
+    async def _left(self, place: AdmissionEntry, ending: WorkEnd) -> None:
         returned = self._sharing.give_back(place.claim)
         try:
             if self._starting.get(place.key) is place:
                 del self._starting[place.key]
-            starts: tuple[Start[Place], ...] = ()
+            starts: tuple[Admit[AdmissionEntry], ...] = ()
             if place.ticket is not None:
                 starts = self._gate.release(place.ticket, ending, self._now())
             elif self._waiting.get(place.key) is place:
@@ -252,20 +299,20 @@ class Gating:
 
     # ── what the gate says ──────────────────────────────────────────────────────────────────────
 
-    def _asked(self, place: Place, now: float) -> tuple[Start[Place], ...]:
+    def _asked(self, place: AdmissionEntry, now: float) -> tuple[Admit[AdmissionEntry], ...]:
         match self._gate.ask(place.key, place, now):
-            case Start() as start:
+            case Admit() as start:
                 return (start,)
-            case Refuse(reason):
+            case Reject(reason):
                 self._refuse(place, reason)
         return ()
 
-    def _settle(self, starts: Iterable[Start[Place]] = ()) -> None:
-        """Wake whoever is concerned by what has happened at the gate, then tell of it and set the timer."""
-        told: list[GateEvent] = []
+    def _settle(self, starts: Iterable[Admit[AdmissionEntry]] = ()) -> None:
+        """Wake all work that the decisions concern, then emit the events and set the timer."""
+        told: list[AdmissionEvent] = []
         now = self._now()
         self._begin(starts)
-        while news := self._gate.news():
+        while news := self._gate.drain_events():
             told += news
             for event in news:
                 self._heed(event, now)
@@ -275,7 +322,7 @@ class Gating:
         for event in told:
             self._emit(event)
 
-    def _begin(self, starts: Iterable[Start[Place]]) -> None:
+    def _begin(self, starts: Iterable[Admit[AdmissionEntry]]) -> None:
         for start in starts:
             place = start.work
             del self._waiting[place.key]
@@ -283,7 +330,7 @@ class Gating:
             place.ticket = start.ticket
             place.settled.set()
 
-    def _heed(self, event: GateEvent, now: float) -> None:
+    def _heed(self, event: AdmissionEvent, now: float) -> None:
         match event:
             case WorkDropped(key=key, reason=reason) if place := self._waiting.get(key):
                 if reason is not DropReason.QUEUE_FULL or not self._gate.limits.max_queue_size:
@@ -294,7 +341,7 @@ class Gating:
                 if until > now:
                     self._refuse(place, DropReason.PAUSED)
 
-    def _refuse(self, place: Place, reason: Reason) -> None:
+    def _refuse(self, place: AdmissionEntry, reason: Reason) -> None:
         if self._waiting.get(place.key) is place:
             del self._waiting[place.key]
             self._gate.withdraw(place.key)
@@ -304,7 +351,7 @@ class Gating:
         for place in (*self._waiting.values(), *self._starting.values()):
             self._refuse(place, reason)
 
-    def _turn_away(self, place: Place, reason: Reason) -> None:
+    def _turn_away(self, place: AdmissionEntry, reason: Reason) -> None:
         place.refused = not_admitted(place.key, reason, self._gate)
         place.settled.set()
         if place.claim is not None:
@@ -324,6 +371,96 @@ class Gating:
 
 
 def _cancellations() -> int:
-    """How often the task that runs now was asked to end: tells its own cancellation from that of what it waits for."""
+    """Cancellations of the current task: distinguishes its own from that of a task it waits for."""
     task = asyncio.current_task()
     return 0 if task is None else task.cancelling()
+
+
+class AdmissionTimer:
+    """Calls back at one moment, which may be moved or taken back."""
+
+    def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
+        """
+        Args:
+            ring: called once when the moment has come; it may set the next one.
+        """
+        self._clock, self._ring = clock, ring
+        self._due: float | None = None
+        self._timer: asyncio.Task[None] | None = None
+
+    def set(self, due: float | None, now: float) -> None:
+        """Ring at `due`, and not when it was said before; None: not at all. Unix time in seconds."""
+        if due == self._due:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._due = due
+        if due is not None:
+            self._timer = asyncio.create_task(self._wait(max(0.0, due - now)))
+
+    async def aclose(self) -> None:
+        """Ring no more."""
+        self.set(None, 0.0)
+        if self._timer is not None:
+            await asyncio.wait({self._timer})
+
+    async def _wait(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        self._timer = self._due = None
+        self._ring()
+
+
+class MachineSlots:
+    """Acquires and returns slots. When they fail, a notice is emitted and work continues without them."""
+
+    def __init__(self, slots: SharedSlots | None, emit: Callable[[Event], None], log: logging.Logger) -> None:
+        """
+        Args:
+            slots: those of all sessions; None: nothing is shared.
+            emit: hears that sharing has ended.
+            log: gets the reason.
+        """
+        self._slots, self._emit, self._log = slots, emit, log
+        self._returns: set[asyncio.Task[None]] = set()
+
+    def ask(self, key: str, limit: int) -> "asyncio.Task[str | None] | None":
+        """Begin to wait for a slot. None, now or as result: none is needed. The caller cancels it to give up."""
+        return None if self._slots is None else asyncio.create_task(self._claim(self._slots, key, limit))
+
+    def give_back(self, asked: "asyncio.Task[str | None] | None") -> "asyncio.Task[None] | None":
+        """Begin to give back what `ask` has led to; None: there is nothing.
+
+        It is a task of its own, because a slot must come back even if its holder is cancelled twice.
+        """
+        if asked is None or self._slots is None or not asked.done() or asked.cancelled() or asked.exception():
+            return None
+        if (claim := asked.result()) is None:
+            return None
+        task = asyncio.create_task(self._release(self._slots, claim))
+        self._returns.add(task)
+        task.add_done_callback(self._returns.discard)
+        return task
+
+    async def settled(self) -> None:
+        """Wait until nothing is on its way back."""
+        if self._returns:
+            await asyncio.wait(self._returns)
+
+    async def _claim(self, slots: SharedSlots, key: str, limit: int) -> str | None:
+        try:
+            return await slots.acquire(key, limit)
+        except SlotsError as error:
+            self._end(error)
+            return None
+
+    async def _release(self, slots: SharedSlots, claim: str) -> None:
+        try:
+            await slots.release(claim)
+        except SlotsError as error:
+            self._end(error)
+
+    def _end(self, error: SlotsError) -> None:
+        if self._slots is not None:
+            self._slots = None
+            self._log.warning("the slots of the machine are no longer shared", exc_info=error)
+            self._emit(Notice("warning", f"From now on the limit counts this session alone. {error}"))

@@ -22,7 +22,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.policies.admission.fan_out import Agreement, Mode, Ruling
+from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision, Mode
 from harness.tools.task import TASK
 
 ASSUMED = Usage(input=20_000, cache_read=80_000, output=4_000)
@@ -64,7 +64,7 @@ class FanOutQuestions:
         self._mode: Mode = mode
         self._most = most
         self._cost = cost
-        self._agreement = Agreement(free)
+        self._agreement = FanOutConsent(free)
         self._wanted = 0
         """Subagents that the last reply asks for, while none of them has come here."""
         self._left = 0
@@ -76,7 +76,6 @@ class FanOutQuestions:
         self._cost_usd: float | None = 0.0
         self._asked: dict[str, QuestionAsked] = {}
         """Questions about subagents without an answer yet, by their call."""
-        conversation.observe(self._see)
 
     async def admit(self, call_id: str, started: int) -> None:
         """Return when a subagent may be started, `started` being those before it. Raises FanOutRefused."""
@@ -90,7 +89,7 @@ class FanOutQuestions:
     def recall(self, events: Iterable[Event]) -> None:
         """Go on with what an earlier run of this session was allowed and has used."""
         for event in events:
-            self._see(event)
+            self.on_event(event)
 
     # ── one question for the subagents of a reply ───────────────────────────────────────────────
 
@@ -98,13 +97,13 @@ class FanOutQuestions:
         wanted = max(1, min(wanted, self._most - started))  # what is beyond that is refused anyway
         refused: FanOutRefused | None = None
         match self._agreement.ruling(self._mode, started, wanted):
-            case Ruling.ASK:
+            case FanOutDecision.ASK:
                 return asyncio.create_task(self._answered(call_id, self._estimate(started, wanted)))
-            case Ruling.REFUSED:
+            case FanOutDecision.REFUSED:
                 refused = _refused(wanted, f'fan_out is "refuse"; {REMEDY}')
-            case Ruling.REFUSED_BEFORE:
+            case FanOutDecision.REFUSED_BEFORE:
                 refused = _refused(wanted, "the user has declined as many in this turn already")
-            case Ruling.START:
+            case FanOutDecision.START:
                 pass
         known = asyncio.get_running_loop().create_future()
         known.set_result(refused)
@@ -143,7 +142,7 @@ class FanOutQuestions:
 
     # ── what is seen ────────────────────────────────────────────────────────────────────────────
 
-    def _see(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event:
             case MessageAdded(origin=Origin.REPLY, message=message):
                 self._wanted, self._answer = sum(map(_starts_one, message.content)), None
@@ -182,7 +181,7 @@ def question_of(fan_out: FanOut) -> str:
     before = f", after {fan_out.started} in this session" if fan_out.started else ""
     return (
         f"The model wants to start {_agents(fan_out.wanted)}{before}.\nEstimate: about {fan_out.tokens:,} tokens, "
-        f"{cost}, {basis}.\nA yes holds for up to {fan_out.allowed} in this session; max_agents is {fan_out.most}."
+        f"{cost}, {basis}.\nA yes holds for up to {fan_out.allowed} in this session; max_subagents is {fan_out.most}."
     )
 
 

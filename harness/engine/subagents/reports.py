@@ -1,14 +1,39 @@
-"""How a subagent ended, and what whoever asked for it is told. Only an answer is ever told as an answer.
+"""How far subagents are and how they ended: rows for front ends, and the report that the parent's model reads.
 
-it ended its turn and said something       its words, and what it took
-everything else                            "did not finish", why, and what it had said so far, named as that
+Only an answer is reported as an answer. Every other end "did not finish", with the reason and the text so far.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-from harness.events import AgentEnd, AgentEnded, Ending, Message, TransitionCode, TurnEnded, Usage
-from harness.model import agent_texts
+from harness.engine.conversation import Conversation, spent_since
+from harness.engine.subagents.subagent import Subagent
+from harness.events import (
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    Event,
+    Message,
+    MessageAdded,
+    Origin,
+    PermissionAnswered,
+    PermissionAsked,
+    QuestionAnswered,
+    QuestionAsked,
+    RetryScheduled,
+    SpendChanged,
+    StepStarted,
+    ToolStarted,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+    WorkEnd,
+)
+from harness.model import notices
+from harness.tools.tool import shorten_line
 
 SAID_CHARACTERS = 4_000
 """Most characters of what an agent had said before it failed that are handed back."""
@@ -29,7 +54,7 @@ ENDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class SubagentReport:
     """The end of one task of one agent."""
 
     end: AgentEnd
@@ -51,25 +76,25 @@ class Report:
         return self.end is AgentEnd.ANSWERED
 
     @property
-    def ending(self) -> Ending:
-        """What the gate is told."""
+    def ending(self) -> WorkEnd:
+        """How it ended, for admission."""
         match self.end:
             case AgentEnd.ANSWERED:
-                return Ending.SUCCEEDED
+                return WorkEnd.SUCCEEDED
             case AgentEnd.CANCELLED:
-                return Ending.CANCELLED
+                return WorkEnd.CANCELLED
             case _:
-                return Ending.FAILED
+                return WorkEnd.FAILED
 
 
-def report_of(ended: TurnEnded, messages: Sequence[Message]) -> Report:
+def report_of(ended: TurnEnded, messages: Sequence[Message]) -> SubagentReport:
     """The report of a turn; `messages` are those of this task."""
     end = ENDS.get(ended.code, AgentEnd.FAILED)
     text, reason = ended.answer.strip(), ended.reason
     if end is AgentEnd.SILENT or (end is AgentEnd.ANSWERED and not text):
         end, reason = AgentEnd.SILENT, "it ended without a word"
     answered = end is AgentEnd.ANSWERED
-    return Report(
+    return SubagentReport(
         end,
         "" if answered else f"{reason} ({ended.code.value})" if end is not AgentEnd.SILENT else reason,
         text if answered else said(messages),
@@ -89,17 +114,17 @@ def said(messages: Sequence[Message]) -> str:
     return words if len(words) <= SAID_CHARACTERS else "… " + words[-SAID_CHARACTERS:].lstrip()
 
 
-def told(agent: str, report: Report) -> str:
-    """What the model that asked is told."""
+def told(agent: str, report: SubagentReport) -> str:
+    """The report as the parent's model reads it."""
     if report.end is AgentEnd.NOT_STARTED:
-        return agent_texts.not_started(report.reason)
+        return notices.not_started(report.reason)
     if report.answered:
         took = f"{report.steps} step{'s' * (report.steps != 1)}, {report.usage.prompt + report.usage.output} tokens"
         return f"{report.text}\n\n[agent {agent}: {took}]"
-    return agent_texts.unfinished(agent, report.reason, report.text)
+    return notices.unfinished_answer(agent, report.reason, report.text)
 
 
-def ended_with(agent: str, report: Report) -> AgentEnded:
+def ended_with(agent: str, report: SubagentReport) -> AgentEnded:
     """The event of the end of a task."""
     return AgentEnded(
         agent,
@@ -113,3 +138,126 @@ def ended_with(agent: str, report: Report) -> AgentEnded:
         report.duration_s,
         report.unpriced,
     )
+
+
+class SubagentState(StrEnum):
+    """How far an agent is with its task."""
+
+    WAITS = "waits"
+    """For its turn at the gate."""
+    RUNS = "runs"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentRow:
+    """The present state of one subagent."""
+
+    id: str
+    """ "a1", counted within a session."""
+    task: str
+    """What it is to do, in a few words."""
+    state: SubagentState
+    since: float
+    """Unix time at which it came into this state; 0: unknown."""
+    moved: AgentMoved | None = None
+    """What it does, and what it has cost; None: it has not begun."""
+    ended: AgentEnded | None = None
+    """How its last task ended."""
+    background: bool = False
+    """Nobody waits for its answer."""
+    journal: str = ""
+    """Name of the file with its own events; empty: it has no journal."""
+
+
+def first_row(created: AgentCreated, now: float) -> SubagentRow:
+    """The row of an agent that was given a task at this moment."""
+    return SubagentRow(
+        created.agent,
+        created.task,
+        SubagentState.WAITS,
+        now,
+        background=created.background,
+        journal=created.journal,
+    )
+
+
+async def played(subagent: Subagent, prompt: str, on_event: Callable[[Event], None]) -> None:
+    """Have the task carried out; `on_event` receives every event."""
+    async with aclosing(subagent.run(prompt)) as events:
+        async for event in events:
+            on_event(event)
+
+
+class Follower:
+    """Makes of what an agent does what the one that asked is to know: where it is, what it costs, how it ended."""
+
+    def __init__(
+        self, agent: str, spend: SpendChanged, asking: Conversation, moved: Callable[[AgentMoved], None]
+    ) -> None:
+        """
+        Args:
+            spend: what the agent has cost before this task.
+            asking: pays for it.
+            moved: hears what it does now.
+        """
+        self._agent = agent
+        self._asking = asking
+        self._tell = moved
+        self._before = self._spend = spend
+        self._step = 0
+        self._replies: list[Message] = []
+        self._ended: TurnEnded | None = None
+
+    def report(self, failure: str) -> SubagentReport:
+        """How the task ended; `failure` says why where the turn had no end."""
+        if self._ended is not None:
+            return report_of(self._ended, self._replies)
+        spent = self._spent
+        return SubagentReport(
+            AgentEnd.FAILED,
+            failure,
+            said(self._replies),
+            self._step,
+            spent.requests,
+            spent.usage,
+            spent.cost_usd,
+            unpriced=spent.unpriced,
+        )
+
+    def on_event(self, event: Event) -> None:
+        """The agent has done this."""
+        match event:
+            case SpendChanged():
+                before, self._spend = self._spend, event
+                self._asking.add_spend_of_subagent(before, event)
+            case MessageAdded(message=message, origin=Origin.REPLY):
+                self._replies.append(message)
+            case TurnEnded():
+                self._ended = event
+            case StepStarted():
+                self._step += 1
+                self._moved("asks the model")
+            case ToolStarted(tool=tool, summary=summary):
+                self._moved(shorten_line(f"{tool} {summary}"))
+            case RetryScheduled(delay_s=delay, detail=detail):
+                self._moved(shorten_line(f"waits {delay:.0f} s to try again: {detail}"))
+            case PermissionAsked(tool=tool, summary=summary):
+                self._moved(shorten_line(f"asks for {tool} {summary}"), waits_for_user=True)
+            case QuestionAsked(question=question):
+                self._moved(shorten_line(f"asks: {question}"), waits_for_user=True)
+            case QuestionAnswered(how=how):
+                self._moved("its question was declined" if how == "declined" else "its question was answered")
+            case PermissionAnswered(tool=tool, answer=answer):
+                self._moved(f"{tool}: {'not allowed' if answer == 'no' else 'allowed'}")
+
+    @property
+    def _spent(self) -> SpendChanged:
+        """What this task has cost."""
+        return spent_since(self._before, self._spend)
+
+    def _moved(self, doing: str, *, waits_for_user: bool = False) -> None:
+        spent = self._spent
+        tokens = spent.usage.prompt + spent.usage.output
+        taken = spent.requests, tokens, spent.cost_usd
+        self._tell(AgentMoved(self._agent, self._step, doing, *taken, waits_for_user, unpriced=spent.unpriced))

@@ -1,10 +1,9 @@
-"""Agents that work for an agent: who they are, what each does now, and what comes of it (facts/lessons.md, s06).
+"""The subagents of a conversation: their tasks, their states and their reports.
 
-A subagent is an agent like any other, with its own history, tools, breakers, recovery and escape. What it shares with
-the one that asked is the person, the permissions, the money, the connection to the model and the gate, which lets few
-of them work at a time. None of them can ask for further ones.
+A subagent is an agent with its own history, tools, breakers, recovery and loop detection. It shares user, permissions,
+cost budget, connection and admission with its parent, and cannot start subagents itself.
 
-Whatever happens to one, whoever asked gets exactly one report, and only an answer is called an answer.
+Each task ends with exactly one report, and only an answer is reported as an answer.
 """
 
 import asyncio
@@ -16,17 +15,25 @@ from functools import partial
 
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError
-from harness.base.shielded import uninterrupted
+from harness.base.threads import shielded
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
-from harness.engine.inbox import Incoming
-from harness.engine.permissions.asker import Asker, OnBehalf
-from harness.engine.subagents.admission import Gating, NotAdmitted
+from harness.engine.inbox import Inbox
+from harness.engine.permissions.asker import Asker, SubagentAsker
+from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
 from harness.engine.subagents.fan_out import FanOutQuestions, FanOutRefused
-from harness.engine.subagents.follower import Follower, played
-from harness.engine.subagents.reports import Report, ended_with, told
-from harness.engine.subagents.rows import AgentRow, AgentState, first_row
-from harness.engine.subagents.worker import Order, Worker
+from harness.engine.subagents.reports import (
+    Follower,
+    SubagentReport,
+    SubagentRow,
+    SubagentState,
+    ended_with,
+    first_row,
+    played,
+    told,
+)
+from harness.engine.subagents.subagent import Subagent, SubagentSpec
+from harness.engine.turn import ToolRestriction
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -38,19 +45,19 @@ from harness.events import (
     Message,
     ToolOutcome,
 )
-from harness.model import agent_texts
+from harness.model import notices
 from harness.model.catalogue import model_named
 from harness.tools.output import shorten
 from harness.tools.task import TaskArguments, kind_of
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
 REMEMBERED = 50
-"""Agents of a session that are listed, the ones asked last. Others can be asked to go on if they have a journal."""
+"""The latest subagents of a session are listed. Others can continue if they have a journal."""
 
-INTERRUPTED = Report(AgentEnd.CANCELLED, "it was interrupted")
-"""Whoever asked for the task does not wait for it any more, and it had not begun."""
+INTERRUPTED = SubagentReport(AgentEnd.CANCELLED, "it was interrupted")
+"""The call was cancelled before the task began."""
 
-LEFT = Report(AgentEnd.CANCELLED, "it was at work when the session was left")
+LEFT = SubagentReport(AgentEnd.CANCELLED, "it was at work when the session was left")
 """The program ended without a chance to say anything."""
 
 
@@ -62,7 +69,7 @@ class _Task:
     tools: tuple[str, ...]
     stopped: str = ""
     """Why it is to end; empty: it is not."""
-    report: Report = INTERRUPTED
+    report: SubagentReport = INTERRUPTED
     """How it ended, or would if it ended now."""
 
 
@@ -71,14 +78,14 @@ class _Known:
     """An agent of this session."""
 
     agent: str
-    row: AgentRow
+    row: SubagentRow
     begun: bool = False
-    """It has worked, so that there is something to go on from."""
+    """It has worked and can continue."""
     messages: tuple[Message, ...] = ()
     """Its history, where no journal keeps it."""
     tasks: list[_Task] = field(default_factory=list)
     """Those that it works on or waits with; it works on one at a time."""
-    running: Worker | None = None
+    running: Subagent | None = None
 
 
 class Subagents:
@@ -87,14 +94,15 @@ class Subagents:
     def __init__(
         self,
         conversation: Conversation,
-        gating: Gating,
-        incoming: Incoming,
+        admission: AdmissionRunner,
+        inbox: Inbox,
         asker: Asker,
         fan_out: FanOutQuestions,
+        restriction: ToolRestriction,
         clock: Clock,
         log: logging.Logger,
         *,
-        hire: Callable[[Order], Worker],
+        create: Callable[[SubagentSpec], Subagent],
         tools: tuple[str, ...],
         kinds: Agents,
         model: Callable[[], str],
@@ -104,60 +112,59 @@ class Subagents:
     ) -> None:
         """
         Args:
-            gating: lets few of them work at a time.
-            incoming: takes the reports that nobody waits for.
+            admission: lets few of them work at a time.
+            inbox: receives the reports of tasks in the background.
             fan_out: asks before many of them are started.
-            hire: makes an agent. Raises HarnessError when it cannot.
+            restriction: the tools of the turn that starts them.
+            create: makes a subagent. Raises HarnessError when it cannot.
             tools: names of what an agent may be given.
             kinds: the kinds of agents that files define.
             model: the model that will answer.
             result_characters: most characters of an answer that enter the history.
             kept: each of them has a journal.
-            most: agents of the session that may be started; work that goes on with one of them is not counted.
+            most: subagents that a session may start; another task for one of them is not counted.
         """
         self._conversation = conversation
-        self._gating = gating
-        self._incoming = incoming
+        self._admission = admission
+        self._inbox = inbox
         self._asker = asker
         self._fan_out = fan_out
         self._clock = clock
         self._log = log
-        self._hire = hire
+        self._create = create
         self._tools = tools
         self.kinds = kinds
         """The kinds of agents that there are besides the usual one."""
-        self.only: Callable[[], frozenset[str] | None] = lambda: None
-        """The only tools of the turn that asks; None: all of them."""
+        self._restriction = restriction
         self._model = model
         self._result_characters = result_characters
         self._kept = kept
         self._most = most
         self._known: dict[str, _Known] = {}
         self._kind_of: dict[str, str] = {}
-        """By the id of an agent that is of a kind, also of one that is not listed any more."""
+        """By the id of a subagent that is of a kind, listed or not."""
         self._count = 0
         self._background: dict[asyncio.Task[None], str] = {}
 
     # ── what the tool calls ─────────────────────────────────────────────────────────────────────
 
     async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
-        """Have the task done, and say what came of it. A cancellation ends the agent and is passed on."""
+        """Run a task and return its result. A cancellation ends the subagent and is passed on."""
         if task.agent is None and (full := self._full()) is not None:
             return full
         known = None if task.agent is None else self._known.get(task.agent) or self._older(task.agent)
         if task.agent is not None and known is None:
             hint = f"there are {', '.join(self._known)}" if self._known else "none has worked yet"
             return _invalid(
-                f"There is no agent {task.agent} to go on with; {hint}. Leave `agent` out to start a new one."
+                f"There is no agent {task.agent} to continue; {hint}. Leave `agent` out to start a new one."
             )
         name = kind_of(task) if known is None else self._kind_of.get(known.agent, "")
         kind = self.kinds.get(name)
         if kind is None and name:
-            return _invalid(f"There is no kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
+            return _invalid(f"Unknown kind of agent {name}; there are {', '.join(self._kind_names) or 'none'}.")
         if known is not None and kind_of(task) not in ("", name):
-            return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to go on with it.")
-        only = self.only()
-        may = [one for one in (kind.given if kind else self._tools) if only is None or one in only]
+            return _invalid(f"Agent {known.agent} is {name or 'of no kind'}; leave `kind` out to continue it.")
+        may = [one for one in (kind.given if kind else self._tools) if self._restriction.allows(one)]
         chosen = tuple(may if task.tools is None else dict.fromkeys(task.tools))
         if wrong := [one for one in chosen if one not in may]:
             return _invalid(f"No agent can be given {', '.join(wrong)}; there are {', '.join(may) or 'none'}.")
@@ -188,7 +195,7 @@ class Subagents:
         known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
         if task.background:
             self._later(known, asked, shorten_line(task.description), context)
-            text = agent_texts.works_in_background(known.agent)
+            text = notices.runs_in_background(known.agent)
             return ToolResult(text, summary=f"{known.agent} works in the background")
         report = await self._carried_out(known, asked)
         return self._result(known.agent, report, context)
@@ -198,12 +205,12 @@ class Subagents:
         if self._count < self._most:
             return None
         text = (
-            f"Not started: this session has started {self._count} agents, and max_agents allows no more. Do the rest "
-            "yourself, or go on with one of them by its id."
+            f"Not started: this session has started {self._count} agents, and max_subagents allows no more. Do the "
+            "rest yourself, or continue one of them by its id."
         )
-        return ToolResult(text, ToolOutcome.ERROR, f"not started: max_agents is {self._most}")
+        return ToolResult(text, ToolOutcome.ERROR, f"not started: max_subagents is {self._most}")
 
-    def _result(self, agent: str, report: Report, context: ToolContext) -> ToolResult:
+    def _result(self, agent: str, report: SubagentReport, context: ToolContext) -> ToolResult:
         content, whole = shorten(told(agent, report), self._result_characters, context.output_file)
         if report.answered:
             return ToolResult(content, summary=_took(agent, report), detail=report.text, full_output=whole)
@@ -223,31 +230,31 @@ class Subagents:
         running.add_done_callback(self._done)
 
     def _arrive(self, agent: str, description: str, result: str) -> None:
-        text = agent_texts.background_answer(agent, description, result)
-        self._incoming.arrive(ArrivalKind.AGENT_ENDED, agent, text)
+        text = notices.background_answer(agent, description, result)
+        self._inbox.arrive(ArrivalKind.AGENT_ENDED, agent, text)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         del self._background[task]
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.error("an agent in the background failed", exc_info=error)
-        self._incoming.on_change()
+        self._inbox.changed()
 
     # ── one task of one agent ───────────────────────────────────────────────────────────────────
 
-    async def _carried_out(self, known: _Known, task: _Task) -> Report:
-        """Let the agent in through the gate, and work; the end is told whatever it is."""
+    async def _carried_out(self, known: _Known, task: _Task) -> SubagentReport:
+        """Run a task when it is admitted, and report its end, whatever it is."""
         try:
-            await self._gating.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
+            await self._admission.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
         except NotAdmitted as refusal:
-            task.report = Report(AgentEnd.NOT_STARTED, str(refusal))
+            task.report = SubagentReport(AgentEnd.NOT_STARTED, str(refusal))
         finally:
             if task in known.tasks:
                 self._end(known, task)
             self._forget()
         return task.report
 
-    async def _let_in(self, known: _Known, task: _Task) -> Report:
-        """Work, and tell the end while the slot is held: nobody is seen to begin before that."""
+    async def _let_in(self, known: _Known, task: _Task) -> SubagentReport:
+        """Run an admitted task. Its end is reported while it holds its slot, so before the next one begins."""
         try:
             await self._work(known, task)
         finally:
@@ -262,30 +269,30 @@ class Subagents:
 
     async def _work(self, known: _Known, task: _Task) -> None:
         kind = self.kinds.get(self._kind_of.get(known.agent, ""))
-        order = Order(
-            *(known.agent, task.tools, OnBehalf(self._asker, known.agent), known.begun, known.messages),
+        order = SubagentSpec(
+            *(known.agent, task.tools, SubagentAsker(self._asker, known.agent), known.begun, known.messages),
             model=model_named(kind.model) if kind and kind.model else "",
             effort=kind.effort if kind else None,
             role=kind.prompt if kind else "",
         )
         try:
-            worker = self._hire(order)
+            subagent = self._create(order)
         except HarnessError as error:
-            task.report = Report(AgentEnd.NOT_STARTED, str(error))
+            task.report = SubagentReport(AgentEnd.NOT_STARTED, str(error))
             return
         known.begun = True
-        known.running = worker
-        known.row = replace(known.row, state=AgentState.RUNS, since=self._clock.now(), moved=None)
+        known.running = subagent
+        known.row = replace(known.row, state=SubagentState.RUNS, since=self._clock.now(), moved=None)
 
         def moved(event: AgentMoved) -> None:
             known.row = replace(known.row, moved=event)
             self._conversation.emit(event)
 
-        follower = Follower(known.agent, worker.conversation.spend, self._conversation, moved)
+        follower = Follower(known.agent, subagent.conversation.spend, self._conversation, moved)
         failure = "its turn had no end"
         try:
             # A cancelled agent is interrupted and comes to its end: its journal is whole, and its processes are gone.
-            await uninterrupted(played(worker, task.prompt, follower.see), worker.interrupt)
+            await shielded(played(subagent, task.prompt, follower.on_event), subagent.interrupt)
         except HarnessError as error:
             failure = str(error)
         except Exception as error:  # noqa: BLE001 (the border: whatever fails in an agent is told to whoever asked)
@@ -293,27 +300,27 @@ class Subagents:
             failure = f"something in the program failed ({type(error).__name__}: {error})"
         finally:
             known.running = None
-            if not worker.journal:
-                known.messages = worker.conversation.messages
+            if not subagent.journal:
+                known.messages = subagent.conversation.messages
             task.report = follower.report(failure)
-            await worker.aclose()
+            await subagent.aclose()
 
-    def _tell_end(self, known: _Known, report: Report) -> None:
+    def _tell_end(self, known: _Known, report: SubagentReport) -> None:
         self._conversation.emit(ended := ended_with(known.agent, report))
         if known.running is None:
-            state = AgentState.WAITS if known.tasks else AgentState.ENDED
+            state = SubagentState.WAITS if known.tasks else SubagentState.ENDED
             known.row = replace(known.row, state=state, since=self._clock.now(), ended=ended)
 
     # ── what a person does ──────────────────────────────────────────────────────────────────────
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The agents that work or wait for their turn, and that nobody waits for."""
+        """The subagents in the background that run or are queued."""
         return tuple(self._background.values())
 
     @property
-    def rows(self) -> tuple[AgentRow, ...]:
-        """Those that can be asked to go on, the one asked last at the end."""
+    def rows(self) -> tuple[SubagentRow, ...]:
+        """The subagents that can continue, the latest at the end."""
         return tuple(known.row for known in self._known.values())
 
     @property
@@ -321,8 +328,8 @@ class Subagents:
         """The ids of the same."""
         return tuple(self._known)
 
-    def stop(self, agent: str, why: str = "the person stopped it") -> bool:
-        """End what an agent does or waits for; whoever asked for it is told. False: it does nothing."""
+    def stop(self, agent: str, why: str = "the user stopped it") -> bool:
+        """End the tasks of a subagent; each is reported as cancelled. False: it has none."""
         known = self._known.get(agent)
         if known is None:
             return False
@@ -331,13 +338,13 @@ class Subagents:
         if known.running is not None:
             known.running.interrupt()
         if len(known.tasks) > (known.running is not None):
-            self._gating.end(agent)
+            self._admission.end(agent)
         return bool(known.tasks)
 
     def recall(self, events: Iterable[Event]) -> None:
-        """Know the agents of an earlier run of this session again; their journals hold what they remember.
+        """Restore the subagents of an earlier run of this session; their journals hold their histories.
 
-        What had not ended when the program was killed has ended now, and is told.
+        Tasks that had not ended when the program was killed are reported as cancelled.
         """
         unended: dict[str, int] = {}
         untold: dict[str, list[AgentCreated]] = {}
@@ -351,7 +358,7 @@ class Subagents:
                     if event.background:
                         untold.setdefault(agent, []).append(event)
                     if event.journal:
-                        row = replace(first_row(event, 0.0), state=AgentState.ENDED)
+                        row = replace(first_row(event, 0.0), state=SubagentState.ENDED)
                         self._remember(_Known(agent, row, event.again))
                 case AgentMoved(agent=agent) if agent in self._known:
                     self._known[agent].begun = True
@@ -368,7 +375,7 @@ class Subagents:
         self._forget()
 
     async def aclose(self) -> None:
-        """End every agent that works in the background; the session tells of it when it is gone on with."""
+        """End every subagent in the background; a resumed session reports them."""
         for known in self._known.values():
             for asked in known.tasks:
                 asked.stopped = "the session ended"
@@ -384,13 +391,13 @@ class Subagents:
     def _new(self) -> _Known:
         self._count += 1
         agent = f"a{self._count}"
-        return _Known(agent, AgentRow(agent, "", AgentState.WAITS, self._clock.now()))
+        return _Known(agent, SubagentRow(agent, "", SubagentState.WAITS, self._clock.now()))
 
     def _older(self, agent: str) -> _Known | None:
-        """One that is not listed any more; whether its journal is still there is seen when it is to begin."""
+        """A subagent that is no longer listed. Whether its journal still exists is checked when it begins."""
         if not self._kept or not 0 < _number_of(agent) <= self._count:
             return None
-        return _Known(agent, AgentRow(agent, "", AgentState.ENDED, 0.0), begun=True)
+        return _Known(agent, SubagentRow(agent, "", SubagentState.ENDED, 0.0), begun=True)
 
     def _remember(self, known: _Known) -> None:
         self._known.pop(known.agent, None)
@@ -401,7 +408,7 @@ class Subagents:
         idle = [known.agent for known in self._known.values() if not known.tasks]
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]
-            self._gating.end(agent)
+            self._admission.end(agent)
 
 
 def _invalid(text: str) -> ToolResult:
@@ -409,9 +416,9 @@ def _invalid(text: str) -> ToolResult:
 
 
 def _number_of(agent: str) -> int:
-    """The number in an id; 0 for what is none."""
+    """The number in an id; 0 for any other text."""
     return int(agent[1:]) if re.fullmatch("a[1-9][0-9]{0,8}", agent) else 0
 
 
-def _took(agent: str, report: Report) -> str:
+def _took(agent: str, report: SubagentReport) -> str:
     return f"{agent} answered, {report.steps} step{'s' * (report.steps != 1)}"

@@ -3,26 +3,24 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from harness.base.clock import Clock
-from harness.base.secret import MASK
+from harness.base.race import race, unless
+from harness.base.secrets import MASK
 from harness.base.threads import in_thread
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hooks import Hooking, with_words, words_of
+from harness.engine.hooks.hook_runner import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
-from harness.engine.signals import unless
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.freshness import Labels, with_label
-from harness.engine.tools.outcomes import finish_of
-from harness.engine.tools.programs import failed_program
-from harness.engine.tools.time_limits import StillRuns, TimeLimits
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels, with_label
+from harness.engine.tools.outcomes import failed_program, finish_of
+from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
+from harness.engine.turn import ToolRestriction
 from harness.events import (
     Block,
     CutCall,
@@ -37,11 +35,11 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
-from harness.hooks import Combined, in_one_line
-from harness.model import hook_texts, prompt
-from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Permissions, with_verdict
+from harness.hooks import MergedAnswer, in_one_line
+from harness.model import notices
+from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRequest, Permissions, with_verdict
 from harness.permissions.disk import Disk
-from harness.policies.breakers.decisions import Pause, Skip
+from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.processes import Processes
 from harness.tools.arguments import ArgumentError
 from harness.tools.attachment import attachment_tool
@@ -51,13 +49,13 @@ from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
 LONGEST_PREVIEW_S = 60.0
-"""Seconds in which what a call would do has to be known, so that a person can be asked about it."""
-_INTERRUPTED = (prompt.INTERRUPTED_RESULT, "interrupted")
+"""Seconds for the preview of a call, which a permission question shows."""
+_INTERRUPTED = (notices.INTERRUPTED_RESULT, "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
-class Results:
-    """What the model is told about its calls."""
+class CallResults:
+    """The results of a reply's calls."""
 
     blocks: tuple[Block, ...]
     """One tool_result for each call, in call order."""
@@ -87,24 +85,28 @@ class ToolCalls:
         permissions: Permissions,
         asker: Asker,
         conversation: Conversation,
-        dispatching: Dispatching,
-        labels: Labels,
-        hooking: Hooking,
+        dispatcher: ToolDispatcher,
+        freshness: FreshnessLabels,
+        hooks: HookRunner,
         clock: Clock,
+        restriction: ToolRestriction,
         *,
+        veto: Callable[[ToolCall], ToolResult | None],
         workspace: Path,
         outputs: Path,
         processes: Processes,
         count_errors: bool,
         timeout_s: float,
         log: logging.Logger,
-        remember: Callable[[PermissionRequest, Answer], Allow | Deny] | None = None,
+        remember: Callable[[PermissionRequest, PermissionAnswer], Allow | Deny] | None = None,
     ) -> None:
         """
         Args:
-            dispatching: decides about every call before anything else.
-            labels: says which results may not be fresh.
-            hooking: asks the hooks before and after a call.
+            dispatcher: decides about every call before anything else.
+            freshness: labels results that may not be fresh.
+            hooks: run before and after a call.
+            restriction: the tools of this turn.
+            veto: the result of a call that must not run because it is part of a loop; None: it may run.
             workspace: the folder the tools work in.
             outputs: folder for results too long for the history.
             processes: starts the children of tools.
@@ -119,15 +121,13 @@ class ToolCalls:
         self._asker = asker
         self._conversation = conversation
         self._masking = conversation.masking
-        self._dispatching = dispatching
-        self._labels = labels
-        self._hooking = hooking
+        self._dispatcher = dispatcher
+        self._freshness = freshness
+        self._hooks = hooks
+        self._restriction = restriction
+        self._veto = veto
         self._clock = clock
         self._count_errors = count_errors
-        self.veto: Callable[[ToolCall], ToolResult | None] = _no_veto
-        """Answers a call that must not be made because it goes in circles."""
-        self.only: frozenset[str] | None = None
-        """The only tools of this turn; None: all of them."""
         self._workspace = Workspace(workspace)
         self._outputs = outputs
         self._processes = processes
@@ -137,16 +137,16 @@ class ToolCalls:
 
     async def answer(
         self, calls: Sequence[ToolCall], cut_calls: Sequence[CutCall], interrupt: asyncio.Event
-    ) -> Results:
+    ) -> CallResults:
         """Run what may run. Calls that are safe together run together, the others alone and in order.
 
         When `interrupt` is set, running tools are ended, and every call left is answered as not run. When a hook ends
-        the turn, what runs comes to its end, and nothing else is begun.
+        the turn, running calls finish and no other one begins.
         """
         results: dict[str, ToolResult] = {}
         places = {call.id: place for place, call in enumerate(calls)}
         for batch in self._batches(calls):
-            if interrupt.is_set() or self._hooking.stopped:
+            if interrupt.is_set() or self._hooks.stopped:
                 break
             ready = [await self._admitted(call, places[call.id], results, interrupt) for call in batch]
             await self._run([call for call in ready if call is not None], results, interrupt)
@@ -155,7 +155,7 @@ class ToolCalls:
                 self._ended(call, self._not_run(), 0.0, results)
         # Not by id: a call may have been cut because its id is that of one that ran.
         answered = [(call.id, results[call.id]) for call in calls] + [(cut.id, self._refused(cut)) for cut in cut_calls]
-        return Results(tuple(self._blocks(answered)), interrupt.is_set())
+        return CallResults(tuple(self._blocks(answered)), interrupt.is_set())
 
     async def once_more(self, call: ToolCall, interrupt: asyncio.Event) -> ToolResult:
         """Make a call that no reply asked for: one that failed, tried again by the program."""
@@ -167,7 +167,7 @@ class ToolCalls:
     async def attached(self, path: str, call_id: str, interrupt: asyncio.Event) -> ToolResult:
         """Read an image or PDF that the user has named, with the permissions and hooks of read_file.
 
-        A file outside the workspace is asked about. No breaker decides or counts it: it is no call of the model.
+        A file outside the workspace is asked about. No breaker decides or counts it, because the model did not call it.
         """
         results: dict[str, ToolResult] = {}
         ready = await self._allowed(ToolCall(call_id, "read_file", {"path": path}), self._attach, results, interrupt)
@@ -175,7 +175,7 @@ class ToolCalls:
         return results.get(call_id) or self._not_run()
 
     def _not_run(self) -> ToolResult:
-        why = hook_texts.STOPPED_RESULT if self._hooking.stopped else prompt.CANCELLED_RESULT
+        why = notices.HOOK_STOPPED_RESULT if self._hooks.stopped else notices.CANCELLED_RESULT
         return ToolResult(why, ToolOutcome.CANCELLED, "not run")
 
     def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
@@ -196,31 +196,22 @@ class ToolCalls:
     ) -> _Ready | None:
         """The call with its checked arguments, or None when it was answered without running."""
         tool = self._toolbox.get(call.name)
-        decision = await self._dispatching.decide(call, tool, place, interrupt)
+        decision = await self._dispatcher.decide(call, tool, place, interrupt)
         match decision:
             case Skip(reason=DispatchReason.UNKNOWN_TOOL):
                 self._ended(call, self._unknown(call.name), 0.0, results)
-            case Skip() | Pause():
-                self._ended(call, self._dispatching.answer(decision), 0.0, results)
-            case _ if self.only is not None and call.name not in self.only:
+            case Skip() | PauseTurn():
+                self._ended(call, self._dispatcher.answer(decision), 0.0, results)
+            case _ if not self._restriction.allows(call.name):
                 self._ended(call, self._narrowed(call.name), 0.0, results)
-            case _ if (vetoed := self.veto(call)) is not None:
+            case _ if (vetoed := self._veto(call)) is not None:
                 self._ended(call, vetoed, 0.0, results)
             case _ if tool is not None:
                 return await self._allowed(call, tool, results, interrupt)
         return None
 
-    @contextmanager
-    def narrowed_to(self, only: frozenset[str] | None) -> Iterator[None]:
-        """As long as the block lasts only these tools are called; None: all of them."""
-        self.only = only
-        try:
-            yield
-        finally:
-            self.only = None
-
     def _narrowed(self, name: str) -> ToolResult:
-        there = ", ".join(one for one in self._toolbox.names if one in (self.only or ())) or "none"
+        there = ", ".join(one for one in self._toolbox.names if self._restriction.allows(one)) or "none"
         text = f"Not run: the command of this turn allows no {name}; it allows {there}."
         return ToolResult(text, ToolOutcome.DENIED, f"the command allows no {name}")
 
@@ -232,9 +223,9 @@ class ToolCalls:
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
     ) -> _Ready | None:
-        if self._hooking.stopped or not self._fits(call, tool, results):
+        if self._hooks.stopped or not self._fits(call, tool, results):
             return None
-        hooked = await self._hooking.before_tool(call)
+        hooked = await self._hooks.before_tool(call)
         if interrupt.is_set() or hooked.stops:
             return None
         call, words = replace(call, input=hooked.input), words_of(hooked.contexts)
@@ -278,7 +269,7 @@ class ToolCalls:
     async def _previewed(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
         """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
         if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
-            self._ended(call, ToolResult(prompt.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
+            self._ended(call, ToolResult(notices.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
             return None
         try:
             arguments = tool.parse(call.input)
@@ -294,13 +285,13 @@ class ToolCalls:
         return None
 
     def _outside(self, disk: Disk) -> Path | None:
-        """The file that a call would read outside the workspace and what is kept of this session."""
+        """The file that a call would read outside workspace and session outputs."""
         inside = (self._workspace.root, self._outputs.resolve())
         real = [Path(path) for places in disk.places.values() for path in places]
         return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
 
     def _tell(self, decision: Allow) -> None:
-        """What the person should know about a call that runs without having been asked about."""
+        """Warn the user about a call that runs without a question."""
         if decision.dangerous:
             self._conversation.emit(Notice("warning", f"dangerous, and not asked about: {decision.dangerous}"))
         if decision.not_kept:
@@ -325,13 +316,9 @@ class ToolCalls:
         if not ready or interrupt.is_set():
             return
         running = [asyncio.ensure_future(self._run_one(item, results)) for item in ready]
-        interrupted = asyncio.ensure_future(interrupt.wait())
         try:
-            pending: set[asyncio.Task[Any]] = {*running, interrupted}
-            while len(pending) > 1 and not interrupted.done():
-                _, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            await race(asyncio.gather(*running, return_exceptions=True), interrupt.wait())
         finally:
-            interrupted.cancel()
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
@@ -346,8 +333,8 @@ class ToolCalls:
                 tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
             )
         except asyncio.CancelledError as cancelled:
-            runs = isinstance(cancelled, StillRuns)
-            text, summary = (prompt.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
+            runs = isinstance(cancelled, CallStillRunning)
+            text, summary = (notices.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
             result = ToolResult(text, ToolOutcome.CANCELLED, summary)
             self._masking.file(self._context(call).output_file)
             self._ended(call, self._labelled(item, result), loop.time() - began, results)
@@ -374,14 +361,14 @@ class ToolCalls:
     ) -> None:
         """Let the hooks speak about a result; also when that is interrupted, the call has ended as it did."""
         try:
-            result = await self._hooking.after_tool(call, result)
+            result = await self._hooks.after_tool(call, result)
         finally:
             self._ended(call, with_words(result, words), seconds, results)
 
     def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
         """The result, with a line in front where there is evidence that it may not be fresh."""
         call, conversation = item.call, self._conversation
-        label = self._labels.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
+        label = self._freshness.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
         if label is None:
             return result
         conversation.emit(ResultLabelled(call.id, call.name, label.label, label.evidence))
@@ -393,7 +380,7 @@ class ToolCalls:
         return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(error))
 
     def _refused(self, cut: CutCall) -> ToolResult:
-        result = ToolResult(prompt.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
+        result = ToolResult(notices.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
         self._tell_end(cut, result, 0.0)
         return result
 
@@ -443,10 +430,6 @@ class ToolCalls:
         return fitted([result.content for _, result in answered], whole, spared=errors)
 
 
-def _blocked(hooked: Combined) -> ToolResult:
+def _blocked(hooked: MergedAnswer) -> ToolResult:
     reason = in_one_line(hooked.blocks)
-    return ToolResult(hook_texts.blocked(reason), ToolOutcome.DENIED, shorten_line(f"blocked by {reason}"))
-
-
-def _no_veto(call: ToolCall) -> ToolResult | None:
-    return None
+    return ToolResult(notices.hook_blocked(reason), ToolOutcome.DENIED, shorten_line(f"blocked by {reason}"))

@@ -1,102 +1,143 @@
-"""Every tool call passes here first: the board decides, and each decision is an event.
+"""Every tool call passes here first: the breakers decide, and each decision is an event.
 
-The dispatcher sees the very events that the journal keeps, in their order. What the breakers know is therefore what
-a replay of the journal knows, and a resumed session goes on with it.
+The dispatcher receives the events that the journal keeps, in their order, so that a replay leads to the same breakers.
 """
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from harness.base.clock import Clock
+from harness.base.errors import HarnessError
+from harness.base.race import unless
 from harness.engine.conversation import Conversation
-from harness.engine.signals import unless
-from harness.engine.tools.programs import programs_of
+from harness.engine.tools.outcomes import programs_of
 from harness.events import (
     OWN_COMMAND,
+    Alternative,
     BreakerCommand,
     BreakerCommanded,
     BreakerState,
     Dispatched,
+    DispatchLimits,
     DispatchLimitsSet,
     DispatchReason,
-    Done,
     Event,
     HealthRow,
     PauseReport,
     PauseReported,
-    Route,
     Score,
     StepStarted,
     ToolCall,
     ToolEnded,
     ToolOutcome,
     ToolScored,
+    ToolTally,
     TurnStarted,
 )
-from harness.policies.breakers import messages, rows
+from harness.policies.breakers import health_table, messages
 from harness.policies.breakers.alternatives import routes
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.decisions import Decision, Pause, Skip
-from harness.policies.breakers.dispatcher import Dispatcher, Replay
+from harness.policies.breakers.decisions import DispatchDecision, PauseTurn, Skip
+from harness.policies.breakers.dispatcher import BreakerReplay, Dispatcher
 from harness.policies.breakers.pause_report import pause_report
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.tools.tool import Tool, ToolHealth, ToolResult
+from harness.tools.toolbox import Toolbox
 
 CHECK_S = 2.0
 """Seconds a check before a call may take; one that takes longer says that its tool is degraded."""
 
 
-class Dispatching:
-    """Asks the board about the calls of one conversation, and tells it what came of them."""
+class ToolDispatcher:
+    """Decides about the tool calls of one conversation and records their outcomes."""
 
-    def __init__(self, board: Board, conversation: Conversation, clock: Clock, *, attended: bool = True) -> None:
-        """`attended`: a user is there who can type commands; otherwise reports name none."""
-        self._board = board
+    def __init__(
+        self,
+        registry: BreakerRegistry,
+        toolbox: Toolbox,
+        conversation: Conversation,
+        clock: Clock,
+        *,
+        attended: bool = True,
+    ) -> None:
+        """`attended`: a user is present who can type commands; otherwise reports name none."""
+        self._registry = registry
+        self._toolbox = toolbox
         self._attended = attended
-        self._dispatcher = Dispatcher(board)
+        self._dispatcher = Dispatcher(registry)
         self._conversation = conversation
         self._clock = clock
         self.announced = False
-        """The numbers it works with stand in the events."""
+        """The limits were emitted."""
         self._paused: DispatchReason | None = None
         self._scores: dict[str, str] = {}
         """Why a tool was scored as it was, by tool."""
         self._offered: dict[str, str] = {}
-        """Tools that were offered in the last step, and in place of which."""
+        """Alternatives that were offered in the last step, with the tool that each replaces."""
         self._offering: dict[str, str] = {}
         """The same for this step."""
-        self._work: dict[str, Done] = {}
+        self._work: dict[str, ToolTally] = {}
         """What the tools did in this turn."""
-        conversation.observe(self._see)
 
     # ── what a session does ─────────────────────────────────────────────────────────────────────
 
     @property
-    def board(self) -> Board:
+    def registry(self) -> BreakerRegistry:
         """How the tools are. To be read; what changes it goes through here."""
-        return self._board
+        return self._registry
 
     def recall(self, records: Iterable[tuple[Event, float]]) -> None:
         """Fold what an earlier run of this session kept: events and their moments in Unix time."""
-        replay = Replay(self._board)
+        replay = BreakerReplay(self._registry)
         for event, at in records:
-            replay.see(event, at)
+            replay.on_event(event, at)
 
-    def announce(self, **changed: object) -> None:
-        """Say which numbers hold from here on; `changed` ones are other than before. Raises ValueError, TypeError."""
-        limits = replace(self._board.limits, **changed)  # type: ignore[arg-type]
-        self._conversation.emit(DispatchLimitsSet(limits, self._board.tools))
+    @property
+    def health(self) -> tuple[HealthRow, ...]:
+        """The breaker table: one row for each tool."""
+        return self._registry.rows()
+
+    @property
+    def limits(self) -> DispatchLimits:
+        """The numbers of the breakers and of the failure budget."""
+        return self._registry.limits
+
+    def announce(self) -> None:
+        """Emit the numbers that hold from here on."""
+        self._conversation.emit(DispatchLimitsSet(self._registry.limits, self._registry.tools))
+
+    def set_limits(self, **changed: object) -> None:
+        """Use other numbers from the next decision on. Raises HarnessError for one that makes no sense."""
+        names = [field.name for field in fields(DispatchLimits)]
+        for name in changed:
+            if name not in names:
+                raise HarnessError(f"There is no number called {name}; there are {', '.join(names)}.")
+        try:
+            limits = replace(self._registry.limits, **changed)  # type: ignore[arg-type]
+        except ValueError as error:
+            raise HarnessError(f"That cannot be set: {error}.") from error
+        self._conversation.emit(DispatchLimitsSet(limits, self._registry.tools))
 
     def command(self, command: BreakerCommand, tool: str = "") -> None:
-        """Do what a person wants. Raises ValueError for a tool that does not exist."""
-        if tool and not self._board.knows(tool):
-            raise ValueError(f"there is no tool called {tool}")
-        self._conversation.emit(BreakerCommanded(command, tool))
+        """Move a breaker by hand; no tool: all of them. Raises HarnessError for a tool that does not exist."""
+        self._conversation.emit(BreakerCommanded(command, self._known(tool) if tool else ""))
+
+    def alternatives(self, tool: str) -> tuple[Alternative, ...]:
+        """The present alternatives of a tool, best first. Raises HarnessError for a tool that does not exist."""
+        return self.routes(self._known(tool))
+
+    def _known(self, tool: str) -> str:
+        toolbox = self._toolbox
+        if tool.partition(":")[0] in toolbox.names:  # "bash:npm" is a part of bash
+            return tool
+        near = toolbox.nearest(tool)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(toolbox.names)}."
+        raise HarnessError(f"There is no tool called {tool}; {hint}")
 
     # ── around a call ───────────────────────────────────────────────────────────────────────────
 
-    async def decide(self, call: ToolCall, tool: Tool | None, place: int, interrupt: asyncio.Event) -> Decision:
-        """What to do about a call; `place` is where it stands in its reply."""
+    async def decide(self, call: ToolCall, tool: Tool | None, place: int, interrupt: asyncio.Event) -> DispatchDecision:
+        """The decision about a call; `place` is its index in the reply."""
         if tool is not None:
             await self._check(tool, interrupt)
         parts = programs_of(tool, call.input)
@@ -121,36 +162,36 @@ class Dispatching:
         )
         self._tell()
         self._offering.update({route.tool: call.name for route in offered if route.tool not in ("", call.name)})
-        if isinstance(decision, Pause):
+        if isinstance(decision, PauseTurn):
             self._paused = decision.reason
         return decision
 
-    def answer(self, decision: Skip | Pause) -> ToolResult:
-        """What the model and the person are told about a call that is not run."""
+    def answer(self, decision: Skip | PauseTurn) -> ToolResult:
+        """The result of a call that does not run."""
         tool = decision.ticket.tool
         row, why = self.row(tool), self._scores.get(tool, "")
-        if isinstance(decision, Pause):
+        if isinstance(decision, PauseTurn):
             return ToolResult(messages.paused(decision), ToolOutcome.SKIPPED, "the turn pauses")
         best = messages.best_of(decision.routes)
         summary = messages.because(decision.reason, tool, row, why) + (f" → {best}" if best else "")
         return ToolResult(messages.skipped(decision, row, why), ToolOutcome.SKIPPED, summary)
 
-    def routes(self, tool: str) -> tuple[Route, ...]:
-        """The ways round a tool as things stand, best first."""
-        return routes(self._board.capabilities, tool, self._board.viable)
+    def routes(self, tool: str) -> tuple[Alternative, ...]:
+        """The present alternatives of a tool, best first."""
+        return routes(self._registry.capabilities, tool, self._registry.viable)
 
     def row(self, tool: str) -> HealthRow | None:
         """The line of one tool, or of a part of one, in the table; None: there is none."""
-        return rows.row(self._board, tool) if self._board.has_row(tool) else None
+        return health_table.row(self._registry, tool) if self._registry.has_row(tool) else None
 
     def closed(self, key: str) -> bool:
         """The breaker of this key, which may be that of a part of a tool, is closed."""
-        board = self._board
-        return board.knows(key) and (not board.has_row(key) or board.breaker(key).state is BreakerState.CLOSED)
+        registry = self._registry
+        return registry.knows(key) and (not registry.has_row(key) or registry.breaker(key).state is BreakerState.CLOSED)
 
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
         """Ask the tool's own check, if it has one and was not asked lately."""
-        if tool.check is None or self._board.exhausted or self._board.scored(tool.name) is not None:
+        if tool.check is None or self._registry.exhausted or self._registry.scored(tool.name) is not None:
             return
         try:
             async with asyncio.timeout(CHECK_S):
@@ -166,25 +207,25 @@ class Dispatching:
 
     @property
     def paused(self) -> str:
-        """Why the turn has to end with a report; empty while it may go on."""
-        if self._board.exhausted:
+        """Why the turn has to end with a report; empty: it continues."""
+        if self._registry.exhausted:
             return messages.because(DispatchReason.BUDGET_SPENT, "", None)
         return messages.because(self._paused, "", None) if self._paused else ""
 
     def report(self) -> PauseReport:
-        """How things are, as the report of a pause says it: what is done, what is not, and the state of the tools."""
-        board = self._board
+        """The report of a pause: finished and open work, and the state of the tools."""
+        registry = self._registry
         return pause_report(
             self.paused,
-            board.items,
-            board.scope.deferred,
+            registry.items,
+            registry.scope.deferred,
             tuple(self._work.values()),
-            board.rows(),
-            board.consumed,
-            board.limits.budget,
-            board.budget.log,
-            board.budget.not_logged,
-            groups=board.cascades,
+            registry.rows(),
+            registry.consumed,
+            registry.limits.budget,
+            registry.budget.log,
+            registry.budget.not_logged,
+            groups=registry.cascades,
             attended=self._attended,
         )
 
@@ -194,7 +235,7 @@ class Dispatching:
 
     # ── what is seen ────────────────────────────────────────────────────────────────────────────
 
-    def _see(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event:
             case DispatchLimitsSet():
                 self.announced = True
@@ -209,12 +250,12 @@ class Dispatching:
             case ToolEnded(call_id=call_id) if call_id.startswith(OWN_COMMAND):
                 return  # the person's own command is no work of the turn
             case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
-                done = self._work.get(tool, Done(tool, 0, 0))
+                done = self._work.get(tool, ToolTally(tool, 0, 0))
                 good = outcome is ToolOutcome.OK
-                self._work[tool] = Done(tool, done.succeeded + good, done.failed + (not good))
-        self._dispatcher.see(event, self._clock.now())
+                self._work[tool] = ToolTally(tool, done.succeeded + good, done.failed + (not good))
+        self._dispatcher.on_event(event, self._clock.now())
         self._tell()
 
     def _tell(self) -> None:
-        for event in self._board.news():
+        for event in self._registry.drain_events():
             self._conversation.emit(event)

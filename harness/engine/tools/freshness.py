@@ -7,13 +7,13 @@ from hashlib import sha256
 from math import isfinite
 
 from harness.events import FreshnessLabel, ToolCall, ToolOutcome
-from harness.policies.breakers.freshness import Freshness, Label, Observation
+from harness.policies.breakers.freshness import Freshness, FreshnessFinding, Observation
 from harness.tools.tool import Effect, Tool, ToolResult, shorten_line
 
 WORDS = {
     FreshnessLabel.STALE: "STALE: this is not the present state",
     FreshnessLabel.CACHED: "PERHAPS CACHED: this may not be the present state",
-    FreshnessLabel.UNVERIFIED: "NOT VERIFIED: nobody knows whether this still holds",
+    FreshnessLabel.UNVERIFIED: "NOT VERIFIED: this may be out of date",
     FreshnessLabel.UNKNOWN: "FRESHNESS UNKNOWN: there is nothing to compare this with",
 }
 NOT_RUN = frozenset({ToolOutcome.INVALID, ToolOutcome.DENIED, ToolOutcome.SKIPPED})
@@ -21,8 +21,8 @@ LONGEST = 400
 """Characters of the evidence: the name of a file may be as long as a model likes."""
 
 
-class Labels:
-    """Tells the policy what came of each call."""
+class FreshnessLabels:
+    """Labels results by the calls so far."""
 
     def __init__(self, *, strict: bool) -> None:
         """`strict`: every repeat is labelled."""
@@ -32,7 +32,7 @@ class Labels:
         """A turn begins at this Unix time."""
         self._freshness.begin_turn(at)
 
-    def label(self, tool: Tool, call: ToolCall, result: ToolResult, *, step: int, at: float) -> Label | None:
+    def label(self, tool: Tool, call: ToolCall, result: ToolResult, *, step: int, at: float) -> FreshnessFinding | None:
         """The label a result has to carry, or None. `at` is Unix time. Wants every call that ran, in order of end."""
         if _may_change_anything(tool, result):
             self._freshness.forget()
@@ -41,7 +41,7 @@ class Labels:
         revision, as_of = result.revision, result.as_of
         undated = result.undated or tool.caches is True
         resource = tool.resource(call.input) if tool.resource else None
-        label = self._freshness.see(
+        label = self._freshness.observe(
             Observation(
                 tool.name,
                 _digest(json.dumps(call.input, sort_keys=True, default=str)),
@@ -59,7 +59,7 @@ class Labels:
         return replace(label, evidence=shorten_line(label.evidence, LONGEST)) if label else None
 
 
-def with_label(text: str, label: Label, tool: str) -> str:
+def with_label(text: str, label: FreshnessFinding, tool: str) -> str:
     """The result for the model, with the label in front."""
     when = "" if label.as_of is None else f", as of {_date(label.as_of)}"
     return f"[{WORDS[label.label]} (result of {tool}{when}; {label.evidence}).]\n{text}"

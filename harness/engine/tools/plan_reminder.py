@@ -1,14 +1,13 @@
-"""Reminds the model of a plan that it has not looked at for long (lessons s05).
+"""Reminds the model of a plan that it has not touched for some steps of a turn.
 
-A plan that nobody asks for goes stale; one that is asked for too often is answered instead of the person. So it is
-counted in tool rounds, within one turn, and never without a plan (not over turns, and not over agents).
+A plan without reminders goes stale; with too many, the model answers the reminder instead of the user.
 """
 
 from collections.abc import Sequence
 
 from harness.engine.conversation import Conversation
 from harness.events import Block, Event, HistoryReplaced, PlanChanged, PlanItem, PlanReminded, TurnStarted
-from harness.model import plan_texts
+from harness.model import notices
 
 
 def is_due(plan: Sequence[PlanItem], rounds: int, every: int) -> bool:
@@ -32,12 +31,11 @@ class PlanReminder:
         self._rounds = 0
         self._near = False
         """The plan was written since the last round ended."""
-        conversation.observe(self._see)
 
-    def after_round(self) -> tuple[Block, ...]:
-        """What is said beside the results of a tool round; called once at the end of each.
+    def after_step(self) -> tuple[Block, ...]:
+        """The reminder beside the results of a step, if it is due; called once at the end of each.
 
-        It stands apart from the results, so that those that repeat each other still do.
+        It is a block of its own, so that repeated results stay equal.
         """
         self._rounds = 0 if self._near else self._rounds + 1
         self._near = False
@@ -46,9 +44,9 @@ class PlanReminder:
             return ()
         self._rounds = 0
         self._conversation.emit(PlanReminded(rounds, tuple(item.text for item in plan if item.is_open)))
-        return ({"type": "text", "text": plan_texts.reminder(plan, rounds)},)
+        return ({"type": "text", "text": notices.plan_reminder(plan, rounds)},)
 
-    def _see(self, event: Event) -> None:
+    def on_event(self, event: Event) -> None:
         match event:
             case TurnStarted():
                 self._rounds, self._near = 0, False

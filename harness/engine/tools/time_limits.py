@@ -1,8 +1,8 @@
-"""Every tool call has a time limit, whoever wrote the tool; one that does not end is given up.
+"""Every tool call has a time limit, and one that does not end is given up.
 
-A call that ran out of time, or is interrupted, is cancelled. Most end then. One that does not, such as a thread that
-blocks or a coroutine that catches its cancellation, must not keep the turn, the prompt or the end of the program
-waiting: the call is answered, it goes on by itself, and its end is reported when it comes.
+A call that ran out of time, or is interrupted, is cancelled. Most end then. One that does not, such as a blocking
+thread or a coroutine that catches its cancellation, must not hold up the turn or the end of the program: the call is
+answered, and its end is reported when it comes.
 """
 
 import asyncio
@@ -18,12 +18,12 @@ from harness.tools.tool import Effect, Tool, ToolContext, ToolResult
 ANSWER_S = 1.0
 """Seconds that the answer of a cancelled call waits for its end."""
 CLOSE_S = 6.0
-"""Seconds after which a coroutine that goes on in spite of its cancellation is closed: enough to end processes."""
+"""Seconds after which a coroutine that ignores its cancellation is closed: enough to end processes."""
 OWN_LIMIT_ANSWER_S = 15.0
 """The same as `ANSWER_S` for tools that keep a time limit of their own and end what they began, such as bash."""
 
 
-class StillRuns(asyncio.CancelledError):
+class CallStillRunning(asyncio.CancelledError):
     """The turn was interrupted, and the call could not be ended."""
 
 
@@ -42,10 +42,10 @@ class TimeLimits:
         self._report = report
         self._answer_s, self._close_s = answer_s, close_s
         self._left: set[asyncio.Task[None]] = set()
-        """Those that watch coroutines which were cancelled and go on."""
+        """Watch coroutines that ignore their cancellation."""
 
     def limit_of(self, tool: Tool) -> float:
-        """Seconds that a call of this tool may take; infinite where the tool ends by itself."""
+        """Seconds that a call of this tool may take; infinite where the tool has limits of its own."""
         if tool.timeout_s is not None:
             return tool.timeout_s
         return inf if tool.effect is Effect.DELEGATE else self._limit_s
@@ -53,7 +53,8 @@ class TimeLimits:
     async def run(self, tool: Tool, context: ToolContext, arguments: object) -> ToolResult:
         """The result of a call, also when its time was up.
 
-        Raises what the tool raises; CancelledError when it was cancelled and has ended, `StillRuns` when it goes on.
+        Raises what the tool raises; CancelledError when it was cancelled and has ended, `CallStillRunning` when it has
+        not ended.
         """
         limit = self.limit_of(tool)
         work = _Work(tool.name, tool.run(context, arguments))
@@ -62,7 +63,7 @@ class TimeLimits:
         except asyncio.CancelledError as cancelled:
             if await self._ended(work, limit):
                 raise
-            raise StillRuns from cancelled
+            raise CallStillRunning from cancelled
         if not work.task.done():
             return _timed_out(tool, limit, ended=await self._ended(work, limit))
         if work.task.cancelled():
@@ -80,7 +81,7 @@ class TimeLimits:
         return work.task.done() and not work.threads
 
     async def _watch(self, work: "_Work", answer_s: float, close_s: float) -> None:
-        """Close a cancelled call that goes on, at the latest when the program ends, and report what ends late."""
+        """Close a call that ignores its cancellation, at the latest when the program ends, and report a late end."""
         now = asyncio.get_running_loop().time
         began = now()
         try:
@@ -106,7 +107,7 @@ class _Work:
     def __init__(self, name: str, running: Awaitable[ToolResult]) -> None:
         self.name = name
         self.threads: list[asyncio.Future[None]] = []
-        """Those of it that go on although it was cancelled."""
+        """Its threads that still run after cancellation."""
         self._running = running
         self._closed = False
         context = contextvars.copy_context()
@@ -116,7 +117,7 @@ class _Work:
     def close(self) -> None:
         """End a coroutine that catches its cancellation: where it waits, GeneratorExit is raised.
 
-        Only one that catches that, too, goes on.
+        Only one that catches that, too, survives.
         """
         self._closed = True
         try:
@@ -140,5 +141,5 @@ def _timed_out(tool: Tool, limit: float, *, ended: bool) -> ToolResult:
     after = f"timed out after {limit:g} s"
     text = f"{tool.name} {after}, its time limit, and has no result. It may have done part of its work."
     if not ended:
-        text += " It could not be ended: it may go on and still have an effect, but its result will not come."
+        text += " It could not be ended: it may still run and have an effect, but its result will not come."
     return ToolResult(text, ToolOutcome.BROKEN, after, category=FailureCategory.TIMEOUT)

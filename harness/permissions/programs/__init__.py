@@ -17,8 +17,8 @@ from harness.permissions.programs import (
     system,
     text,
 )
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Simple
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import SimpleCommand
 
 PROGRAMS: Mapping[str, Program] = MappingProxyType(
     {
@@ -39,8 +39,8 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
 """Every program whose words are known, by its bare name."""
 
 
-def looks(simple: Simple, *, limited: bool = False) -> bool:
-    """A command does nothing but look, and ends by itself or, where it is `limited`, by something else.
+def looks(simple: SimpleCommand, *, limited: bool = False) -> bool:
+    """A command is read-only and terminates, or is terminated by a wrapper if `limited`.
 
     Which paths it may read is decided elsewhere.
     """
@@ -49,4 +49,4 @@ def looks(simple: Simple, *, limited: bool = False) -> bool:
     return parsed is not None and parsed.looks and (limited or parsed.ends)
 
 
-__all__ = ["PROGRAMS", "Parsed", "Program", "Role", "Use", "looks", "parse"]
+__all__ = ["PROGRAMS", "ParsedCommand", "Program", "WordRole", "WordUse", "looks", "parse"]

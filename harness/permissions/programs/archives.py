@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Use
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordUse
 from harness.permissions.programs.parsers import (
     FOLLOWED,
     READ,
@@ -21,7 +21,7 @@ from harness.permissions.programs.parsers import (
     plain,
     writer,
 )
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 
 
 def _old_style(values: str) -> Callable[[tuple[Word, ...]], tuple[Word, ...] | None]:
@@ -85,7 +85,7 @@ _TAR_MODES = {
 }
 
 
-def _tar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _tar(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     rewritten = _old_style(_TAR_VALUES)(words)
     parsed = None if rewritten is None else plain(program, rewritten)
     if parsed is None:
@@ -101,15 +101,15 @@ def _tar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             folder = joined(folder, value)
     uses = [use for use in parsed.uses if use.role is not WRITE or use.word not in archives]
     if mode != "create":
-        uses += [Use(READ, archive) for archive in archives]
+        uses += [WordUse(READ, archive) for archive in archives]
     if mode in ("create", "append", "delete"):
-        uses += [Use(WRITE, archive) for archive in archives]
+        uses += [WordUse(WRITE, archive) for archive in archives]
     if mode in ("create", "append", "compare"):
         role = FOLLOWED if parsed.has("h --dereference") else TREE
-        uses += [Use(role, joined(folder, word)) for word in parsed.operands]
-        uses += [Use(WRITE, word) for word in parsed.operands if parsed.has("--remove-files")]
+        uses += [WordUse(role, joined(folder, word)) for word in parsed.operands]
+        uses += [WordUse(WRITE, word) for word in parsed.operands if parsed.has("--remove-files")]
     if mode == "extract":
-        uses += [Use(WRITE, folder), *(Use(WRITE, joined(folder, word)) for word in parsed.operands)]
+        uses += [WordUse(WRITE, folder), *(WordUse(WRITE, joined(folder, word)) for word in parsed.operands)]
     # host:archive is fetched by a program of the user, or one that a variable names.
     lists = (
         mode == "list"
@@ -121,7 +121,7 @@ def _tar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     return replace(parsed, uses=tuple(uses), acts=not lists)
 
 
-def _zip(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _zip(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """zip follows links unless -y is given."""
     parsed = plain(program, words)
     if parsed is None or not parsed.operands:
@@ -129,21 +129,21 @@ def _zip(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     role = READ if not parsed.has("r R") else TREE if parsed.has("y") else FOLLOWED
     archive, files = parsed.operands[0], parsed.operands[1:]
     own = [use for use in parsed.uses if use.word not in parsed.operands]
-    uses = [*own, Use(WRITE, archive), Use(READ, archive), *(Use(role, word) for word in files)]
-    uses += [Use(WRITE, word) for word in files if parsed.has("m")]
+    uses = [*own, WordUse(WRITE, archive), WordUse(READ, archive), *(WordUse(role, word) for word in files)]
+    uses += [WordUse(WRITE, word) for word in files if parsed.has("m")]
     return replace(parsed, uses=tuple(uses))
 
 
-def _unzip(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _unzip(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     if parsed is None or not parsed.operands:
         return None
     archive = parsed.operands[0]
     # It looks for a.zip where there is no a, and matches * and ? in its name by itself.
-    uses = [Use(READ, replace(archive, text=f"{archive.text}.zip"))]
+    uses = [WordUse(READ, replace(archive, text=f"{archive.text}.zip"))]
     lists = program is _ZIPINFO or parsed.has("c l p t v z Z")
     if not lists and not parsed.has("d"):
-        uses.append(Use(WRITE, HERE))
+        uses.append(WordUse(WRITE, HERE))
     plainly = named([archive]) and not re.search(r"[*?\[\\]", archive.text)
     return replace(and_uses(parsed, uses), acts=parsed.acts or not lists or not plainly)
 
@@ -169,7 +169,7 @@ def _packs(suffix: str, others: str) -> Parser:
     `suffix`: of the files that it makes; `others`: of those that it unpacks as well.
     """
 
-    def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    def read(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
         parsed = plain(program, words)
         # Of several modes the last one counts: xz -t -z packs.
         another = parsed is not None and parsed.has("d z --decompress --uncompress --compress")
@@ -180,7 +180,7 @@ def _packs(suffix: str, others: str) -> Parser:
             stem, dot, ending = word.text.rpartition(".")
             unpacks = dot and ending in (suffix, *others.split())
             written += [word, replace(word, text=stem if unpacks else f"{word.text}.{suffix}")]
-        return replace(and_uses(parsed, [Use(WRITE, word) for word in written]), acts=True)
+        return replace(and_uses(parsed, [WordUse(WRITE, word) for word in written]), acts=True)
 
     return read
 
@@ -229,7 +229,7 @@ _LZ4 = Program(
 )
 
 
-def _ar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _ar(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """`ar t lib.a` lists. `ar p` may print any file: a thin archive only names its members."""
     if not words or not words[0].known or any(word.text[:1] == "@" or word.text[:2] == "--" for word in words):
         return None
@@ -241,21 +241,21 @@ def _ar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     if not rest:
         return None
     archive, members = rest[0], rest[1:]
-    uses = [Use(READ, archive)]
+    uses = [WordUse(READ, archive)]
     if keys[0] in "dmqrs":
-        uses.append(Use(WRITE, archive))
+        uses.append(WordUse(WRITE, archive))
     if keys[0] in "qr":
-        uses += [Use(READ, word) for word in members]
+        uses += [WordUse(READ, word) for word in members]
     if keys[0] == "x":
-        uses += [Use(WRITE, word) for word in (HERE, *members)]
+        uses += [WordUse(WRITE, word) for word in (HERE, *members)]
     lists = re.fullmatch(r"t[vO]*", keys) and named(rest)
-    return Parsed(program, operands=rest, uses=tuple(uses), acts=not lists)
+    return ParsedCommand(program, operands=rest, uses=tuple(uses), acts=not lists)
 
 
 _JAR_LISTS = names("-t --list -f --file -v --verbose")
 
 
-def _jar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _jar(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     rewritten = _old_style("fme")(words)
     if rewritten is None or any(word.text[:1] == "@" for word in rewritten):
         return None
@@ -265,14 +265,14 @@ def _jar(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     uses = list(parsed.uses)
     lists = all(name in _JAR_LISTS for name, _ in parsed.options) and parsed.has("t --list") and named(words)
     if lists:
-        uses = [Use(READ, use.word) if use.role is WRITE else use for use in uses]
+        uses = [WordUse(READ, use.word) if use.role is WRITE else use for use in uses]
     else:
-        uses += [Use(READ, use.word) for use in parsed.uses if use.role is WRITE]
-        uses += [Use(TREE, word) for word in parsed.operands] + [Use(WRITE, HERE)]
+        uses += [WordUse(READ, use.word) for use in parsed.uses if use.role is WRITE]
+        uses += [WordUse(TREE, word) for word in parsed.operands] + [WordUse(WRITE, HERE)]
     return replace(parsed, uses=tuple(uses), acts=not lists)
 
 
-def _cpio(parsed: Parsed) -> bool:
+def _cpio(parsed: ParsedCommand) -> bool:
     return parsed.has("t --list") and not parsed.operands
 
 
@@ -283,7 +283,9 @@ _SEVEN = Program(
     writes="o w",
     operands=(TEXT, WRITE, TREE),
     looks=False,
-    parser=lambda program, words: (found := changed_in_place(program, words)) and and_uses(found, [Use(WRITE, HERE)]),
+    parser=lambda program, words: (
+        (found := changed_in_place(program, words)) and and_uses(found, [WordUse(WRITE, HERE)])
+    ),
 )
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, parse
 from harness.permissions.programs.scripts import CLASS, TWO_READINGS, NotHarmless
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 
 _BRACKET = rf"\[\^?(?:{CLASS}|[^\[\]\\/\n]|\\[^\]\n])+\]"
 _TOKENS = re.compile(
@@ -38,11 +38,11 @@ class _Token:
     kind: str
     text: str
     spaced: bool = False
-    """A blank stands behind it."""
+    """Followed by a blank."""
 
 
 def _awk_tokens(text: str) -> list[_Token]:
-    """The tokens of a program; raises NotHarmless where awks may differ in what is a regular expression."""
+    """The tokens of a program; raises NotHarmless where awk implementations may differ about regular expressions."""
     tokens: list[_Token] = []
     conditions: list[bool] = []
     closed_condition = False
@@ -172,7 +172,7 @@ def _loops_end(rule: list[_Token]) -> bool:
 
 
 def _changed_behind(texts: list[str], begin: int) -> set[str] | None:
-    """Names of variables and arrays that the tokens from there on may change; None where it cannot be told."""
+    """Names of variables and arrays that the tokens from there on may change; None if it is unknown."""
     changed = set()
     for at in range(begin, len(texts)):
         if texts[at] in ("sub", "gsub", "split", "asort", "asorti", "patsplit", "match"):
@@ -212,7 +212,7 @@ def _grows(texts: list[str], variable: str) -> bool:
     return False
 
 
-def _awk(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _awk(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = parse(replace(program, parser=None), words)
     if parsed is None or parsed.has("f") or (len(words) == 1 and parsed.has("--help --version")):
         return parsed
@@ -224,7 +224,7 @@ def _awk(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             return None
     script = parsed.operands[:1]
     if script and not (script[0].known and _harmless_awk(script[0].text)):
-        return replace(parsed, uses=(*parsed.uses, Use(Role.COMMAND, script[0])))
+        return replace(parsed, uses=(*parsed.uses, WordUse(WordRole.COMMAND, script[0])))
     return parsed
 
 
@@ -232,7 +232,7 @@ _AWK = Program(
     flags="--help --version",
     texts="Fv",
     commands="f",
-    operands=(Role.TEXT, Role.READ),
+    operands=(WordRole.TEXT, WordRole.READ),
     unless="f",
     permutes=False,
     parser=_awk,

@@ -1,4 +1,4 @@
-"""What bash does by itself: echo, test, set and their like, and the few programs of the same kind.
+"""Builtins of bash: echo, test, set and their like, and the few programs of the same kind.
 
 Built-ins that evaluate are not here, such as `printf -v`, `test -v`, read and let: a subscript in a name is expanded,
 and may run a command. cd, pushd and popd change what all other words mean, and are known where the folders are.
@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
+from harness.permissions.shell.syntax import Word, WordKind
 
-_TEXT = (Role.TEXT,)
+_TEXT = (WordRole.TEXT,)
 
 # ── test, [ and [[ ──────────────────────────────────────────────────────────────────────────────
 
@@ -24,7 +24,7 @@ _NUMBERS_OF_BASH = ("$?", "$#", "$$")
 _NUMBER = re.compile(r"[-+]?[0-9]+")
 
 
-def _test(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _test(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """One test: an operator and a word, a word alone, or two with an operator between; a ! before it.
 
     The number of words decides how bash reads them, so that a word that may be none, or several, is not in the grammar.
@@ -38,47 +38,47 @@ def _test(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     return _tested(program, words, computes=False)
 
 
-def _bracket(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _bracket(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     if not words or not words[-1].known or words[-1].text != "]":
         return None
     return _test(program, words[:-1])
 
 
-def _conditional(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """[[ ]], of which the reader makes one command for each test; what is in it is never split."""
+def _conditional(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """[[ ]], which the reader turns into one command per test; its content is never split."""
     if not words or words[-1].text != "]]":
         return None
     return _tested(program, words[:-1], computes=True)
 
 
-def _tested(program: Program, words: tuple[Word, ...], *, computes: bool) -> Parsed | None:
+def _tested(program: Program, words: tuple[Word, ...], *, computes: bool) -> ParsedCommand | None:
     texts = [word.text for word in words]
     match texts:
         case [_]:
-            roles = [Role.TEXT]
+            roles = [WordRole.TEXT]
         case [operator, _] if operator in _FILES:
-            roles = [Role.TEXT, Role.LIST]
+            roles = [WordRole.TEXT, WordRole.LIST]
         case [operator, _] if operator in _TEXTS:
-            roles = [Role.TEXT, Role.TEXT]
+            roles = [WordRole.TEXT, WordRole.TEXT]
         case [operator, number] if operator == "-t" and number.isascii() and number.isdigit():
-            roles = [Role.TEXT, Role.TEXT]
+            roles = [WordRole.TEXT, WordRole.TEXT]
         case [_, operator, _] if operator in _SAME or (operator == "=~" and computes):
-            roles = [Role.TEXT] * 3
+            roles = [WordRole.TEXT] * 3
         case [_, operator, _] if operator in _PAIRS:
-            roles = [Role.LIST, Role.TEXT, Role.LIST]
+            roles = [WordRole.LIST, WordRole.TEXT, WordRole.LIST]
         case [_, operator, _] if operator in _ORDER:
             if not all(_is_number(word, computes=computes) for word in (words[0], words[2])):
                 return None
-            roles = [Role.TEXT] * 3
+            roles = [WordRole.TEXT] * 3
         case _:
             return None
     if any(
-        role is Role.LIST and not (word.kind is WordKind.LITERAL or word.single)
+        role is WordRole.LIST and not (word.kind is WordKind.LITERAL or word.single)
         for role, word in zip(roles, words, strict=True)
     ):
         return None
-    uses = tuple(Use(role, word) for role, word in zip(roles, words, strict=True))
-    return Parsed(program, operands=words, uses=uses)
+    uses = tuple(WordUse(role, word) for role, word in zip(roles, words, strict=True))
+    return ParsedCommand(program, operands=words, uses=uses)
 
 
 def _is_number(word: Word, *, computes: bool) -> bool:
@@ -91,16 +91,16 @@ def _is_number(word: Word, *, computes: bool) -> bool:
 # ── the others ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _numbers_only(parsed: Parsed) -> bool:
+def _numbers_only(parsed: ParsedCommand) -> bool:
     return all(re.fullmatch(r"[0-9]+|\$\?", word.text) for word in parsed.operands)
 
 
-def _jobs_only(parsed: Parsed) -> bool:
+def _jobs_only(parsed: ParsedCommand) -> bool:
     """wait 123 %1 $!: a name would be computed with some options."""
     return all(re.fullmatch(r"[0-9]+|%[0-9]+|\$!", word.text) for word in parsed.operands)
 
 
-def _set(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _set(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """set -eux, +x, -o pipefail: bare it prints every variable, and other words become $1 and $2."""
     if not words or not all(word.known for word in words):
         return None
@@ -114,26 +114,26 @@ def _set(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             if position == len(texts) or texts[position] not in ("pipefail", "errexit", "nounset", "xtrace"):
                 return None
         position += 1
-    return Parsed(program, operands=words, uses=tuple(Use(Role.TEXT, word) for word in words))
+    return ParsedCommand(program, operands=words, uses=tuple(WordUse(WordRole.TEXT, word) for word in words))
 
 
-def _ends_by_itself(parsed: Parsed) -> bool:
+def _ends_by_itself(parsed: ParsedCommand) -> bool:
     """sleep for a number of seconds, minutes, hours or days."""
     return all(word.known and re.fullmatch(r"[0-9]*\.?[0-9]+[smhd]?", word.text) for word in parsed.operands)
 
 
-def _names_commands(parsed: Parsed) -> bool:
+def _names_commands(parsed: ParsedCommand) -> bool:
     """command -v and -V, which only say where a command is; `command` alone runs it."""
     return parsed.has("vV")
 
 
-def _says(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _says(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Words that are printed or passed over, whatever they are; file patterns list names."""
-    roles = (Role.LIST if word.kind is WordKind.GLOB else Role.TEXT for word in words)
-    return Parsed(program, operands=words, uses=tuple(map(Use, roles, words)))
+    roles = (WordRole.LIST if word.kind is WordKind.GLOB else WordRole.TEXT for word in words)
+    return ParsedCommand(program, operands=words, uses=tuple(map(WordUse, roles, words)))
 
 
-def _prints(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _prints(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """printf with a known format: -v and %n assign variables."""
     if words and words[0].known and words[0].text == "--":
         words = words[1:]

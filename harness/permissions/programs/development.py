@@ -22,9 +22,9 @@ another one that first asks the folder which of them it shall be:
   `pip.py` of the folder. `pip list` does not. `pip freeze` asks git and hg about editable packages, and hg obeys
   `.hg/hgrc`; `pip config` shows addresses with passwords.
 * `docker inspect`, `docker compose config`, `kubectl describe`, `kubectl get -o yaml`, `systemctl show`, `gh --jq env`
-  show variables and secrets. `docker logs`, `kubectl logs` and `journalctl` show what is outside the workspace.
-* `gh` may only be given names: an address, or `HOST/OWNER/REPO`, says who is asked, and what it is sent.
-* `brew info` takes the path of a formula, which is a program; `apt show` that of a package.
+  show variables and secrets. `docker logs`, `kubectl logs` and `journalctl` show data from outside the workspace.
+* `gh` may only be given names: an address, or `HOST/OWNER/REPO`, selects the server and the data sent to it. * `brew
+info` takes the path of a formula, which is a program; `apt show` that of a package.
 
 Whether a program is the one it should be, and not a file of the workspace, is not decided here.
 """
@@ -35,21 +35,21 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse
 from harness.permissions.programs.parsers import Parser, and_uses, joined, loose, named, plain
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 COMMAND, EXECUTE, READ, TEXT, TREE, WRITE = (
-    Role.COMMAND,
-    Role.EXECUTE,
-    Role.READ,
-    Role.TEXT,
-    Role.TREE,
-    Role.WRITE,
+    WordRole.COMMAND,
+    WordRole.EXECUTE,
+    WordRole.READ,
+    WordRole.TEXT,
+    WordRole.TREE,
+    WordRole.WRITE,
 )
 
 
-def _only(options: str) -> Callable[[Parsed], bool]:
+def _only(options: str) -> Callable[[ParsedCommand], bool]:
     """These options are given, and no others."""
     allowed = names(options)
     return lambda parsed: bool(parsed.options) and all(name in allowed for name, _ in parsed.options)
@@ -58,9 +58,9 @@ def _only(options: str) -> Callable[[Parsed], bool]:
 def _version(forms: str = "--version", otherwise: Parser | None = None) -> Program:
     """A program that looks where one of these words is all that it is given."""
 
-    def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    def read(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
         if len(words) == 1 and words[0].known and words[0].text in names(forms):
-            return Parsed(program, options=((words[0].text, None),))
+            return ParsedCommand(program, options=((words[0].text, None),))
         found = otherwise(program, words) if otherwise is not None else None
         return found and replace(found, acts=True)
 
@@ -70,7 +70,7 @@ def _version(forms: str = "--version", otherwise: Parser | None = None) -> Progr
 # ── interpreters ────────────────────────────────────────────────────────────────────────────────
 
 
-def _arguments(words: tuple[Word, ...]) -> list[Use] | None:
+def _arguments(words: tuple[Word, ...]) -> list[WordUse] | None:
     """What a script is given may be files that it reads, values in options included."""
     uses = []
     for word in words:
@@ -79,11 +79,11 @@ def _arguments(words: tuple[Word, ...]) -> list[Use] | None:
         value = word.text.partition("=")[2]
         if word.text.startswith("-") and not value:
             value = word.text[2:] if re.search(r"[/.~]", word.text) else ""
-        uses += [Use(READ, word), *([Use(READ, Word(value, word.kind))] if value else [])]
+        uses += [WordUse(READ, word), *([WordUse(READ, Word(value, word.kind))] if value else [])]
     return uses
 
 
-def _interprets(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _interprets(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Options end with the script, or with the text that is run; what follows belongs to the script."""
     for number in range(1, len(words) + 1):
         parsed = plain(program, words[:number])
@@ -130,8 +130,8 @@ _OTHER = _interpreter("qQns", version="--version", commands="e E c r")
 # ── make ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _make(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """What is run stands in the makefile, and in variables that are set."""
+def _make(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """The makefile and the variables define the commands."""
     parsed = plain(program, words)
     if parsed is None:
         return None
@@ -139,10 +139,10 @@ def _make(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     for name, value in parsed.options:
         if name in ("-C", "--directory") and value is not None:
             folder = joined(folder, value)
-    uses = [Use(COMMAND, word) for word in parsed.operands if "=" in word.text]
+    uses = [WordUse(COMMAND, word) for word in parsed.operands if "=" in word.text]
     files = [value for name, value in parsed.options if name in ("-f", "--file", "--makefile") and value is not None]
     files = files or [Word(name) for name in ("GNUmakefile", "makefile", "Makefile")]
-    return and_uses(parsed, [*uses, *(Use(EXECUTE, joined(folder, name)) for name in files)])
+    return and_uses(parsed, [*uses, *(WordUse(EXECUTE, joined(folder, name)) for name in files)])
 
 
 _MAKE = Program(
@@ -159,7 +159,7 @@ _MAKE = Program(
 )
 
 
-def _make_version(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _make_version(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     found = _version("--version -v").parser
     assert found is not None
     return found(program, words) or _make(_MAKE, words)
@@ -168,7 +168,7 @@ def _make_version(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 # ── containers ──────────────────────────────────────────────────────────────────────────────────
 
 
-def _mounts(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _mounts(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """`docker run`: a folder of this machine that the container sees may be read and changed by it."""
     uses = []
     for number, word in enumerate(words):
@@ -188,8 +188,8 @@ def _mounts(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             sources = [value if name == "--env-file" else value.partition(":")[0]]
         for source in filter(None, sources):
             place = Word(source, home=home and source.startswith("~"))
-            uses += [Use(READ, place)] if name == "--env-file" else [Use(TREE, place), Use(WRITE, place)]
-    return Parsed(program, operands=words, uses=tuple(uses))
+            uses += [WordUse(READ, place)] if name == "--env-file" else [WordUse(TREE, place), WordUse(WRITE, place)]
+    return ParsedCommand(program, operands=words, uses=tuple(uses))
 
 
 _RUN = Program(looks=False, parser=_mounts)
@@ -240,7 +240,7 @@ _KINDS = names(
 """What kubectl may show in a table: none of them shows a secret there."""
 
 
-def _gets(parsed: Parsed) -> bool:
+def _gets(parsed: ParsedCommand) -> bool:
     """`kubectl get pods,svc`, `get pod NAME`, `get pod/NAME svc/NAME`."""
     if not parsed.operands or not named(parsed.operands):
         return False
@@ -292,7 +292,7 @@ _HELM = Program(
 # ── forges ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _asks_about_names(parsed: Parsed) -> bool:
+def _asks_about_names(parsed: ParsedCommand) -> bool:
     """Numbers, branches, OWNER/REPO: nothing that names another server."""
     values = [value for name, value in parsed.options if name in ("-R", "--repo")]
     words = (*parsed.operands, *(value for value in values if value is not None))
@@ -372,11 +372,11 @@ _GH = Program(
 # ── packages of the system, and its services ────────────────────────────────────────────────────
 
 
-def _plain_names(parsed: Parsed) -> bool:
+def _plain_names(parsed: ParsedCommand) -> bool:
     return named(parsed.operands) and all("/" not in word.text for word in parsed.operands)
 
 
-def _asks_first(parsed: Parsed) -> bool:
+def _asks_first(parsed: ParsedCommand) -> bool:
     """rpm: -i is "install" unless -q goes before."""
     return bool(parsed.options) and parsed.options[0][0] in ("-q", "--query")
 
@@ -472,8 +472,8 @@ _PIP = Program(
         ),
     },
 )
-"""It reads its settings from the folders of the user and of the system, and what is installed from lists, without
-loading any of it. To install something is to run it."""
+"""It reads settings from user and system folders, and lists of installed packages, without loading any of them. To
+install something is to run it."""
 
 
 def _compiles(executes: str, writes: str = "-o -MF -MT -MQ") -> Parser:

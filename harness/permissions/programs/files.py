@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Use
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordUse
 from harness.permissions.programs.parsers import (
     COMMAND,
     EXECUTE,
@@ -28,7 +28,7 @@ from harness.permissions.programs.parsers import (
     plain,
     writer,
 )
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 # ── cp, mv, ln, install, rsync ──────────────────────────────────────────────────────────────────
 
@@ -41,20 +41,20 @@ def _copies(*, changes: str = "") -> Parser:
     `changes`: options with which the sources are changed or removed as well; "always": they are.
     """
 
-    def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    def read(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
         parsed = plain(program, words)
         if parsed is None:
             return None
         folders = [value for name, value in parsed.options if name in _FOLDER.split() and value is not None]
         sources = parsed.operands if folders or len(parsed.operands) < 2 else parsed.operands[:-1]
         target = folders[-1] if folders else parsed.operands[-1] if len(parsed.operands) > 1 else HERE
-        uses = [Use(WRITE, HERE)] if target is HERE else []
+        uses = [WordUse(WRITE, HERE)] if target is HERE else []
         for source in sources:
             name = posixpath.basename(source.text.rstrip("/"))
             if source.kind is not WordKind.PIPE and name not in ("", ".", ".."):
-                uses.append(Use(WRITE, joined(target, Word(name, source.kind))))
+                uses.append(WordUse(WRITE, joined(target, Word(name, source.kind))))
         if changes and (changes == "always" or parsed.has(changes)):
-            uses += [Use(WRITE, source) for source in sources]
+            uses += [WordUse(WRITE, source) for source in sources]
         return and_uses(parsed, uses)
 
     return read
@@ -99,7 +99,7 @@ _LINK = Program(
     looks=False,
     parser=_copies(),
 )
-"""Who has a link to a folder has all that is in it."""
+"""A link to a folder gives access to all of its content."""
 _INSTALL = Program(
     flags="bcCpTvZ --compare --preserve-timestamps --no-target-directory --verbose",
     texts="g m o S --group --mode --owner --suffix",
@@ -152,7 +152,7 @@ _SCP = Program(
 _DD_TEXTS = names("bs cbs conv count ibs iflag iseek obs oflag oseek seek skip status")
 
 
-def _dd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _dd(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     uses = []
     for word in words:
         name, equals, value = word.text.partition("=")
@@ -161,33 +161,33 @@ def _dd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             return None
         if word.kind is WordKind.UNKNOWN and re.fullmatch(r"~/[\w./-]+", value):
             # bash puts the home folder there, other shells do not.
-            uses += [Use(role, Word(value, home=True)), Use(role, Word(value))]
+            uses += [WordUse(role, Word(value, home=True)), WordUse(role, Word(value))]
         elif word.known:
-            uses.append(Use(role, Word(value)))
+            uses.append(WordUse(role, Word(value)))
         else:
             return None
-    return Parsed(program, operands=words, uses=tuple(uses))
+    return ParsedCommand(program, operands=words, uses=tuple(uses))
 
 
-def _splits(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """What is written has only the beginning of its name in a word."""
+def _splits(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """Only the beginning of an output file's name is in a word."""
     parsed = plain(program, words)
     if parsed is None:
         return None
     prefixes = [use.word for use in parsed.uses if use.role is WRITE]
     folders = [replace(word, text=posixpath.dirname(word.text) or ".") for word in prefixes] or [HERE]
-    return and_uses(parsed, [Use(WRITE, folder) for folder in folders])
+    return and_uses(parsed, [WordUse(WRITE, folder) for folder in folders])
 
 
 # ── editors and databases ───────────────────────────────────────────────────────────────────────
 
 
-def _vi(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """Behind a + stands a command of the editor, which may be one of the shell."""
+def _vi(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """A + introduces an editor command, which may run a shell."""
     parsed = changed_in_place(program, words)
     if parsed is None:
         return None
-    return and_uses(parsed, [Use(COMMAND, word) for word in parsed.operands if re.match(r"!|\+\D", word.text)])
+    return and_uses(parsed, [WordUse(COMMAND, word) for word in parsed.operands if re.match(r"!|\+\D", word.text)])
 
 
 _VI = Program(
@@ -379,7 +379,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             parser=lambda program, words: (
                 (found := plain(program, words))
                 # With -o the first operand is only read.
-                and and_uses(found, [Use(WRITE, HERE), *(Use(READ, word) for word in found.operands[:1])])
+                and and_uses(found, [WordUse(WRITE, HERE), *(WordUse(READ, word) for word in found.operands[:1])])
             ),
         ),
         # Keys and ciphers.

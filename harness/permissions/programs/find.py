@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse
+from harness.permissions.shell.syntax import Word, WordKind
 
 _FLAGS = names(
     "-empty -print -print0 -ls -true -false -prune -quit -readable -writable -executable -xdev -mount -depth -d "
@@ -32,7 +32,7 @@ class FindSearch:
     roots: tuple[Word, ...]
     """Where it begins; the current folder if none is named. It goes down without a limit, and follows no links."""
     names: tuple[str, ...] = ()
-    """Patterns of -name, all of which a file must fit; empty: any name."""
+    """Patterns of -name that a file must all match; empty: any name."""
     plain_files: bool = False
     """Only regular files, so that a link is not among them."""
 
@@ -44,7 +44,7 @@ class _Find:
     roots: list[Word] = field(default_factory=list)
     tests: list[tuple[str, str]] = field(default_factory=list)
     """Tests and actions in order, each with its first value."""
-    uses: list[Use] = field(default_factory=list)
+    uses: list[WordUse] = field(default_factory=list)
     turning: list[Word] = field(default_factory=list)
     acts: bool = False
 
@@ -62,14 +62,14 @@ def search_of(words: tuple[Word, ...]) -> FindSearch | None:
     return FindSearch(roots, tuple(value for name, value in before if name == "-name"), ("-type", "f") in before)
 
 
-def _find(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _find(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     read = _read_find(words)
     if read is None:
         return None
-    role = Role.WRITE if any(name == "-delete" for name, _ in read.tests) else Role.LIST
-    uses = (*(Use(role, root) for root in read.roots or [HERE]), *read.uses)
+    role = WordRole.WRITE if any(name == "-delete" for name, _ in read.tests) else WordRole.LIST
+    uses = (*(WordUse(role, root) for root in read.roots or [HERE]), *read.uses)
     options = tuple((name, Word(value)) for name, value in read.tests)
-    return Parsed(program, options, tuple(read.roots), uses, read.acts, tuple(read.turning))
+    return ParsedCommand(program, options, tuple(read.roots), uses, read.acts, tuple(read.turning))
 
 
 def _read_find(words: tuple[Word, ...]) -> _Find | None:
@@ -107,17 +107,17 @@ def _read_test(read: _Find, name: str, rest: list[Word]) -> bool:
         return False
     if writes:
         read.acts = True
-        read.uses.append(Use(Role.WRITE, value))
+        read.uses.append(WordUse(WordRole.WRITE, value))
         if name == "-fprintf" and (not rest or not rest.pop(0).known):
             return False
     elif name in _FILES or (dates and dates[1] != "t"):
-        read.uses.append(Use(Role.LIST, value))
+        read.uses.append(WordUse(WordRole.LIST, value))
     read.tests.append((name, value.text))
     return True
 
 
 def _skip_command(rest: list[Word]) -> bool:
-    """Pass over the command behind -exec, which is judged by itself; a pattern could bring the end of it."""
+    """Skip the command after -exec, which is judged separately; a pattern could bring the end of it."""
     before = ""
     while rest:
         word = rest.pop(0)
@@ -131,4 +131,4 @@ def _skip_command(rest: list[Word]) -> bool:
     return False
 
 
-PROGRAMS: Mapping[str, Program] = MappingProxyType({"find": Program(operands=(Role.LIST,), parser=_find)})
+PROGRAMS: Mapping[str, Program] = MappingProxyType({"find": Program(operands=(WordRole.LIST,), parser=_find)})

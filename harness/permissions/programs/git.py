@@ -3,9 +3,9 @@
 Most operands of git are revisions, paths, or both in one word (`HEAD~2:src/a.py`, `:0:.env`, `:(top)docs`). Which it is
 depends on the repository, so every part of a word that may be a path counts as one.
 
-What is not in the grammar: an abbreviated option, an option that runs a program (`--ext-diff`, `--show-signature`, `-O`
-of grep), that reads names from its input (`--stdin`, `--batch`), that opens a manual (`--help`), or that another
-version of git reads differently. Settings of the repository may still name programs that git runs while it looks;
+Not in the grammar: an abbreviated option, an option that runs a program (`--ext-diff`, `--show-signature`, `-O` of
+grep), that reads names from its input (`--stdin`, `--batch`), that opens a manual (`--help`), or that another version
+of git reads differently. Settings of the repository may still name programs that git runs while it looks;
 `harness.processes.git_safety` is about those.
 """
 
@@ -17,8 +17,8 @@ from harness.permissions.name_sets import names
 from harness.permissions.programs.git_actions import ACTIONS
 from harness.permissions.programs.git_revisions import CERTAIN_PATH
 from harness.permissions.programs.git_views import CONFIG_FILE, TEXTS, VIEWS
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import Word, WordKind
 from harness.processes.git_safety import harmless_setting
 
 # ── before the subcommand ───────────────────────────────────────────────────────────────────────
@@ -46,7 +46,7 @@ class GlobalOptions:
     elsewhere: bool = False
     """Another repository or work tree is named, whose settings git obeys."""
     opaque: bool = False
-    """Settings or an option with which any command may stand behind the name of the subcommand."""
+    """Settings or an option that may turn the subcommand into any command."""
 
 
 def global_options(words: tuple[Word, ...]) -> GlobalOptions:
@@ -88,12 +88,12 @@ def _is_harmless(setting: str) -> bool:
     return harmless_setting(name, value if equals else "true")
 
 
-def _git(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _git(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     given = global_options(words)
     if not given.plain:
         return None
     if not given.rest:
-        return Parsed(program, folder=_folder(given.folders)) if given.showing or not words else None
+        return ParsedCommand(program, folder=_folder(given.folders)) if given.showing or not words else None
     name, rest = given.rest[0], given.rest[1:]
     inner = program.subcommands.get(name.text) if name.known else None
     parsed = None if inner is None else parse(inner, rest)
@@ -102,10 +102,10 @@ def _git(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     folder = _folder(given.folders)
     if any(use.word.kind is WordKind.GLOB for use in parsed.uses):
         return None  # the shell looks for it in the current folder, git for what was found in another one
-    moving = [use for use in parsed.uses if use.role is not Role.TEXT and use is not CONFIG_FILE]
-    moved = [Use(use.role, _within(folder, use.word)) for use in moving]
+    moving = [use for use in parsed.uses if use.role is not WordRole.TEXT and use is not CONFIG_FILE]
+    moved = [WordUse(use.role, _within(folder, use.word)) for use in moving]
     from_top = [use for use in parsed.uses if use.top]
-    return replace(parsed, folder=folder, uses=(Use(Role.READ, folder), *moved, *from_top))
+    return replace(parsed, folder=folder, uses=(WordUse(WordRole.READ, folder), *moved, *from_top))
 
 
 def _folder(folders: tuple[Word, ...]) -> Word:
@@ -141,7 +141,7 @@ _SUBCOMMANDS: Mapping[str, Program] = MappingProxyType(
                     flags="p k u a q S --patch --keep-index --no-keep-index --include-untracked --all --staged --quiet",
                     texts="m --message",
                     reads="--pathspec-from-file",
-                    operands=(Role.WRITE,),
+                    operands=(WordRole.WRITE,),
                     looks=False,
                 ),
             },
@@ -155,7 +155,7 @@ _SUBCOMMANDS: Mapping[str, Program] = MappingProxyType(
                     Program(operands=TEXTS, looks=False),
                 ),
                 "replay": Program(looks=False),
-                "run": Program(operands=(Role.COMMAND,), permutes=False, looks=False),
+                "run": Program(operands=(WordRole.COMMAND,), permutes=False, looks=False),
             },
         ),
         "submodule": replace(
@@ -163,13 +163,13 @@ _SUBCOMMANDS: Mapping[str, Program] = MappingProxyType(
             subcommands={
                 **VIEWS["submodule"].subcommands,
                 "foreach": Program(
-                    flags="--recursive --quiet", operands=(Role.COMMAND,), permutes=False, free=True, looks=False
+                    flags="--recursive --quiet", operands=(WordRole.COMMAND,), permutes=False, free=True, looks=False
                 ),
                 "update": Program(
                     flags="N f --init --recursive --remote --force --checkout --merge --rebase --no-fetch",
                     texts="--depth --jobs",
                     reads="--reference",
-                    operands=(Role.WRITE,),
+                    operands=(WordRole.WRITE,),
                     looks=False,
                 ),
                 **dict.fromkeys(("init", "deinit", "sync"), Program(flags="f --all --recursive", looks=False)),
@@ -182,11 +182,11 @@ _SUBCOMMANDS: Mapping[str, Program] = MappingProxyType(
                 "add": Program(
                     flags="f d q --force --detach --checkout --no-checkout --lock --quiet --track --no-track --orphan",
                     texts="b B --reason",
-                    operands=(Role.WRITE, Role.TEXT),
+                    operands=(WordRole.WRITE, WordRole.TEXT),
                     looks=False,
                 ),
-                "remove": Program(flags="f --force", operands=(Role.WRITE,), looks=False),
-                "move": Program(flags="f --force", operands=(Role.WRITE,), looks=False),
+                "remove": Program(flags="f --force", operands=(WordRole.WRITE,), looks=False),
+                "move": Program(flags="f --force", operands=(WordRole.WRITE,), looks=False),
                 "prune": Program(flags="n v --dry-run --verbose", operands=(), looks=False),
             },
         ),
@@ -199,40 +199,40 @@ _SUBCOMMANDS: Mapping[str, Program] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class GitListing:
     """A command of git that prints nothing but names of files that it tracks, one in each line."""
 
     patterns: tuple[str, ...] = ()
-    """Pathspecs of git to which it is limited; empty: all files below `folder`."""
+    """Pathspecs of git that limit it; empty: all files below `folder`."""
     folder: Word = HERE
     """Where it works, from the current folder."""
     top: bool = False
     """The names count from the top of the repository, and all of its files are meant."""
 
 
-def listing_of(parsed: Parsed) -> Listing | None:
+def listing_of(parsed: ParsedCommand) -> GitListing | None:
     """Which tracked files a command that only looks may print; None where it may print something else."""
     patterns, folder = tuple(word.text for word in parsed.operands), parsed.folder or HERE
     if not parsed.looks or not all(word.known for word in parsed.operands):
         return None
     if parsed.program is VIEWS["ls-files"]:
         plain = all(name in _PLAIN_LISTING for name, _ in parsed.options)
-        return Listing(patterns, folder) if plain else None
+        return GitListing(patterns, folder) if plain else None
     if parsed.program is VIEWS["diff"]:
         # With a revision it prints names of files that may not be tracked any more.
         plain = parsed.has("--name-only") and all(
             name in ("--name-only", "--diff-filter") for name, _ in parsed.options
         )
-        return Listing((), folder, top=True) if plain and not patterns else None
+        return GitListing((), folder, top=True) if plain and not patterns else None
     if parsed.program is VIEWS["grep"]:
         given = {name for name, _ in parsed.options}
         if not given & _NAMES_OF_GREP or not given <= _NAMES_OF_GREP | _WAYS_OF_GREP:
             return None
         limits = patterns if given & {"-e", "-f"} else patterns[1:]
         if limits[:1] == ("--",):
-            return Listing(limits[1:], folder)
+            return GitListing(limits[1:], folder)
         # A revision may be among them, and is printed before each name.
-        return Listing(limits, folder) if all(map(CERTAIN_PATH.match, limits)) else None
+        return GitListing(limits, folder) if all(map(CERTAIN_PATH.match, limits)) else None
     return None
 
 

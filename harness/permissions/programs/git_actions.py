@@ -6,30 +6,30 @@ from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
-from harness.permissions.programs.git_revisions import Shown, always, paths_of, read_limited
+from harness.permissions.programs.git_revisions import ShownContent, always, paths_of, read_limited
 from harness.permissions.programs.git_views import DIFF, DIFF_MAYBE, TEXTS, checks_only
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Word
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import Word
 
 _ADDRESS = re.compile(r"(https?|ssh|git|ftps?)://|[\w.-]+@[\w.-]+:", re.ASCII)
 
 
-def _repositories(role: Role, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _repositories(role: WordRole, program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """The first operand is an address, or a folder of that role."""
     parsed = parse(replace(program, parser=None), words)
     if parsed is None or not parsed.operands or _ADDRESS.match(parsed.operands[0].text):
         return parsed
     first = parsed.operands[0]
     plain = Word(first.text.removeprefix("file://"), first.kind, home=first.home)
-    return replace(parsed, program=program, uses=(*parsed.uses, Use(role, plain)))
+    return replace(parsed, program=program, uses=(*parsed.uses, WordUse(role, plain)))
 
 
-def _checkout(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _checkout(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Operands are branches, revisions or paths that are written."""
     parsed = parse(replace(program, parser=None), words)
     if parsed is None:
         return None
-    written = [Use(Role.WRITE, path, top) for word in parsed.operands for path, top in paths_of(word)]
+    written = [WordUse(WordRole.WRITE, path, top) for word in parsed.operands for path, top in paths_of(word)]
     return replace(parsed, program=program, uses=(*parsed.uses, *written))
 
 
@@ -71,14 +71,14 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
         "rm": Program(
             flags="f n r q --force --dry-run --cached --ignore-unmatch --quiet --sparse",
             reads="--pathspec-from-file",
-            operands=(Role.WRITE,),
+            operands=(WordRole.WRITE,),
             looks=False,
         ),
-        "mv": Program(flags="f k n v --force --dry-run --verbose --sparse", operands=(Role.WRITE,), looks=False),
+        "mv": Program(flags="f k n v --force --dry-run --verbose --sparse", operands=(WordRole.WRITE,), looks=False),
         "clean": Program(
             flags="d f i n q x X --force --interactive --dry-run --quiet",
             texts="e --exclude",
-            operands=(Role.WRITE,),
+            operands=(WordRole.WRITE,),
             looks=False,
         ),
         "checkout": Program(
@@ -153,7 +153,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             maybe="--shared",
             writes="--separate-git-dir",
             executes="--template",
-            operands=(Role.WRITE,),
+            operands=(WordRole.WRITE,),
             most=1,
             looks=False,
         ),
@@ -167,10 +167,10 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             writes="--separate-git-dir",
             executes="--template",
             commands="u c --upload-pack --config",
-            operands=(Role.TEXT, Role.WRITE),
+            operands=(WordRole.TEXT, WordRole.WRITE),
             most=2,
             looks=False,
-            parser=partial(_repositories, Role.READ),
+            parser=partial(_repositories, WordRole.READ),
         ),
         "fetch": Program(
             flags=_NETWORK + " a k p P t u --append --keep --unshallow --update-shallow --prune-tags --multiple",
@@ -179,7 +179,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             commands="--upload-pack",
             operands=TEXTS,
             looks=False,
-            parser=partial(_repositories, Role.READ),
+            parser=partial(_repositories, WordRole.READ),
         ),
         "pull": Program(
             flags=_NETWORK + " " + _MERGE + " r a k p t --no-rebase --unshallow",
@@ -188,7 +188,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             commands="--upload-pack",
             operands=TEXTS,
             looks=False,
-            parser=partial(_repositories, Role.READ),
+            parser=partial(_repositories, WordRole.READ),
         ),
         "push": Program(
             flags=_NETWORK
@@ -199,7 +199,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             commands="--receive-pack --exec",
             operands=TEXTS,
             looks=False,
-            parser=partial(_repositories, Role.WRITE),
+            parser=partial(_repositories, WordRole.WRITE),
         ),
         "ls-remote": Program(
             flags="q h t --heads --tags --refs --quiet --exit-code --get-url --symref",
@@ -207,7 +207,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             commands="--upload-pack",
             operands=TEXTS,
             looks=False,
-            parser=partial(_repositories, Role.READ),
+            parser=partial(_repositories, WordRole.READ),
         ),
         "archive": Program(
             flags="l v 0 1 2 3 4 5 6 7 8 9 --list --verbose --worktree-attributes",
@@ -217,16 +217,18 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             commands="--exec --remote",
             operands=TEXTS,
             looks=False,
-            parser=partial(read_limited, Shown(always)),
+            parser=partial(read_limited, ShownContent(always)),
         ),
         "bundle": Program(
             subcommands={
                 "create": Program(
-                    flags="q --all --quiet --progress --branches --tags", operands=(Role.WRITE, Role.TEXT), looks=False
+                    flags="q --all --quiet --progress --branches --tags",
+                    operands=(WordRole.WRITE, WordRole.TEXT),
+                    looks=False,
                 ),
                 "verify": Program(flags="q --quiet", looks=False),
-                "list-heads": Program(operands=(Role.READ, Role.TEXT), looks=False),
-                "unbundle": Program(operands=(Role.READ, Role.TEXT), looks=False),
+                "list-heads": Program(operands=(WordRole.READ, WordRole.TEXT), looks=False),
+                "unbundle": Program(operands=(WordRole.READ, WordRole.TEXT), looks=False),
             },
         ),
         "format-patch": Program(
@@ -238,7 +240,7 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
             operands=TEXTS,
             numbers=True,
             looks=False,
-            parser=partial(read_limited, Shown(always)),
+            parser=partial(read_limited, ShownContent(always)),
         ),
         "filter-branch": Program(
             flags="f --force --prune-empty",
@@ -257,11 +259,11 @@ ACTIONS: Mapping[str, Program] = MappingProxyType(
                 commands="x --extcmd",
                 operands=TEXTS,
                 looks=False,
-                parser=partial(read_limited, Shown(always)),
+                parser=partial(read_limited, ShownContent(always)),
             ),
         ),
         "hash-object": Program(
-            flags="w --no-filters --literally", texts="t --path", reads="", operands=(Role.READ,), looks=False
+            flags="w --no-filters --literally", texts="t --path", reads="", operands=(WordRole.READ,), looks=False
         ),
         "update-index": Program(
             flags="q --add --remove --refresh --really-refresh --assume-unchanged --no-assume-unchanged "

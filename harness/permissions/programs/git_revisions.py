@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import Word, WordKind
 from harness.processes.git_safety import SIGNATURE
 
 _DASHES = Word("--")
@@ -51,8 +51,8 @@ def _limit(word: Word) -> tuple[Word, bool] | None:
     return Word(text or ".", home=word.home), top
 
 
-def behind_dashes(parsed: Parsed, words: tuple[Word, ...]) -> int:
-    """How many operands stand behind a -- that is not itself the value of an option."""
+def behind_dashes(parsed: ParsedCommand, words: tuple[Word, ...]) -> int:
+    """The number of operands after a -- that is not the value of an option."""
     for number, word in enumerate(words):
         if word == _DASHES and not any(value is word for _, value in parsed.options):
             return len(words) - number - 1
@@ -60,24 +60,24 @@ def behind_dashes(parsed: Parsed, words: tuple[Word, ...]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """What a subcommand shows of the files that its operands name, or of all."""
+class ShownContent:
+    """The content that a subcommand shows of the files in its operands, or of all files."""
 
-    content: Callable[[Parsed], bool]
+    content: Callable[[ParsedCommand], bool]
     """Content, and not only names."""
-    whole: Role | None = Role.CHANGED
+    whole: WordRole | None = WordRole.CHANGED
     """The role of the files that git tracks, where content is shown; None: only what operands name."""
     everywhere: bool = True
     """Without a path it is about the whole repository, not only about the current folder."""
     skips: int = 0
     """Operands in front that are text."""
     objects: bool = False
-    """It shows a file or folder of a revision (HEAD:src) by itself, and does not compare it."""
+    """It shows a file or folder of a revision (HEAD:src) without comparing it."""
     paths: bool = True
     """Operands may be paths that limit it; False: all are names of objects, behind a -- too."""
 
 
-def read_limited(shown: Shown, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def read_limited(shown: ShownContent, program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """The words of a subcommand whose operands are revisions and paths."""
     parsed = parse(replace(program, parser=None), words)
     if parsed is None:
@@ -89,12 +89,12 @@ def read_limited(shown: Shown, program: Program, words: tuple[Word, ...]) -> Par
         return None  # the shell does not know that a part of it is a path
     content = shown.content(parsed)
     # git has already changed to the top when it opens some of the files that options name.
-    uses = [replace(use, top=use.role is Role.READ) for use in parsed.uses if use.role is not Role.TEXT]
+    uses = [replace(use, top=use.role is WordRole.READ) for use in parsed.uses if use.role is not WordRole.TEXT]
     for word in operands:
-        uses += [Use(Role.READ if content else Role.LIST, path, top) for path, top in paths_of(word)]
+        uses += [WordUse(WordRole.READ if content else WordRole.LIST, path, top) for path, top in paths_of(word)]
     for name, value in parsed.options:
         if name == "-L" and value is not None and ":" in value.text:
-            uses += [Use(Role.READ, path, top) for path, top in paths_of(value) if path != value]
+            uses += [WordUse(WordRole.READ, path, top) for path, top in paths_of(value) if path != value]
     if content and shown.whole is not None:
         uses += _limits(shown, shown.whole, operands, len(operands) - behind_dashes(parsed, words))
     return replace(parsed, program=program, uses=tuple(uses))
@@ -105,34 +105,34 @@ def certain_texts(skips: int, operands: tuple[Word, ...]) -> int:
     return skips if all(word.kind is not WordKind.GLOB for word in operands[:skips]) else 0
 
 
-def _limits(shown: Shown, whole: Role, operands: tuple[Word, ...], dashes: int) -> Iterator[Use]:
+def _limits(shown: ShownContent, whole: WordRole, operands: tuple[Word, ...], dashes: int) -> Iterator[WordUse]:
     """The files whose content is shown; everything where no operand is certain to limit it.
 
-    `dashes`: how many operands stand before the --.
+    `dashes`: the number of operands before the --.
     """
     limited, commits = False, not operands
     for number, word in enumerate(operands):
         before = number < dashes or not shown.paths
         if "\0" in word.text:  # it stands for the output of another command
-            yield Use(whole, word)
+            yield WordUse(whole, word)
             commits = True
         elif shown.objects and before and _OBJECT.fullmatch(word.text):
-            yield from (Use(whole, path, top) for path, top in paths_of(word))
+            yield from (WordUse(whole, path, top) for path, top in paths_of(word))
         elif (limit := _limit(word)) is not None:
-            yield Use(whole, *limit)
+            yield WordUse(whole, *limit)
             certain = shown.paths and (not before or CERTAIN_PATH.match(word.text) is not None)
             limited, commits = limited or certain, commits or not certain
         else:
             commits = True
     if commits and not limited:
-        yield Use(whole, HERE, shown.everywhere)
+        yield WordUse(whole, HERE, shown.everywhere)
 
 
-def always(parsed: Parsed) -> bool:
+def always(parsed: ParsedCommand) -> bool:
     return True
 
 
-def never(parsed: Parsed) -> bool:
+def never(parsed: ParsedCommand) -> bool:
     return False
 
 
@@ -144,20 +144,20 @@ _NAMES = "s --no-patch --stat --numstat --shortstat --summary --dirstat --name-o
 _NAMES += " --dirstat-by-file --compact-summary --cumulative"
 
 
-def shows_patches(parsed: Parsed) -> bool:
+def shows_patches(parsed: ParsedCommand) -> bool:
     return parsed.has(_PATCHES)
 
 
-def shows_patches_unless_names(parsed: Parsed) -> bool:
+def shows_patches_unless_names(parsed: ParsedCommand) -> bool:
     return parsed.has(_PATCHES) or not parsed.has(_NAMES)
 
 
-def shows_objects(parsed: Parsed) -> bool:
+def shows_objects(parsed: ParsedCommand) -> bool:
     """show prints the content of a file by its object, whatever else it is to show of commits."""
     return shows_patches_unless_names(parsed) or any(_FILE.search(word.text) for word in parsed.operands)
 
 
-def runs_no_gpg(parsed: Parsed) -> bool:
+def runs_no_gpg(parsed: ParsedCommand) -> bool:
     """No format of it asks for a signature."""
     return not any(
         value is not None and SIGNATURE.search(value.text)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from harness.permissions.programs.git_revisions import (
     REVISION,
-    Shown,
+    ShownContent,
     always,
     certain_texts,
     never,
@@ -18,8 +18,8 @@ from harness.permissions.programs.git_revisions import (
     shows_patches,
     shows_patches_unless_names,
 )
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Word
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import Word
 
 DIFF = (
     "p u s R a b D W w z --patch --no-patch --raw --patch-with-raw --patch-with-stat --numstat --shortstat --summary "
@@ -59,14 +59,14 @@ _LOG_MAYBE = "--pretty --format --decorate --expand-tabs --notes --show-notes --
 _FILTERS = "--contains --no-contains --merged --no-merged --points-at"
 
 
-TEXTS = (Role.TEXT,)
-_NAMED = partial(read_limited, Shown(never))
-"""Operands are revisions and paths, of which names are shown."""
-_PATCHED = partial(read_limited, Shown(shows_patches))
-_DIFFED = partial(read_limited, Shown(shows_patches_unless_names))
+TEXTS = (WordRole.TEXT,)
+_NAMED = partial(read_limited, ShownContent(never))
+"""Operands are revisions and paths; their names are shown."""
+_PATCHED = partial(read_limited, ShownContent(shows_patches))
+_DIFFED = partial(read_limited, ShownContent(shows_patches_unless_names))
 
 
-def _history(parser: Callable[[Program, tuple[Word, ...]], Parsed | None]) -> Program:
+def _history(parser: Callable[[Program, tuple[Word, ...]], ParsedCommand | None]) -> Program:
     """log and its like."""
     return Program(
         flags=DIFF + _COMMITS + _LOG + "g",
@@ -79,12 +79,12 @@ def _history(parser: Callable[[Program, tuple[Word, ...]], Parsed | None]) -> Pr
     )
 
 
-def _difference(parser: Callable[[Program, tuple[Word, ...]], Parsed | None], flags: str = "") -> Program:
+def _difference(parser: Callable[[Program, tuple[Word, ...]], ParsedCommand | None], flags: str = "") -> Program:
     """diff and its like."""
     return Program(flags=DIFF + flags, texts=_DIFF_TEXTS, maybe=DIFF_MAYBE, operands=TEXTS, numbers=True, parser=parser)
 
 
-def _diff(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _diff(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """diff, which compares two files or folders outside of any repository, too."""
     parsed = _DIFFED(program, words)
     if parsed is None:
@@ -93,30 +93,30 @@ def _diff(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     if outside and len(parsed.operands) != 2:
         return None
     if outside or (len(parsed.operands) == 2 and not any(REVISION.fullmatch(word.text) for word in parsed.operands)):
-        return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in parsed.operands)))
+        return replace(parsed, uses=(*parsed.uses, *(WordUse(WordRole.TREE, word) for word in parsed.operands)))
     return parsed
 
 
 _GREP_TREE = "--no-index --untracked --no-exclude-standard"
 
 
-def _grep(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _grep(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = _SEARCHED(program, words)
     if parsed is None or not parsed.has(_GREP_TREE):
         return parsed
     operands = parsed.operands[0 if parsed.has(program.unless) else certain_texts(1, parsed.operands) :]
-    return replace(parsed, uses=(*parsed.uses, *(Use(Role.TREE, word) for word in operands or (HERE,))))
+    return replace(parsed, uses=(*parsed.uses, *(WordUse(WordRole.TREE, word) for word in operands or (HERE,))))
 
 
-_SEARCHED = partial(read_limited, Shown(always, Role.TRACKED, everywhere=False, skips=1))
+_SEARCHED = partial(read_limited, ShownContent(always, WordRole.TRACKED, everywhere=False, skips=1))
 
 
-def _lists_refs(parsed: Parsed) -> bool:
+def _lists_refs(parsed: ParsedCommand) -> bool:
     """branch and tag without what would make one: a name needs an option with which it is a pattern."""
     return runs_no_gpg(parsed) and (not parsed.operands or parsed.has("--list " + _FILTERS))
 
 
-def _lists_tags(parsed: Parsed) -> bool:
+def _lists_tags(parsed: ParsedCommand) -> bool:
     return _lists_refs(parsed) or (runs_no_gpg(parsed) and parsed.has("l"))
 
 
@@ -129,29 +129,29 @@ _SHOWN_KEYS = re.compile(
     r"|remote\..+\.(url|pushurl|fetch)|remote\.pushdefault|submodule\..+\.(path|branch)|extensions\.[a-z]+",
     re.IGNORECASE | re.DOTALL,
 )
-"""Settings that hold no secret, or an address, of which `programs_in_config` knows whether it holds one."""
+"""Settings that hold no secret, or an address that `programs_in_config` checks for one."""
 
 
-def _shows_a_plain_setting(parsed: Parsed) -> bool:
-    """One name and no value: git prints what is set."""
+def _shows_a_plain_setting(parsed: ParsedCommand) -> bool:
+    """One name and no value: git prints the value."""
     keys = parsed.operands
     return len(keys) == 1 and keys[0].known and _SHOWN_KEYS.fullmatch(keys[0].text) is not None
 
 
-CONFIG_FILE = Use(Role.READ, Word(".git/config"), top=True)
+CONFIG_FILE = WordUse(WordRole.READ, Word(".git/config"), top=True)
 """The use of a command that prints addresses of the repository's configuration, which may hold a password."""
 
 
-_BISECT_LOG = Use(Role.READ, Word(".git/BISECT_LOG"), top=True)
+_BISECT_LOG = WordUse(WordRole.READ, Word(".git/BISECT_LOG"), top=True)
 
 
-def _shows_file(use: Use, program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _shows_file(use: WordUse, program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """What prints a part of a file of git: as good as reading it."""
     parsed = parse(replace(program, parser=None), words)
     return None if parsed is None else replace(parsed, program=program, uses=(*parsed.uses, use))
 
 
-def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _config(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     if words and words[0].known and words[0].text in ("get", "set", "unset"):
         found = program.subcommands.get(words[0].text)
         parsed = None if found is None else parse(found, words[1:])
@@ -163,7 +163,7 @@ def _config(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     return parsed
 
 
-def checks_only(parsed: Parsed) -> bool:
+def checks_only(parsed: ParsedCommand) -> bool:
     return parsed.has("--stat --numstat --summary --check")
 
 
@@ -177,7 +177,7 @@ VIEWS: Mapping[str, Program] = MappingProxyType(
             maybe="u M --porcelain --untracked-files --ignored --ignore-submodules --column --find-renames",
             reads="--pathspec-from-file",
             operands=TEXTS,
-            parser=partial(read_limited, Shown(lambda parsed: parsed.has("v --verbose"))),
+            parser=partial(read_limited, ShownContent(lambda parsed: parsed.has("v --verbose"))),
         ),
         "diff": _difference(_diff, "--cached --staged --merge-base --base --ours --theirs --no-index"),
         "diff-tree": _difference(
@@ -187,13 +187,13 @@ VIEWS: Mapping[str, Program] = MappingProxyType(
         "diff-files": _difference(_PATCHED, "c q --base --ours --theirs"),
         "log": _history(_PATCHED),
         "whatchanged": _history(_PATCHED),
-        "show": _history(partial(read_limited, Shown(shows_objects, objects=True))),
+        "show": _history(partial(read_limited, ShownContent(shows_objects, objects=True))),
         "range-diff": Program(
             flags=DIFF + "--no-dual-color --left-only --right-only",
             texts=_DIFF_TEXTS + "--creation-factor",
             maybe=DIFF_MAYBE,
             operands=TEXTS,
-            parser=partial(read_limited, Shown(always)),
+            parser=partial(read_limited, ShownContent(always)),
         ),
         "rev-list": Program(
             flags=_COMMITS + "g --oneline --graph --abbrev-commit --no-abbrev-commit --parents --children --left-right "
@@ -248,13 +248,15 @@ VIEWS: Mapping[str, Program] = MappingProxyType(
             texts="L --date --since --ignore-rev --encoding",
             reads="S --contents --ignore-revs-file",
             operands=TEXTS,
-            parser=partial(read_limited, Shown(always, None)),
+            parser=partial(read_limited, ShownContent(always, None)),
         ),
         "cat-file": Program(
             flags="t s e p --mailmap --no-mailmap --use-mailmap --no-use-mailmap",
             operands=TEXTS,
             most=2,
-            parser=partial(read_limited, Shown(lambda parsed: not parsed.has("t s e"), objects=True, paths=False)),
+            parser=partial(
+                read_limited, ShownContent(lambda parsed: not parsed.has("t s e"), objects=True, paths=False)
+            ),
         ),
         "grep": Program(
             flags="a i I r w v h H E G P F n l L z o c p W q --cached --no-index --untracked --no-exclude-standard "
@@ -266,7 +268,7 @@ VIEWS: Mapping[str, Program] = MappingProxyType(
             texts="C A B m e --context --after-context --before-context --max-count --max-depth --threads",
             reads="f",
             unless="e f",
-            operands=(Role.TEXT, Role.TEXT),
+            operands=(WordRole.TEXT, WordRole.TEXT),
             permutes=False,
             numbers=True,
             parser=_grep,
@@ -333,7 +335,7 @@ VIEWS: Mapping[str, Program] = MappingProxyType(
             subcommands={
                 "list": _history(_PATCHED),
                 "show": _difference(
-                    partial(read_limited, Shown(always, paths=False)),
+                    partial(read_limited, ShownContent(always, paths=False)),
                     "--include-untracked --only-untracked --no-include-untracked",
                 ),
             }

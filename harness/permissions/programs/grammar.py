@@ -11,7 +11,7 @@
     parse(GREP, words)  ->  Parsed with a Use for every word, or None where the words are not in the grammar
 
 The tables are used twice. *Only looks* is an allow-list of forms: a command runs unasked only if `parse` understands
-every word of it and `Parsed.looks` holds. *Rules* go by the same roles: what a denied path is to a command (read,
+every word of it and `ParsedCommand.looks` holds. *Rules* use the same roles: what a denied path is to a command (read,
 written, run) is the role of the word that names it, for file tools and the shell alike.
 """
 
@@ -21,26 +21,26 @@ from enum import Enum
 from functools import cache, cached_property
 from types import MappingProxyType
 
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 
-class Role(Enum):
-    """What a program does with one of its words."""
+class WordRole(Enum):
+    """How a program uses one of its words."""
 
     TEXT = "text"
     """Not a path: a pattern, a number, a message."""
     LIST = "list"
-    """A path of which names, sizes, dates or rights are shown, but no content."""
+    """A path whose names, sizes, dates or modes are shown, but no content."""
     READ = "read"
     """A file whose content is read, or a folder whose names are."""
     TREE = "tree"
-    """A folder of which every file is read; links inside it are not followed."""
+    """A folder; every file in it is read; links inside it are not followed."""
     FOLLOWED = "followed"
     """The same, and links inside it are followed."""
     TRACKED = "tracked"
-    """A file, or a folder of which every file that git tracks is read."""
+    """A file, or a folder whose git-tracked files are all read."""
     CHANGED = "changed"
-    """The same, of which git shows what has changed at some time: only a part of a file, or a file that is gone."""
+    """The same, but git shows its changes over time: only a part of a file, or a file that is gone."""
     WRITE = "write"
     """A path that is made, changed or removed."""
     EXECUTE = "execute"
@@ -49,41 +49,43 @@ class Role(Enum):
     """Text or words that are run."""
 
 
-LOOKING = frozenset({Role.TEXT, Role.LIST, Role.READ, Role.TREE, Role.FOLLOWED, Role.TRACKED, Role.CHANGED})
+LOOKING = frozenset(
+    {WordRole.TEXT, WordRole.LIST, WordRole.READ, WordRole.TREE, WordRole.FOLLOWED, WordRole.TRACKED, WordRole.CHANGED}
+)
 """Roles of a command that does nothing but look."""
-_RECURSIVE = frozenset({Role.TREE, Role.FOLLOWED})
+_RECURSIVE = frozenset({WordRole.TREE, WordRole.FOLLOWED})
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A word and what becomes of it."""
+class WordUse:
+    """A word and its use."""
 
-    role: Role
+    role: WordRole
     word: Word
     top: bool = False
     """A relative path counts from the top of the git repository, or from the current folder: both are meant."""
 
     @property
     def nowhere(self) -> bool:
-        """What is written there is gone."""
-        return self.role is Role.WRITE and self.word.known and self.word.text == "/dev/null"
+        """Written data is discarded."""
+        return self.role is WordRole.WRITE and self.word.known and self.word.text == "/dev/null"
 
 
 @dataclass(frozen=True)
-class Parsed:
-    """A command whose every word is understood."""
+class ParsedCommand:
+    """A command whose words are all in the grammar."""
 
     program: "Program"
     options: tuple[tuple[str, Word | None], ...] = ()
     """As written (`-n`, `--lines`), each with its value; a cluster is taken apart."""
     operands: tuple[Word, ...] = ()
     """All other words, those behind `--` included."""
-    uses: tuple[Use, ...] = ()
+    uses: tuple[WordUse, ...] = ()
     """Values of options and operands by role, and the folder that is meant where none is named."""
     acts: bool = False
     """An option makes it do more than look."""
     turning: tuple[Word, ...] = ()
-    """File patterns that would be taken for options if they fitted a name that begins with a dash."""
+    """File patterns that may match a name beginning with a dash, which would be read as an option."""
     skips_hidden: bool = False
     """Inside a folder, names that begin with a dot are passed over. An ignore file (.gitignore, .ignore, .rgignore,
     .fdignore) with a line that begins with ! brings them back, and a folder that is named itself is not passed over."""
@@ -107,7 +109,7 @@ class Parsed:
 
     @cached_property
     def ends(self) -> bool:
-        """It ends by itself, however long its input."""
+        """It terminates for every input."""
         return self.program.ends is None or self.program.ends(self)
 
 
@@ -115,8 +117,8 @@ class Parsed:
 class Program:
     """The grammar of a program or of one subcommand.
 
-    Options are written as one text: letters are short options, `--name` is a long one, `-name` a word of its own with
-    a single dash. What is not listed is not in the grammar, abbreviations of long options included.
+    Options are written as one text: letters are short options, `--name` is a long one, `-name` a word of its own with a
+    single dash. Unlisted options are not in the grammar, including abbreviations of long options.
     """
 
     flags: str = ""
@@ -137,11 +139,11 @@ class Program:
     """Options with a value of role COMMAND."""
     acts: str = ""
     """Options without a value with which it does more than look."""
-    operands: tuple[Role, ...] = (Role.READ,)
+    operands: tuple[WordRole, ...] = (WordRole.READ,)
     """Roles of the operands in order; the last is for all that follow. Empty: it takes none."""
     most: int | None = None
     """Most operands; None: any number."""
-    last: Role | None = None
+    last: WordRole | None = None
     """Role of the last operand, where there are two or more (cp, mv)."""
     unless: str = ""
     """Options that take the place of the first operand (grep -e), or of the last one where `last` is set (cp -t)."""
@@ -159,16 +161,16 @@ class Program:
     """Operands are mere text, which may hold what only the shell knows."""
     looks: bool = True
     """It can be harmless; False: the roles are known, and it never only looks."""
-    check: Callable[[Parsed], bool] | None = None
+    check: Callable[[ParsedCommand], bool] | None = None
     """What else has to hold for it to only look, such as a harmless script."""
-    ends: Callable[[Parsed], bool] | None = None
-    """Whether it ends by itself; None: it does."""
+    ends: Callable[[ParsedCommand], bool] | None = None
+    """Whether it terminates; None: it does."""
     subcommands: Mapping[str, "Program"] = field(default_factory=dict)
     """By name; the options above are those before the name. With subcommands, a name that is missing here is not in
     the grammar."""
     bare: bool = False
     """With subcommands: it may be called without one."""
-    parser: Callable[["Program", tuple[Word, ...]], Parsed | None] | None = None
+    parser: Callable[["Program", tuple[Word, ...]], ParsedCommand | None] | None = None
     """Reads the words instead of `parse`, where options are not as in other programs (find, test, tar, dd)."""
 
 
@@ -176,11 +178,11 @@ HERE = Word(".")
 """The folder that is meant where none is named."""
 
 
-def parse(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def parse(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """The words behind the name of a program, understood; None where one of them is not in the grammar.
 
     A word that only the shell knows is in the grammar where the program is `free`; a file pattern is, where it cannot
-    turn into an option or `Parsed.turning` names it.
+    turn into an option or `ParsedCommand.turning` names it.
     """
     if program.parser is not None:
         return program.parser(program, words)
@@ -211,7 +213,7 @@ class _Reading:
         self.program = program
         self.options: list[tuple[str, Word | None]] = []
         self.operands: list[Word] = []
-        self.uses: list[Use] = []
+        self.uses: list[WordUse] = []
         self.turning: list[Word] = []
         self.acts = False
 
@@ -246,7 +248,7 @@ class _Reading:
         """The word cannot turn into an option that matters."""
         return self.program.free and (bool(self.operands) or not _matters(self.program))
 
-    def _option(self, word: Word, following: Word | None, kinds: Mapping[str, Role | None]) -> int | None:
+    def _option(self, word: Word, following: Word | None, kinds: Mapping[str, WordRole | None]) -> int | None:
         """Read one option; how many words behind it are its value, or None where it is not in the grammar."""
         text = word.text
         if text.startswith("--"):
@@ -264,7 +266,7 @@ class _Reading:
             if name not in kinds:
                 return None
             if name in option_names(self.program.maybe) or kinds[name] is not None:
-                if rest.startswith("=") and kinds[name] not in (None, Role.TEXT):
+                if rest.startswith("=") and kinds[name] not in (None, WordRole.TEXT):
                     return None  # programs differ in whether it is a part of the path
                 return self._one(name, Word(rest, word.kind) if rest else None, word, following, kinds, glued="")
             if not word.known:
@@ -278,7 +280,7 @@ class _Reading:
         value: Word | None,
         word: Word,
         following: Word | None,
-        kinds: Mapping[str, Role | None],
+        kinds: Mapping[str, WordRole | None],
         *,
         glued: str,
     ) -> int | None:
@@ -296,29 +298,29 @@ class _Reading:
             return 0
         if value is not None:
             # The value of a pattern stays in its option, whatever fits, if it cannot be empty; only text may be one.
-            stays = word.kind is WordKind.GLOB and (maybe or role is Role.TEXT) and (glued or value.text[0] != "*")
+            stays = word.kind is WordKind.GLOB and (maybe or role is WordRole.TEXT) and (glued or value.text[0] != "*")
             if not word.known and not stays:
                 return None
-            self._value(name, replace(value, home=value.text.startswith("~/") and bool(glued)), role or Role.TEXT)
+            self._value(name, replace(value, home=value.text.startswith("~/") and bool(glued)), role or WordRole.TEXT)
             return 0
         if following is None or following.kind not in (WordKind.LITERAL, WordKind.PIPE):
             return None  # a pattern there may be several words, of which only the first is the value
-        self._value(name, following, role or Role.TEXT)
+        self._value(name, following, role or WordRole.TEXT)
         if self.operands and self.program.operands and not self.program.subcommands:
             # Where the first operand ends the options, as on some systems, this word is an operand.
-            self.uses.append(Use(self.program.operands[-1], following))
+            self.uses.append(WordUse(self.program.operands[-1], following))
         return 1
 
     def _flag(self, name: str) -> None:
         self.options.append((name, None))
         self.acts = self.acts or name in option_names(self.program.acts)
 
-    def _value(self, name: str, value: Word, role: Role) -> None:
+    def _value(self, name: str, value: Word, role: WordRole) -> None:
         self.options.append((name, value))
-        if role is not Role.TEXT:
-            self.uses.append(Use(role, value))
+        if role is not WordRole.TEXT:
+            self.uses.append(WordUse(role, value))
 
-    def parsed(self) -> Parsed | None:
+    def parsed(self) -> ParsedCommand | None:
         """All of it, the operands by their roles; None where there are more than the grammar has."""
         program, operands = self.program, tuple(self.operands)
         given = {name for name, _ in self.options}
@@ -340,18 +342,18 @@ class _Reading:
                     wanted.append(program.last)
                 elif number:
                     wanted = [program.last]
-            uses += [Use(self._deepened(role, given), word) for role in dict.fromkeys(wanted)]
+            uses += [WordUse(self._deepened(role, given), word) for role in dict.fromkeys(wanted)]
         fixed = len(roles) - 1
         if program.default and roles and len(operands) <= fixed:
             role = self._deepened(roles[-1], given)
             if not program.tree or role in _RECURSIVE:
-                uses.append(Use(role, HERE))
-        return Parsed(program, tuple(self.options), operands, tuple(uses), self.acts, tuple(self.turning))
+                uses.append(WordUse(role, HERE))
+        return ParsedCommand(program, tuple(self.options), operands, tuple(uses), self.acts, tuple(self.turning))
 
-    def _deepened(self, role: Role, given: set[str]) -> Role:
-        if role in (Role.READ, Role.TREE) and given & option_names(self.program.follow):
-            return Role.FOLLOWED
-        return Role.TREE if role is Role.READ and given & option_names(self.program.tree) else role
+    def _deepened(self, role: WordRole, given: set[str]) -> WordRole:
+        if role in (WordRole.READ, WordRole.TREE) and given & option_names(self.program.follow):
+            return WordRole.FOLLOWED
+        return WordRole.TREE if role is WordRole.READ and given & option_names(self.program.tree) else role
 
 
 def _is_option(word: Word) -> bool:
@@ -379,7 +381,7 @@ def _each_name(text: str) -> Iterator[str]:
             yield from (f"-{letter}" for letter in part)
 
 
-def _kinds(program: Program) -> Mapping[str, Role | None]:
+def _kinds(program: Program) -> Mapping[str, WordRole | None]:
     """The role of the value of every option; None: it has no value, or need not have one."""
     return _kinds_of(
         program.flags + " " + program.acts + " " + program.maybe + " " + program.tree + " " + program.follow,
@@ -395,15 +397,15 @@ def _kinds(program: Program) -> Mapping[str, Role | None]:
 @cache
 def _kinds_of(
     flags: str, texts: str, lists: str, reads: str, writes: str, executes: str, commands: str
-) -> Mapping[str, Role | None]:
-    kinds: dict[str, Role | None] = dict.fromkeys(option_names(flags))
+) -> Mapping[str, WordRole | None]:
+    kinds: dict[str, WordRole | None] = dict.fromkeys(option_names(flags))
     for names, role in (
-        (texts, Role.TEXT),
-        (lists, Role.LIST),
-        (reads, Role.READ),
-        (writes, Role.WRITE),
-        (executes, Role.EXECUTE),
-        (commands, Role.COMMAND),
+        (texts, WordRole.TEXT),
+        (lists, WordRole.LIST),
+        (reads, WordRole.READ),
+        (writes, WordRole.WRITE),
+        (executes, WordRole.EXECUTE),
+        (commands, WordRole.COMMAND),
     ):
         kinds.update(dict.fromkeys(option_names(names), role))
     return MappingProxyType(kinds)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
 from harness.permissions.programs.scripts import TWO_READINGS
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 _FLAGS = names(
     "--compact-output --null-input --exit-status --slurp --raw-output --raw-output0 --raw-input --join-output "
@@ -91,12 +91,12 @@ def _harmless_filter(text: str) -> bool:
     return not brackets
 
 
-def _jq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _jq(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     options: list[tuple[str, Word | None]] = []
     operands: list[Word] = []
-    uses: list[Use] = []
+    uses: list[WordUse] = []
     turning: list[Word] = []
-    rest, only_operands, later = list(words), False, Role.READ
+    rest, only_operands, later = list(words), False, WordRole.READ
     while rest:
         word = rest.pop(0)
         if word.kind is WordKind.UNKNOWN:
@@ -107,14 +107,14 @@ def _jq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
                 return None
             if word.kind is WordKind.GLOB and text[:1] in "*?[" and not only_operands:
                 turning.append(word)
-            uses.append(Use(later if operands else Role.TEXT, word))
+            uses.append(WordUse(later if operands else WordRole.TEXT, word))
             operands.append(word)
         elif not word.known:
             return None
         elif text == "--":
             only_operands = True
         elif text in ("--args", "--jsonargs"):
-            later = Role.TEXT
+            later = WordRole.TEXT
         elif text in _FLAGS or _LETTERS.fullmatch(text):
             options.append((text, None))
         elif text in ("--arg", "--argjson", "--rawfile", "--slurpfile", "--indent"):
@@ -122,13 +122,13 @@ def _jq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             if not values or any(value.kind is not WordKind.LITERAL for value in values):
                 return None
             if text in ("--rawfile", "--slurpfile"):
-                uses.append(Use(Role.READ, values[-1]))
+                uses.append(WordUse(WordRole.READ, values[-1]))
             options.append((text, values[-1]))
         else:
             return None
     if operands and not _harmless_filter(operands[0].text):
-        uses.append(Use(Role.COMMAND, operands[0]))
-    return Parsed(program, tuple(options), tuple(operands), tuple(uses), turning=tuple(turning))
+        uses.append(WordUse(WordRole.COMMAND, operands[0]))
+    return ParsedCommand(program, tuple(options), tuple(operands), tuple(uses), turning=tuple(turning))
 
 
-PROGRAMS: Mapping[str, Program] = MappingProxyType({"jq": Program(operands=(Role.TEXT, Role.READ), parser=_jq)})
+PROGRAMS: Mapping[str, Program] = MappingProxyType({"jq": Program(operands=(WordRole.TEXT, WordRole.READ), parser=_jq)})

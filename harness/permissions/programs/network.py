@@ -8,7 +8,7 @@ from types import MappingProxyType
 from urllib.parse import unquote
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import HERE, Parsed, Program, Use
+from harness.permissions.programs.grammar import HERE, ParsedCommand, Program, WordUse
 from harness.permissions.programs.parsers import (
     COMMAND,
     READ,
@@ -20,13 +20,13 @@ from harness.permissions.programs.parsers import (
     loose_program,
     plain,
 )
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 
-def _socat(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """Its words are addresses, one kind of which is a command."""
+def _socat(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """Its words are addresses, and one kind of address is a command."""
     parsed = loose(commands="-lf")(program, words)
-    return parsed and and_uses(parsed, [Use(COMMAND, word) for word in parsed.operands])
+    return parsed and and_uses(parsed, [WordUse(COMMAND, word) for word in parsed.operands])
 
 
 _AT = re.compile(r"(?:[^=@<]*=)?[@<](.*)", re.DOTALL)
@@ -37,7 +37,7 @@ _CURL_AT = names(
 """Options of curl whose value may name a file behind an @, or behind a < (-F)."""
 
 
-def _curl(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _curl(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     if parsed is None:
         return None
@@ -47,39 +47,39 @@ def _curl(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             found = _AT.fullmatch(value.text)
             if found or (name in ("--data-urlencode", "--variable") and "@" in value.text):
                 path = found[1] if found else value.text.partition("@")[2]
-                uses += [Use(READ, Word(part, value.kind)) for part in re.split('[;,"]', path) if part]
+                uses += [WordUse(READ, Word(part, value.kind)) for part in re.split('[;,"]', path) if part]
             elif name in ("-b", "--cookie") and "=" not in value.text:
-                uses.append(Use(READ, value))
+                uses.append(WordUse(READ, value))
     if parsed.has("n --netrc --netrc-optional"):
-        uses.append(Use(READ, Word("~/.netrc", home=True)))
+        uses.append(WordUse(READ, Word("~/.netrc", home=True)))
     uses += _fetched(parsed, parsed.has("O --remote-name --remote-name-all J --remote-header-name"))
     return replace(parsed, uses=tuple(uses))
 
 
-def _wget(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _wget(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     if parsed is None:
         return None
     return and_uses(parsed, _fetched(parsed, not parsed.has("O --output-document --spider")))
 
 
-def _fetched(parsed: Parsed, saves: bool) -> list[Use]:
-    """What becomes of addresses: file:… is read, and what is saved has the last name of its address."""
+def _fetched(parsed: ParsedCommand, saves: bool) -> list[WordUse]:
+    """What becomes of addresses: file:… is read, and the output file is named after the last part of the address."""
     folders = [
         value
         for name, value in parsed.options
         if name in ("--output-dir", "-P", "--directory-prefix") and value is not None
     ]
     folder = folders[-1] if folders else HERE
-    uses = [Use(WRITE, folder)] if saves else []
+    uses = [WordUse(WRITE, folder)] if saves else []
     addresses = [value for name, value in parsed.options if name == "--url" and value is not None]
     for word in (*parsed.operands, *addresses):
         if word.text.lower().startswith("file:"):
             path = re.sub(r"^file:(?://[^/]*)?", "", unquote(word.text), flags=re.IGNORECASE)
-            uses.append(Use(READ, Word(path, WordKind.UNKNOWN if re.search(r"[{\[]", path) else word.kind)))
+            uses.append(WordUse(READ, Word(path, WordKind.UNKNOWN if re.search(r"[{\[]", path) else word.kind)))
         name = posixpath.basename(re.split("[?#]", word.text)[0].rstrip("/"))
         if saves and name not in ("", ".", ".."):
-            uses.append(Use(WRITE, joined(folder, Word(name, word.kind))))
+            uses.append(WordUse(WRITE, joined(folder, Word(name, word.kind))))
     return uses
 
 
@@ -161,7 +161,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             writes="d o l --dir --out --log --save-session --save-cookies",
             executes="--conf-path --on-download-complete --on-download-start --on-download-error --on-download-stop",
             looks=False,
-            parser=lambda program, words: (found := plain(program, words)) and and_uses(found, [Use(WRITE, HERE)]),
+            parser=lambda program, words: (found := plain(program, words)) and and_uses(found, [WordUse(WRITE, HERE)]),
         ),
         **dict.fromkeys(("http", "https"), loose_program("-o --output --download")),
         "ssh": _SSH,

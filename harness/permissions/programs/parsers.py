@@ -4,26 +4,26 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, parse
+from harness.permissions.shell.syntax import Word, WordKind
 
-COMMAND, EXECUTE, FOLLOWED, LIST = Role.COMMAND, Role.EXECUTE, Role.FOLLOWED, Role.LIST
-READ, TEXT, TREE, WRITE = Role.READ, Role.TEXT, Role.TREE, Role.WRITE
+COMMAND, EXECUTE, FOLLOWED, LIST = WordRole.COMMAND, WordRole.EXECUTE, WordRole.FOLLOWED, WordRole.LIST
+READ, TEXT, TREE, WRITE = WordRole.READ, WordRole.TEXT, WordRole.TREE, WordRole.WRITE
 
 ABOUT = " --help --version"
 """Options of nearly every program."""
 TEXTS = (TEXT,)
 LISTS = (LIST,)
 
-Parser = Callable[[Program, tuple[Word, ...]], Parsed | None]
+Parser = Callable[[Program, tuple[Word, ...]], ParsedCommand | None]
 
 
-def plain(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def plain(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Read the words by the tables of the program, without its own parser."""
     return parse(replace(program, parser=None), words)
 
 
-def and_uses(parsed: Parsed, uses: Iterable[Use]) -> Parsed:
+def and_uses(parsed: ParsedCommand, uses: Iterable[WordUse]) -> ParsedCommand:
     """The same command with further uses."""
     return replace(parsed, uses=(*parsed.uses, *uses))
 
@@ -38,17 +38,17 @@ def joined(folder: Word, name: Word) -> Word:
 
 
 def named(words: Iterable[Word]) -> bool:
-    """The words are what they say, not the names that another command lists: what is in those is not seen here."""
+    """The words are what they say, not the names that another command lists: their content is not visible here."""
     return all(word.known and "\0" not in word.text for word in words)
 
 
-def changed_in_place(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """What is written is read as well: by an editor, a database, a program that packs a file where it is."""
+def changed_in_place(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """Written files are read as well: by an editor, a database, a program that packs a file where it is."""
     parsed = plain(program, words)
-    return parsed and and_uses(parsed, [Use(READ, use.word) for use in parsed.uses if use.role is WRITE])
+    return parsed and and_uses(parsed, [WordUse(READ, use.word) for use in parsed.uses if use.role is WRITE])
 
 
-def loose(writes: str = "", executes: str = "", commands: str = "", last: Role | None = None) -> Parser:
+def loose(writes: str = "", executes: str = "", commands: str = "", last: WordRole | None = None) -> Parser:
     """Programs with options of their own kind: every word that is not an option counts as read, and what
     follows the first : = or @ in it.
 
@@ -61,7 +61,7 @@ def loose(writes: str = "", executes: str = "", commands: str = "", last: Role |
         **dict.fromkeys(commands.split(), COMMAND),
     }
 
-    def read(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+    def read(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
         uses, operands = [], []
         role = READ
         for word in words:
@@ -73,16 +73,16 @@ def loose(writes: str = "", executes: str = "", commands: str = "", last: Role |
                 role = roles.get(word.text, READ)
                 continue
             parts = dict.fromkeys(filter(None, (*re.split("[:=@,]", word.text)[1:], _rest(word.text))))
-            uses += [Use(READ, Word(part, word.kind)) for part in parts]
-            uses.append(Use(role, word))
+            uses += [WordUse(READ, Word(part, word.kind)) for part in parts]
+            uses.append(WordUse(role, word))
             if role is not READ:
-                uses.append(Use(READ, word))
+                uses.append(WordUse(READ, word))
             else:
                 operands.append(word)
             role = READ
         if last is not None and operands:
-            uses.append(Use(last, operands[-1]))
-        return Parsed(program, operands=tuple(operands), uses=tuple(uses))
+            uses.append(WordUse(last, operands[-1]))
+        return ParsedCommand(program, operands=tuple(operands), uses=tuple(uses))
 
     return read
 
@@ -97,5 +97,5 @@ def writer(flags: str = "", **tables: str) -> Program:
     return Program(flags=flags, operands=(WRITE,), looks=False, **tables)  # type: ignore[arg-type]
 
 
-def loose_program(writes: str = "", executes: str = "", commands: str = "", last: Role | None = None) -> Program:
+def loose_program(writes: str = "", executes: str = "", commands: str = "", last: WordRole | None = None) -> Program:
     return Program(looks=False, parser=loose(writes, executes, commands, last))

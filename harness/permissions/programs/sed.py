@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use, parse
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, parse
 from harness.permissions.programs.scripts import CLASS, TWO_READINGS, NotHarmless
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 
 
 def _delimited(text: str, position: int, delimiter: str, *, lines: bool = False) -> int | None:
@@ -143,7 +143,7 @@ class _Script:
         return text
 
     def _expression(self, delimiter: str) -> int | None:
-        """Read a regular expression. Where it ends for a sed to which a delimiter in brackets is one, if elsewhere."""
+        """Read a regular expression. Where it ends for a sed that accepts a delimiter inside brackets, if different."""
         pattern = rf"(?:{_BRACKET}|\\[^\n]|[^\\\[\n{re.escape(delimiter)}])*+"
         found = re.compile(pattern).match(self.text, self.at)
         assert found is not None
@@ -186,7 +186,7 @@ def _only_prints(script: str) -> bool:
     return True
 
 
-def _sed(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _sed(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = parse(replace(program, parser=None), words)
     if parsed is None or (len(words) == 1 and parsed.has("--help --version")):
         return parsed
@@ -195,9 +195,9 @@ def _sed(program: Program, words: tuple[Word, ...]) -> Parsed | None:
     if not given and not parsed.has("f --file"):
         given = list(parsed.operands[:1])
     understood = all(word.known for word in given) and _only_prints("\n".join(word.text for word in given))
-    uses = [Use(Role.WRITE, use.word) if inside and use.role is Role.READ else use for use in parsed.uses]
+    uses = [WordUse(WordRole.WRITE, use.word) if inside and use.role is WordRole.READ else use for use in parsed.uses]
     if not understood:
-        uses += [Use(Role.COMMAND, word) for word in given]
+        uses += [WordUse(WordRole.COMMAND, word) for word in given]
     return replace(parsed, uses=tuple(uses), acts=inside or parsed.acts)
 
 
@@ -207,7 +207,7 @@ _SED = Program(
     texts="e --expression",
     maybe="iI --in-place",
     commands="f --file",
-    operands=(Role.TEXT, Role.READ),
+    operands=(WordRole.TEXT, WordRole.READ),
     unless="ef --expression --file",
     parser=_sed,
 )

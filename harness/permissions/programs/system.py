@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
 from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 
 _PS_COLUMNS = names(
     "pid ppid pgid sid tid lwp nlwp user uid gid group ruser euser tty tt stat state s comm command cmd args ucmd "
@@ -18,7 +18,7 @@ _PS_FLAGS = re.compile(r"-e[fFljHwLTy]*|-[AadfFjlHwLTy]+|-ax[wjl]*|-aux[w]*|[aux
 """Without the e of BSD, which shows the variables of other programs."""
 
 
-def _ps(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _ps(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Linux reads a line that it does not understand once more as BSD would, where -e is that e: only known words."""
     texts = [word.text for word in words if word.known]
     if len(texts) != len(words):
@@ -49,20 +49,20 @@ def _ps(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             position += 1
         elif not (_PS_FLAGS.fullmatch(text) or text in ("--no-headers", "--no-headings", "--forest", "--version")):
             return None
-    return Parsed(program, operands=words, uses=tuple(Use(Role.TEXT, word) for word in words))
+    return ParsedCommand(program, operands=words, uses=tuple(WordUse(WordRole.TEXT, word) for word in words))
 
 
-def _repeats_so_often(parsed: Parsed) -> bool:
+def _repeats_so_often(parsed: ParsedCommand) -> bool:
     """vmstat and iostat: without an interval, or with a number of reports behind it."""
     numbers = [word.text for word in parsed.operands if not re.match(r"[a-zA-Z/]", word.text)]
     return len(numbers) != 1
 
 
-def _says_it_once(parsed: Parsed) -> bool:
+def _says_it_once(parsed: ParsedCommand) -> bool:
     return not parsed.has("s --seconds")
 
 
-def _shows_a_date(parsed: Parsed) -> bool:
+def _shows_a_date(parsed: ParsedCommand) -> bool:
     """A word without a + in front sets the clock."""
     return all(word.known and word.text.startswith("+") for word in parsed.operands)
 
@@ -74,7 +74,7 @@ _PLAIN_VARIABLES = re.compile(
 )
 
 
-def _prints_plain_variables(parsed: Parsed) -> bool:
+def _prints_plain_variables(parsed: ParsedCommand) -> bool:
     named = all(word.known and _PLAIN_VARIABLES.fullmatch(word.text) for word in parsed.operands)
     return bool(parsed.operands) and named
 
@@ -128,7 +128,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         **dict.fromkeys(("cal", "ncal"), Program(flags="13bhjmMNsSwyY", texts="ABdn", operands=TEXTS, free=True)),
         "printenv": Program(flags="0 --null" + ABOUT, operands=TEXTS, check=_prints_plain_variables),
         "locale": Program(flags="ack --all-locales --category-name --keyword-name" + ABOUT, operands=TEXTS),
-        "getconf": Program(flags="a", operands=(Role.TEXT, Role.LIST)),
+        "getconf": Program(flags="a", operands=(WordRole.TEXT, WordRole.LIST)),
         "ps": Program(operands=TEXTS, parser=_ps),
         "pstree": Program(
             flags="aAcgGhlnpsStTuUVZ --arguments --ascii --compact-not --show-pgids --vt100 --highlight-all --long "

@@ -2,8 +2,8 @@
 
 A table holds the options of the GNU program and those of the BSD one. Where the two differ in whether an option has a
 value, it is a flag here, so that the word behind it counts as an operand too; where they differ in what the value is,
-it counts as a path. Options of which the tables say nothing are not in the grammar: those that write (`sort -o`), run
-another program (`rg --pre`, `diff -l`), read a list of files (`wc --files0-from`), or follow links (`tree -l`).
+it counts as a path. Options missing from the tables are not in the grammar: those that write (`sort -o`), run another
+program (`rg --pre`, `diff -l`), read a list of files (`wc --files0-from`), or follow links (`tree -l`).
 """
 
 import re
@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import takewhile
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import Parsed, Program, Role, Use
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
 from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS, plain
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.shell.syntax import Word, WordKind
 
 # ── parsers of programs that do not read their options as others do ─────────────────────────────
 
@@ -24,7 +24,7 @@ def _before_dashes(words: tuple[Word, ...]) -> Iterator[str]:
     return takewhile(lambda text: text != "--", (word.text for word in words))
 
 
-def _without_response_files(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _without_response_files(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """strings of the GNU binutils replaces any word that begins with @ by the content of a file."""
     for word in words:
         if word.text.startswith("@") or (word.kind is WordKind.GLOB and word.text[:1] in "*?["):
@@ -32,7 +32,7 @@ def _without_response_files(program: Program, words: tuple[Word, ...]) -> Parsed
     return plain(program, words)
 
 
-def _without_clusters(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _without_clusters(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """xxd takes -pl for -p, whatever follows."""
     for text in _before_dashes(words):
         if text.startswith("-") and not re.fullmatch(r"-|-ps|-[a-zA-Z][0-9]*", text):
@@ -40,26 +40,26 @@ def _without_clusters(program: Program, words: tuple[Word, ...]) -> Parsed | Non
     return plain(program, words)
 
 
-def _with_values_behind(program: Program, words: tuple[Word, ...]) -> Parsed | None:
-    """tree takes the value of -L from the next word, and what is glued on for more options."""
+def _with_values_behind(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
+    """tree takes the value of -L from the next word and parses attached text as more options."""
     for text in _before_dashes(words):
         if re.match(r"-[a-zA-Z]*[LPIT].", text) and not re.fullmatch(r"-L[0-9]+", text):
             return None
     return plain(program, words)
 
 
-def _rg(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _rg(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     if parsed is None:
         return None
     if parsed.has("--files --type-list"):
-        listed = tuple(Use(Role.LIST, use.word) if use.role is Role.TREE else use for use in parsed.uses)
+        listed = tuple(WordUse(WordRole.LIST, use.word) if use.role is WordRole.TREE else use for use in parsed.uses)
         parsed = replace(parsed, uses=listed)
     brought_back = "u. --unrestricted --hidden g t --glob --iglob --type --type-add --ignore-file"
     return replace(parsed, skips_hidden=not parsed.has(brought_back))
 
 
-def _fd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _fd(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     parsed = plain(program, words)
     return None if parsed is None else replace(parsed, skips_hidden=not parsed.has("Hu --unrestricted --hidden"))
 
@@ -67,7 +67,7 @@ def _fd(program: Program, words: tuple[Word, ...]) -> Parsed | None:
 _MOST_NUMBERS = 10**7
 
 
-def _seq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
+def _seq(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     """Numbers may be negative, so that they look like options."""
     flags: list[tuple[str, Word | None]] = []
     rest = list(words)
@@ -83,23 +83,23 @@ def _seq(program: Program, words: tuple[Word, ...]) -> Parsed | None:
             return None
     if len(rest) > 3 or any(word.kind is WordKind.GLOB or word.home for word in rest):
         return None
-    return Parsed(program, tuple(flags), tuple(rest), tuple(Use(Role.TEXT, word) for word in rest))
+    return ParsedCommand(program, tuple(flags), tuple(rest), tuple(WordUse(WordRole.TEXT, word) for word in rest))
 
 
 # ── what else has to hold ───────────────────────────────────────────────────────────────────────
 
 
-def _follows_no_links(parsed: Parsed) -> bool:
+def _follows_no_links(parsed: ParsedCommand) -> bool:
     """ls. With -L, -R goes through links, too."""
     return not (parsed.has("R --recursive") and parsed.has("L --dereference"))
 
 
-def _stops_at_the_end(parsed: Parsed) -> bool:
+def _stops_at_the_end(parsed: ParsedCommand) -> bool:
     """tail. The old form +5f follows, too."""
     return not parsed.has("fF --follow") and not any(re.match(r"\+[0-9].*f", word.text) for word in parsed.operands)
 
 
-def _counts_to_an_end(parsed: Parsed) -> bool:
+def _counts_to_an_end(parsed: ParsedCommand) -> bool:
     """seq, from a number to a number in not too many steps."""
     numbers = [word.text for word in parsed.operands]
     known = all(word.known for word in parsed.operands)
@@ -111,17 +111,17 @@ def _counts_to_an_end(parsed: Parsed) -> bool:
     return step != 0 and (float(numbers[-1]) - first) / step < _MOST_NUMBERS
 
 
-def _draws_to_an_end(parsed: Parsed) -> bool:
+def _draws_to_an_end(parsed: ParsedCommand) -> bool:
     """shuf"""
     return not parsed.has("r --repeat") or parsed.has("n --head-count")
 
 
-def _small_numbers(parsed: Parsed) -> bool:
+def _small_numbers(parsed: ParsedCommand) -> bool:
     """factor"""
     return all(word.known and re.fullmatch(r"[0-9]{1,18}", word.text) for word in parsed.operands)
 
 
-def _has_no_pager(parsed: Parsed) -> bool:
+def _has_no_pager(parsed: ParsedCommand) -> bool:
     """bat, which may start less; `bat cache` changes its folder."""
     options = [name + ("" if value is None else f"={value.text}") for name, value in parsed.options]
     quiet = "--paging=never" in options or "-P" in options or options.count("-p") > 1
@@ -155,7 +155,7 @@ _GREP = Program(
     "--exclude --exclude-dir --label --group-separator",
     maybe="--color --colour",
     reads="f --file --exclude-from",
-    operands=(Role.TEXT, Role.READ),
+    operands=(WordRole.TEXT, WordRole.READ),
     unless="ef --regexp --file",
     tree="r --recursive",
     follow="R --dereference-recursive",
@@ -177,7 +177,7 @@ _RG = Program(
     "--color --colors --sort --sortr --engine --context-separator --field-context-separator "
     "--field-match-separator --path-separator --dfa-size-limit --regex-size-limit",
     reads="f --file --ignore-file",
-    operands=(Role.TEXT, Role.TREE),
+    operands=(WordRole.TEXT, WordRole.TREE),
     unless="ef --regexp --file --files --type-list",
     follow="L --follow",
     default=True,
@@ -192,7 +192,7 @@ _FD = Program(
     maybe="--strip-cwd-prefix",
     lists="--search-path",
     reads="--ignore-file",
-    operands=(Role.TEXT, Role.LIST),
+    operands=(WordRole.TEXT, WordRole.LIST),
     default=True,
     parser=_fd,
 )
@@ -207,7 +207,7 @@ _DIFF = Program(
     "--old-group-format --new-group-format --unchanged-group-format --changed-group-format",
     maybe="--color --context --unified",
     reads="X --exclude-from",
-    operands=(Role.FOLLOWED,),  # of two folders it compares the files, also without -r
+    operands=(WordRole.FOLLOWED,),  # of two folders it compares the files, also without -r
 )
 _DIFF_RUNNER = Program(
     flags="ae3xXimTAELy --text --ed --merge --side-by-side --suppress-common-lines" + ABOUT,
@@ -310,7 +310,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             flags="abCeEipuvd -ps",
             texts="cglsnoR",
             acts="r",
-            operands=(Role.READ, Role.WRITE),
+            operands=(WordRole.READ, WordRole.WRITE),
             permutes=False,
             parser=_without_clusters,
         ),
@@ -360,7 +360,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         "look": Program(
             flags="abdf --alternative --alphanum --ignore-case" + ABOUT,
             texts="t --terminate",
-            operands=(Role.TEXT, Role.READ),
+            operands=(WordRole.TEXT, WordRole.READ),
         ),
         # ── lines and columns ──
         "cut": Program(
@@ -416,7 +416,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             flags="cdDuiz --count --repeated --unique --ignore-case --zero-terminated" + ABOUT,
             texts="fsw --skip-fields --skip-chars --check-chars",
             maybe="--all-repeated --group",
-            operands=(Role.READ, Role.WRITE),
+            operands=(WordRole.READ, WordRole.WRITE),
             permutes=False,
             numbers=True,
         ),

@@ -3,7 +3,7 @@
 import re
 
 from harness.permissions.name_sets import names
-from harness.permissions.shell.words import Simple, Word, WordKind
+from harness.permissions.shell.syntax import SimpleCommand, Word, WordKind
 
 _VARIABLE_OF_A_LOOP = re.compile(r"[a-z][a-z0-9_]*|[A-Z]")
 _OF_BASH = frozenset({"histchars", "auto_resume"})
@@ -16,7 +16,7 @@ _ASSIGNING = names(
 """Built-ins of one shell or another that assign a variable, or may make something assign one."""
 
 
-def assigns(simple: Simple) -> bool:
+def assigns(simple: SimpleCommand) -> bool:
     """It may assign a variable of any name."""
     if not simple.words:
         return False
@@ -43,7 +43,7 @@ def _tests(words: tuple[Word, ...]) -> bool:
     ) and (all(word.kind is not WordKind.UNKNOWN for word in words) or not any("[" in word.text for word in words))
 
 
-def only_looped(names: set[str], found: tuple[Simple, ...]) -> frozenset[str]:
+def only_looped(names: set[str], found: tuple[SimpleCommand, ...]) -> frozenset[str]:
     """The names of these that nothing but a `for` assigns."""
     assigned = {one.name for simple in found for one in simple.assignments if not simple.text.startswith("for ")}
     if "IFS" in assigned or "IFS" in names:

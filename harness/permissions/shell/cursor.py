@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from harness.permissions.shell.words import Unreadable
+from harness.permissions.shell.syntax import Unreadable
 
 BLANKS = " \t"
 METACHARACTERS = " \t\n;&|()<>"
@@ -27,7 +27,7 @@ class _Heredoc:
 
 
 class Cursor:
-    """Where the reading stands. `depth` is how deep inside another line this one is."""
+    """The current position. `depth` is how deep inside another line this one is."""
 
     def __init__(self, text: str, depth: int = 0) -> None:
         if strange := _STRANGE.search(text):
@@ -71,7 +71,7 @@ class Cursor:
             raise Unreadable(f"a {text!r} is missing")
 
     def until(self, text: str) -> str:
-        """Read up to `text` and past it; returns what stood before. Raises Unreadable where there is none."""
+        """Read up to `text` and past it; returns the text before it. Raises Unreadable where there is none."""
         end = self._text.find(text, self.position)
         if end < 0:
             raise Unreadable(f"a {text!r} is missing")
@@ -80,7 +80,7 @@ class Cursor:
         return found
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """What comes next, read if it fits."""
+        """The next text, consumed if it matches."""
         found = pattern.match(self._text, self.position)
         if found is not None:
             self.position = found.end()
@@ -158,7 +158,7 @@ class Cursor:
         self._heredocs.append(_Heredoc(delimiter, literal, strip))
 
     def read_heredocs(self, expand: Callable[[str], None]) -> None:
-        """Read the texts that begin here; `expand` gets each one in which the shell expands something."""
+        """Read the texts that begin here; `expand` gets each one that the shell expands."""
         if self._waiting_outside:
             raise Unreadable("a here-document begins inside a substitution")
         waiting, self._heredocs = self._heredocs, []
@@ -180,7 +180,7 @@ class Cursor:
                 self.documents += 1
                 return "\n".join(lines)
             if not heredoc.literal and line.endswith("\\"):
-                raise Unreadable("a line of a here-document goes on in the next")
+                raise Unreadable("a line of a here-document continues on the next")
             lines.append(line)
         raise Unreadable(f"the here-document does not end with {heredoc.delimiter}")
 

@@ -1,10 +1,10 @@
-"""Words that the shell evaluates, so that what is in them may run: built-ins, subscripts, variables that are obeyed."""
+"""Words that the shell evaluates, so their content may run: built-ins, subscripts, variables that are obeyed."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from harness.permissions.shell.words import Assignment, Word, WordKind
+from harness.permissions.shell.syntax import Assignment, Word, WordKind
 
 _OBEYED = re.compile(
     r"GIT_(SSH(_COMMAND)?|EXTERNAL_DIFF|PROXY_COMMAND|CONFIG\w*|EXEC_PATH)|\w*(EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)"
@@ -13,7 +13,7 @@ _OBEYED = re.compile(
 )
 """Variables that hold a command."""
 _HIDDEN = re.compile(r"\$[({\[]|`")
-"""What runs once something evaluates the text: PS4 and BASH_ENV are, and a subscript in the name of a variable."""
+"""The commands that run once the text is evaluated: PS4 and BASH_ENV are, and a subscript in the name of a variable."""
 
 
 def hides_a_command(assignment: Assignment) -> bool:

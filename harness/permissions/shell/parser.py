@@ -1,8 +1,8 @@
-"""From a command line to its simple commands: lists, pipelines, loops, groups and what is substituted.
+"""From a command line to its simple commands: lists, pipelines, loops, groups and substitutions.
 
-Read it beside the grammar of bash(1). Each method begins where the cursor stands and leaves it behind what it read.
-Commands are gathered in the order in which they end, those of a substitution before the command that it is part of.
-The body of a `for` over words that are known is read once more for each of them, with the word for the variable.
+Read it beside the grammar of bash(1). Each method starts at the cursor and leaves it after the text it read. Commands
+are gathered in the order they end, those of a substitution before the command that contains it. The body of a `for`
+over words that are known is read once more for each of them, with the word for the variable.
 """
 
 import re
@@ -10,23 +10,23 @@ from dataclasses import dataclass, field, replace
 
 from harness.permissions.shell.assignments import assigns, only_looped
 from harness.permissions.shell.cursor import BLANKS, METACHARACTERS, Cursor
-from harness.permissions.shell.word_parser import WordReading, assignment_of, unquoted
-from harness.permissions.shell.words import (
+from harness.permissions.shell.syntax import (
     BASH,
     PORTABLE,
     Assignment,
     Dialect,
     Redirect,
-    Simple,
+    SimpleCommand,
     Unreadable,
     Word,
     WordKind,
 )
+from harness.permissions.shell.word_parser import WordParser, assignment_of, unquoted
 
 LONGEST = 20_000
 """Characters of a line that is read at all."""
 MOST_COMMANDS = 50
-"""Commands that a loop stands for, and words that it is read for, all loops of a line together."""
+"""Most commands and words that all loops of a line together expand to."""
 
 OPENING = {"if", "while", "until", "for", "{", "!", "time", "case", "[["}
 CLOSING = {"then", "elif", "else", "fi", "do", "done", "}", "esac"}
@@ -41,7 +41,7 @@ _COMPARES = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _NUMBER = re.compile(r"-?[0-9]+")
 
 
-def read_line(line: str, dialect: Dialect = BASH) -> tuple[Simple, ...]:
+def read_line(line: str, dialect: Dialect = BASH) -> tuple[SimpleCommand, ...]:
     """Every simple command of a line, also those that are substituted. Raises Unreadable."""
     if len(line) > LONGEST:
         raise Unreadable(f"it is longer than {LONGEST:,} characters")
@@ -55,7 +55,7 @@ def read_line(line: str, dialect: Dialect = BASH) -> tuple[Simple, ...]:
     return found if any(map(assigns, known)) else known
 
 
-def _read(line: str, whole: "_Line") -> tuple[Simple, ...]:
+def _read(line: str, whole: "_Line") -> tuple[SimpleCommand, ...]:
     reading = _Reading(Cursor(line), whole, {})
     reading.list_until(frozenset())
     if not reading.at.ended:
@@ -64,7 +64,7 @@ def _read(line: str, whole: "_Line") -> tuple[Simple, ...]:
     return tuple(replace(simple, in_chain=True) if whole.chain else simple for simple in reading.found)
 
 
-def _changes_folder(simple: Simple) -> bool:
+def _changes_folder(simple: SimpleCommand) -> bool:
     return simple.program is None or simple.program in (
         "cd",
         "pushd",
@@ -97,14 +97,14 @@ class _Line:
 class _Reading:
     def __init__(self, cursor: Cursor, line: _Line, values: dict[str, Word]) -> None:
         self.at = cursor
-        self.found: list[Simple] = []
+        self.found: list[SimpleCommand] = []
         self._line = line
         self._portable = line.dialect == PORTABLE
         self._values = values
         self._loops = 0
         self._open: list[str] = []
         self._inside = 0
-        self._words = WordReading(cursor, self._substitution, self._nested, line.dialect, values)
+        self._words = WordParser(cursor, self._substitution, self._nested, line.dialect, values)
 
     # ── lists ───────────────────────────────────────────────────────────────────────────────────
 
@@ -115,10 +115,10 @@ class _Reading:
         """
         return self._list(ends, case=case)[0]
 
-    def _list(self, ends: frozenset[str], *, case: bool = False) -> tuple[str, tuple[Simple, ...]]:
+    def _list(self, ends: frozenset[str], *, case: bool = False) -> tuple[str, tuple[SimpleCommand, ...]]:
         """The same, and the commands if they are one pipeline of simple ones."""
         first = True
-        only: tuple[Simple, ...] = ()
+        only: tuple[SimpleCommand, ...] = ()
         while True:
             self.at.skip_blank_lines(self._expansions)
             if self.at.ended or self.at.peek() == ")":
@@ -144,7 +144,7 @@ class _Reading:
                     raise Unreadable(f"there is a {word or self.at.peek()!r} where a command ends")
 
     def _separator(self, *, case: bool = False) -> bool:
-        """A ; & or line break, if one stands here."""
+        """A ; & or line break, if there is one here."""
         self.at.skip_blanks()
         if self.at.take("\n"):
             self.at.read_heredocs(self._expansions)
@@ -158,13 +158,13 @@ class _Reading:
             return True
         return self.at.take(";")
 
-    def _pipelines(self) -> tuple[Simple, ...]:
+    def _pipelines(self) -> tuple[SimpleCommand, ...]:
         """Commands joined by | || and &&; returns them if they are one pipeline of simple commands."""
         piped, was_piped, alone = False, False, True
-        before: tuple[Simple, ...] | None = ()
+        before: tuple[SimpleCommand, ...] | None = ()
         while True:
             if piped and self.at.bare_word() in ("!", "time"):
-                raise Unreadable("a ! or time stands inside a pipeline")
+                raise Unreadable("a ! or time inside a pipeline")
             simple = self._command(before or ())
             before = None if before is None or simple is None else (*before, replace(simple, fed_by=()))
             self.at.skip_blanks()
@@ -188,7 +188,7 @@ class _Reading:
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
-    def _command(self, before: tuple[Simple, ...] = ()) -> Simple | None:
+    def _command(self, before: tuple[SimpleCommand, ...] = ()) -> SimpleCommand | None:
         """One command; returns it if it is a simple one whose output is what it seems to be."""
         self.at.skip_blanks()
         begin = self.at.position
@@ -223,7 +223,7 @@ class _Reading:
         if (word == "time" and self.at.looking_at("-")) or (
             self._portable and (not following or following in OPENING or (word == "time" and "=" in following))
         ):
-            raise Unreadable(f"not every shell reads what stands behind {word} in the same way")
+            raise Unreadable(f"not every shell reads the text after {word} in the same way")
         self._command()
 
     def _compound(self, word: str) -> None:
@@ -260,7 +260,7 @@ class _Reading:
     def _case(self) -> None:
         """case WORD in PATTERN | PATTERN) commands ;; esac: every branch may be taken."""
         if self._inside:
-            raise Unreadable("a case stands inside a substitution, where not every bash reads it")
+            raise Unreadable("a case inside a substitution, which not every bash reads")
         begin = self.at.position
         if not self._at_word():
             raise Unreadable("a case has no word")
@@ -278,7 +278,7 @@ class _Reading:
             if self._pattern():
                 break
         if self._words.variables:
-            self.found.append(Simple((), text=self.at.since(begin), variables=tuple(self._words.variables)))
+            self.found.append(SimpleCommand((), text=self.at.since(begin), variables=tuple(self._words.variables)))
         self._words.variables = outer
 
     def _pattern(self) -> bool:
@@ -314,11 +314,11 @@ class _Reading:
             self.at.advance(2)
             words = self._arguments()
         elif self._portable:
-            raise Unreadable("it loops over what is not named")
+            raise Unreadable("it loops over words that are not written out")
         set_to = (Assignment(name, Word("", WordKind.UNKNOWN)),)
         text = "for " + self.at.since(begin)
         variables = tuple(self._words.variables)
-        self.found.append(Simple((), set_to, text=text, variables=variables, looped=tuple(words)))
+        self.found.append(SimpleCommand((), set_to, text=text, variables=variables, looped=tuple(words)))
         self._words.variables = outer
         if not self._separator():
             raise Unreadable("a 'do' is missing")
@@ -343,7 +343,7 @@ class _Reading:
         usable = all(word.kind in (WordKind.LITERAL, WordKind.GLOB) or word.listed_by for word in words)
         if name not in self._line.known or not words or not usable or start is None or end is None:
             return
-        each: dict[Simple, None] = {}
+        each: dict[SimpleCommand, None] = {}
         for word in words:
             self._line.readings += 1
             if self._line.readings > MOST_COMMANDS or len(each) > MOST_COMMANDS:
@@ -368,7 +368,7 @@ class _Reading:
     # ── conditions ──────────────────────────────────────────────────────────────────────────────
 
     def _conditional(self) -> None:
-        """[[ … ]], of which each test becomes a command of its own."""
+        """[[ … ]]; each test becomes a separate command."""
         with self.at.deeper():
             self._either()
         if self.at.bare_word() != "]]":
@@ -410,10 +410,10 @@ class _Reading:
                 (word.known and _NUMBER.fullmatch(word.text)) or word.text in ("$?", "$#", "$$", "$!")
                 for word in (words[0], words[2])
             ):
-                raise Unreadable(f"what stands beside {operator} may be computed")
+                raise Unreadable(f"the text beside {operator} may be computed")
         text = self.at.since(begin)
         self.found.append(
-            Simple(
+            SimpleCommand(
                 (Word("[["), *words, Word("]]")),
                 repeated=self._loops > 0,
                 text=f"[[ {text} ]]",
@@ -431,7 +431,7 @@ class _Reading:
         return ""
 
     def _operand(self, *, regular: bool = False) -> Word:
-        """One word, in which nothing is split and no file pattern is expanded."""
+        """One word without word splitting or file patterns."""
         self.at.skip_blanks()
         bare = self.at.bare_word()
         if (
@@ -450,17 +450,17 @@ class _Reading:
     # ── simple commands ─────────────────────────────────────────────────────────────────────────
 
     def _redirects_only(self, begin: int) -> None:
-        """What stands behind a compound command."""
+        """The redirections after a compound command."""
         redirects = []
         outer, self._words.variables = self._words.variables, []
         while (redirect := self._redirect()) is not None:
             redirects += redirect
         if redirects or self._words.variables:
             text, variables = self.at.since(begin), tuple(self._words.variables)
-            self.found.append(Simple((), (), tuple(redirects), self._loops > 0, text, variables=variables))
+            self.found.append(SimpleCommand((), (), tuple(redirects), self._loops > 0, text, variables=variables))
         self._words.variables = outer
 
-    def _simple(self, begin: int, before: tuple[Simple, ...]) -> Simple | None:
+    def _simple(self, begin: int, before: tuple[SimpleCommand, ...]) -> SimpleCommand | None:
         words: list[Word] = []
         assignments: list[Assignment] = []
         redirects: list[Redirect] = []
@@ -481,7 +481,7 @@ class _Reading:
             start = self.at.position
             keyword = self.at.bare_word()
             if not words and something and keyword in (OPENING | CLOSING | REFUSED):
-                raise Unreadable(f"{keyword} stands behind an assignment or a redirection")
+                raise Unreadable(f"{keyword} comes after an assignment or a redirection")
             read = self._words.read_all()
             if self.at.peek() == "(":
                 raise Unreadable("it defines a function or a list")
@@ -494,7 +494,7 @@ class _Reading:
                 words += read
         if not something:
             raise Unreadable(f"a command is missing before {self.at.peek() or 'the end'!r}")
-        simple = Simple(
+        simple = SimpleCommand(
             tuple(words),
             tuple(assignments),
             tuple(redirects),
@@ -515,7 +515,7 @@ class _Reading:
     # ── redirections ────────────────────────────────────────────────────────────────────────────
 
     def _redirect(self) -> list[Redirect] | None:
-        """One redirection, as a list that is empty where it names no file; None: none stands here."""
+        """One redirection, as a list that is empty where it names no file; None: there is none here."""
         self.at.skip_blanks()
         digits = self.at.digits()
         if not self.at.looking_at("<", ">", after=len(digits)) and not self.at.looking_at("&>"):
@@ -539,7 +539,7 @@ class _Reading:
             return []
         if operator in (">&", "<&"):
             if target.text.startswith("-") and target.text != "-":
-                raise Unreadable(f"what stands behind {operator}- is a word of the command")
+                raise Unreadable(f"the text after {operator}- is a word of the command")
             number = target.text.removesuffix("-")
             if target.known and (number.isdigit() or not number) and not (self._portable and len(target.text) > 1):
                 return []
@@ -549,7 +549,7 @@ class _Reading:
 
     # ── what is inside words ────────────────────────────────────────────────────────────────────
 
-    def _substitution(self) -> tuple[Simple, ...]:
+    def _substitution(self) -> tuple[SimpleCommand, ...]:
         """The commands of $(…), <(…) or >(…), the bracket that opens it already read, if they are one pipeline."""
         self._inside += 1
         chain, before, documents = self._line.chain, len(self.found), self.at.documents
@@ -583,4 +583,4 @@ class _Reading:
             inner._words.read_expansions()
         self.found += inner.found
         if inner._words.variables:
-            self.found.append(Simple((), text="<<", variables=tuple(inner._words.variables)))
+            self.found.append(SimpleCommand((), text="<<", variables=tuple(inner._words.variables)))

@@ -1,11 +1,11 @@
-"""One word: its quotes taken away, and what is expanded in it."""
+"""One word: quote removal and expansions."""
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.permissions.shell.cursor import METACHARACTERS, Cursor
-from harness.permissions.shell.words import PORTABLE, Assignment, Dialect, Simple, Unreadable, Word, WordKind
+from harness.permissions.shell.syntax import PORTABLE, Assignment, Dialect, SimpleCommand, Unreadable, Word, WordKind
 
 _PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?$!#@*-]")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
@@ -34,7 +34,7 @@ _ANSI = re.compile(
 _ANSI_LETTERS = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 
 _NUMBERS = ("$?", "$#", "$$")
-"""What is one number in any case."""
+"""A parameter that is always one number."""
 _LISTS = ("$@", "$*", "${@}", "${*}")
 """What may be several words in quotes, too."""
 
@@ -50,10 +50,10 @@ _Char = tuple[str, str]
 
 @dataclass(slots=True)
 class _Gathered:
-    """What is known of a word so far."""
+    """The part of a word that is parsed so far."""
 
     chars: list[_Char] = field(default_factory=list)
-    """Only what is neither QUOTED nor EXPANDED can be a pattern, braces or a ~."""
+    """Only text that is neither QUOTED nor EXPANDED can be a pattern, braces or a ~."""
     unknown: bool = False
     pipe: bool = False
     split: bool = False
@@ -63,7 +63,7 @@ class _Gathered:
     """It has a file pattern that is the value of a variable."""
     home: str = ""
     """A value that begins with the home folder."""
-    listed_by: tuple[Simple, ...] = ()
+    listed_by: tuple[SimpleCommand, ...] = ()
 
     def add(self, text: str, *, quoted: bool = False) -> None:
         if quoted:
@@ -107,17 +107,17 @@ def assignment_of(written: str, word: Word) -> Assignment | None:
     return Assignment(found[1], Word(value, WordKind.LITERAL if word.known else WordKind.UNKNOWN))
 
 
-class WordReading:
+class WordParser:
     """Reads words at a cursor.
 
     `substitution` reads commands up to a bracket and returns them if they are one pipeline; `nested` reads those of a
-    line of its own. `values` are what is known of variables here. `variables` gathers the names of all others.
+    line of its own. `values` are the known values of variables. `variables` gathers the names of all others.
     """
 
     def __init__(
         self,
         at: Cursor,
-        substitution: Callable[[], tuple[Simple, ...]],
+        substitution: Callable[[], tuple[SimpleCommand, ...]],
         nested: Callable[[str], None],
         dialect: Dialect,
         values: Mapping[str, Word],
@@ -177,7 +177,7 @@ class WordReading:
                 self._inside(word)
 
     def _inside(self, word: _Gathered) -> None:
-        """One piece of a text in which only $ and ` mean something."""
+        """One piece of a text where only $ and ` are special."""
         match self._at.peek():
             case "$":
                 self._dollar(word, in_quotes=True)
@@ -201,7 +201,7 @@ class WordReading:
             escaped = at.advance()
             if escaped == "\n":
                 if word.chars and word.chars[-1][0] == "$":
-                    raise Unreadable("a line break stands behind a $")
+                    raise Unreadable("a line break follows a $")
             else:
                 word.add(escaped if escaped in '$`"\\' else "\\" + escaped, quoted=True)
 
@@ -219,7 +219,7 @@ class WordReading:
         begin = at.position
         at.advance()
         if at.looking_at("\\\n"):
-            raise Unreadable("a line break stands behind a $")
+            raise Unreadable("a line break follows a $")
         if at.looking_at("["):
             raise Unreadable("it computes with $[…]")
         if self._portable and at.looking_at("'", '"') and not in_quotes:
@@ -328,7 +328,7 @@ def _words(gathered: _Gathered) -> list[Word]:
     if not _BRACES.search(shape):
         return [_word(gathered.chars, gathered)]
     if "$" in shape:
-        raise Unreadable("a $ stands beside braces, which may make the name of a variable of it")
+        raise Unreadable("a $ beside braces, which may form the name of a variable")
     made = _braces(gathered.chars)
     if made is None:
         return [Word(text, WordKind.UNKNOWN, split=True)]
@@ -336,7 +336,7 @@ def _words(gathered: _Gathered) -> list[Word]:
 
 
 def _word(chars: list[_Char], whole: _Gathered) -> Word:
-    """A word in which nothing is expanded but a ~ and file patterns."""
+    """A word where only ~ and file patterns are expanded."""
     text, shape = "".join(text for text, _ in chars), "".join(shape for _, shape in chars)
     if _TILDE_IN_ASSIGNMENT.match(shape):
         return Word(text, WordKind.UNKNOWN)
@@ -389,7 +389,7 @@ def _braces(chars: list[_Char]) -> list[list[_Char]] | None:
 
 
 def _parts(chars: list[_Char], begin: int) -> tuple[list[list[_Char]], int | None]:
-    """What stands between the commas of the braces that open at `begin`, and where they close."""
+    """The parts between the commas of the braces that open at `begin`, and their end."""
     parts: list[list[_Char]] = [[]]
     depth = 0
     for number, char in enumerate(chars[begin:], start=begin):

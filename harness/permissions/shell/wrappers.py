@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import option_names
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class WrapperOptions:
     """The options of a wrapper, each with its value, and the words behind them."""
 
     given: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class Wrapper:
     """It adds words of its own to the command."""
     transparent: bool = True
 
-    def read(self, words: Sequence[Word]) -> Options | None:
+    def read(self, words: Sequence[Word]) -> WrapperOptions | None:
         """The options up to the first word that is none; None where one of them is not known here."""
         given: list[tuple[str, str]] = []
         position = 0
@@ -63,7 +63,7 @@ class Wrapper:
             if taken is None:
                 return None
             position += taken
-        return Options(tuple(given), tuple(words[position:]))
+        return WrapperOptions(tuple(given), tuple(words[position:]))
 
     def _option(self, text: str, following: Word | None, given: list[tuple[str, str]]) -> int | None:
         flags, values, maybe = option_names(self.flags), option_names(self.values), option_names(self.maybe)
@@ -205,7 +205,7 @@ def runs_next_word(text: str, texts: str) -> bool | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class SubcommandRunner:
     """A program that does much else, and runs words behind a subcommand."""
 
     subcommand: tuple[str, ...]
@@ -215,9 +215,9 @@ class Runner:
     """Options with which it runs no command of the line: a module, a script."""
 
 
-RUNNERS: Mapping[str, Runner] = MappingProxyType(
+RUNNERS: Mapping[str, SubcommandRunner] = MappingProxyType(
     {
-        "uv": Runner(
+        "uv": SubcommandRunner(
             ("run",),
             Wrapper(
                 "qvnUms --quiet --verbose --all-extras --dev --no-dev --only-dev --all-groups --no-default-groups "
@@ -228,14 +228,15 @@ RUNNERS: Mapping[str, Runner] = MappingProxyType(
             ),
             instead="ms --module --script",
         ),
-        **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye"), Runner(("run",), Wrapper("qvn"))),
-        "bundle": Runner(("exec",), Wrapper("--keep-file-descriptors")),
+        **dict.fromkeys(("poetry", "pipenv", "pdm", "hatch", "rye"), SubcommandRunner(("run",), Wrapper("qvn"))),
+        "bundle": SubcommandRunner(("exec",), Wrapper("--keep-file-descriptors")),
         **dict.fromkeys(
             ("npm", "pnpm", "yarn"),
-            Runner(("exec",), Wrapper("yq --yes --quiet --silent --no", "p --package"), "c --call"),
+            SubcommandRunner(("exec",), Wrapper("yq --yes --quiet --silent --no", "p --package"), "c --call"),
         ),
         **dict.fromkeys(
-            ("npx", "bunx"), Runner((), Wrapper("yq --yes --no-install --quiet --no", "p --package"), "c --call")
+            ("npx", "bunx"),
+            SubcommandRunner((), Wrapper("yq --yes --no-install --quiet --no", "p --package"), "c --call"),
         ),
     }
 )

@@ -1,5 +1,5 @@
-"""May this work start now, wait, or be replaced: pure policy, driven by what comes up and what ends.
+"""Admission: whether work may start now, waits, is deferred or rejected (docs/design/admission.md).
 
-Read `gate` for the whole. The other modules hold one idea each: `admission` the slots and the queue, `conversations`
-their breakers, `watch_list` who is looked at, `limits` the numbers, `decisions` the answers.
+Read `controller` for the whole; `slot_queue` holds slots and queue, `conversations` the breakers, `watch_list` the
+conversations that a scan looks at.
 """

@@ -1,32 +1,32 @@
-"""What the gate can answer to a piece of work."""
+"""The answers of the admission controller."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from harness.events import DropReason, RefusalReason
+from harness.events import DropReason, RejectionReason
 
 Work = TypeVar("Work")
-"""What is to be done: anything that whoever carries it out understands. The gate never looks at it."""
+"""The work: anything that the caller understands. The controller never looks at it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
-    """A slot that is taken. It is given back once, when the last process of the work is gone."""
+class Permit:
+    """A slot in use. It is returned once, when the last process of the work has ended."""
 
     key: str
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class Start(Generic[Work]):
+class Admit(Generic[Work]):
     """Do it now."""
 
-    ticket: Ticket
+    ticket: Permit
     work: Work
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class Enqueue:
     """It waits. Its start comes with a release, unless an event says that it was replaced or dropped."""
 
     number: int
@@ -35,7 +35,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class Defer:
     """It cannot even wait. Its conversation is marked and will be asked for again."""
 
     number: int
@@ -43,15 +43,15 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Refuse:
+class Reject:
     """It is not taken in."""
 
-    reason: RefusalReason
+    reason: RejectionReason
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What became of all the work since the gate was opened."""
+class WorkCounts:
+    """Counts of all work since the controller was created."""
 
     accepted: int = 0
     done: int = 0
@@ -59,8 +59,3 @@ class Counts:
     queued: int = 0
     replaced: int = 0
     dropped: int = 0
-
-    @property
-    def balanced(self) -> bool:
-        """Nothing vanished: all that was taken in is in one of these places."""
-        return self.accepted == self.done + self.running + self.queued + self.replaced + self.dropped

@@ -1,4 +1,4 @@
-"""The numbers of the gate in one frozen, checked object."""
+"""The numbers of the admission controller in one frozen, checked object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -19,28 +19,28 @@ RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
         "sweep_every_s": (0.001, 86_400.0),
     }
 )
-"""Least and most of each number."""
+"""Range of each number."""
 
 
 @dataclass(frozen=True, slots=True)
-class GateLimits:
+class AdmissionLimits:
     """How much may run, wait and be watched. Raises ValueError, with one sentence, for a number out of range."""
 
     max_concurrent: int = 5
-    """Pieces of work in flight; 0: none."""
+    """Running work; 0: none."""
     max_queue_size: int = 20
-    """Pieces of work that wait; 0: none."""
+    """Queued work; 0: none."""
     watch_cap: int = 50
-    """Conversations looked at in one scan; 0: none."""
+    """Conversations in one scan; 0: none."""
     reserved_percent: int = 20
-    """Of the watch cap, for those that were not looked at for longest; at least one place."""
+    """Share of the watch cap for the longest unwatched conversations; at least one place."""
     failures_in_a_row: int = 5
-    """After which a conversation rests."""
+    """Consecutive failures that pause a conversation."""
     pause_s: float = 60.0
-    """The first rest. Each further one is twice as long, until an attempt succeeds."""
+    """The first pause, doubled for each further one until an attempt succeeds."""
     longest_pause_s: float = 300.0
     sweep_every_s: float = 60.0
-    """Between two looks for conversations that have disappeared."""
+    """Between two sweeps for conversations that no longer exist."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -56,12 +56,12 @@ class GateLimits:
 
     @property
     def reserved(self) -> int:
-        """Places of a scan for the conversations that were not looked at for longest."""
+        """Places of a scan for the longest unwatched conversations."""
         return -(-self.watch_cap * self.reserved_percent // 100)
 
     @property
     def breaker(self) -> BreakerLimits:
-        """The numbers of the breaker of a conversation, in seconds. No attempt is ever lost: all work ends."""
+        """The numbers of a conversation's breaker, in seconds. No attempt is lost: all work ends."""
         pauses = [self.pause_s]
         while pauses[-1] < self.longest_pause_s:
             pauses.append(min(pauses[-1] * 2, self.longest_pause_s))

@@ -1,6 +1,4 @@
-"""May this tool be called now? CALL, SKIP, PROBE or PAUSE (seed 000): pure policy, driven by events.
+"""Circuit breakers for tools: decides CALL, SKIP, PROBE or PAUSE for each call (docs/design/breakers.md).
 
-Read `breaker` for one breaker, `board` for all of them together, `dispatcher` for how events drive it. The other
-modules hold one idea each: `budget`, `cascade`, `capabilities` and `routing`, `scores`, `scope`, `freshness`,
-`signature`, `report`.
+Read `breaker` for one breaker, `registry` for all of them together and `dispatcher` for how events drive the registry.
 """

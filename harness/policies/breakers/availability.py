@@ -1,12 +1,79 @@
-"""May a tool be called as things stand? The checks, in their order (A7, A16, A17, A24)."""
+"""Whether a tool may be called now. The checks in their order are in `judge`."""
 
-from harness.events import BreakerState, CascadeMode, CascadePhase, DispatchReason, Score
-from harness.policies.breakers.board_view import BoardView
-from harness.policies.breakers.cascade import LONGEST, Group
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Protocol
+
+from harness.events import BreakerState, CascadeMode, CascadePhase, DispatchLimits, DispatchReason, Score
+from harness.policies.breakers.breaker import Breaker
+from harness.policies.breakers.capabilities import CapabilityMap
+from harness.policies.breakers.cascade import LONGEST, CascadeGroup
 
 
-def judge(board: BoardView, tool: str) -> tuple[bool, DispatchReason]:
-    """Whether a call of the tool may run, and why or why not. One that may run on an open breaker is a probe."""
+@dataclass(frozen=True, slots=True)
+class ScoreEntry:
+    """The result of a check before a call, and how long it holds."""
+
+    score: Score
+    until: int
+    """First step in which it no longer holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of checks before a call, by tool. They expire (docs/design/breakers.md#checks-before-a-call)."""
+
+    given: Mapping[str, ScoreEntry] = field(default_factory=lambda: MappingProxyType({}))
+
+    def of(self, tool: str, step: int) -> Score | None:
+        """The score that holds in this step; None: unchecked, or expired."""
+        scored = self.given.get(tool)
+        return scored.score if scored and step < scored.until else None
+
+    def with_score(self, tool: str, score: Score, until: int) -> "Scores":
+        return Scores({**self.given, tool: ScoreEntry(score, until)})
+
+
+@dataclass(frozen=True, slots=True)
+class LastResults:
+    """The last results of a tool, for the table."""
+
+    last_failure: float | None = None
+    last_success: float | None = None
+    """Unix time; None: none yet."""
+    message: str = ""
+    """Of the last failure."""
+
+
+class RegistryView(Protocol):
+    """The part of the registry that the checks and the table read."""
+
+    @property
+    def step(self) -> int: ...
+
+    @property
+    def limits(self) -> DispatchLimits: ...
+
+    @property
+    def tools(self) -> tuple[str, ...]: ...
+
+    @property
+    def capabilities(self) -> CapabilityMap: ...
+
+    def breaker(self, tool: str) -> Breaker: ...
+
+    def scored(self, tool: str) -> Score | None: ...
+
+    def seen(self, tool: str) -> LastResults: ...
+
+    def group_of(self, tool: str) -> CascadeGroup | None: ...
+
+    def unconfirmed(self, group: CascadeGroup) -> bool: ...
+
+
+def judge(board: RegistryView, tool: str) -> tuple[bool, DispatchReason]:
+    """Whether a call of the tool may run, and the reason. One that may run on an open breaker is a probe."""
     breaker, score = board.breaker(tool), board.scored(tool)
     if breaker.isolated:
         return False, DispatchReason.ISOLATED
@@ -24,7 +91,7 @@ def judge(board: BoardView, tool: str) -> tuple[bool, DispatchReason]:
     return False, DispatchReason.DEPENDENCY if breaker.probe_due(board.step) else DispatchReason.OPEN
 
 
-def _judge_member(board: BoardView, group: Group) -> tuple[bool, DispatchReason]:
+def _judge_member(board: RegistryView, group: CascadeGroup) -> tuple[bool, DispatchReason]:
     probe_out = any(board.breaker(member).state is BreakerState.HALF_OPEN for member in group.members)
     waiting = group.waiting(board.step, confirm=board.limits.cascade is CascadeMode.CONFIRM, probe_out=probe_out)
     if waiting is not None:
@@ -33,11 +100,11 @@ def _judge_member(board: BoardView, group: Group) -> tuple[bool, DispatchReason]
     return True, DispatchReason.RECOVERING if recovering else DispatchReason.CANARY
 
 
-def due(board: BoardView, tool: str) -> int:
-    """Step from which on an open tool outside a group may be probed.
+def due(board: RegistryView, tool: str) -> int:
+    """First step at which an open tool outside a group may be probed.
 
-    Not before what it depends on is probed, as that would fail for sure; but never later than 20 steps after it
-    opened, however long the chain is (A18).
+    Not before the tools it depends on are probed, but at most 20 steps after it opened
+    (docs/design/breakers.md#dependencies).
     """
     breaker = board.breaker(tool)
     own = breaker.due or 0
@@ -45,8 +112,8 @@ def due(board: BoardView, tool: str) -> int:
     return int(min(max([own, *dues]), breaker.opened + LONGEST))
 
 
-def _dependencies(board: BoardView, tool: str) -> set[str]:
-    """All that the tool depends on, directly or not, and that is open."""
+def _dependencies(board: RegistryView, tool: str) -> set[str]:
+    """Open tools that the tool depends on, directly or indirectly."""
     found: set[str] = set()
     left = [tool]
     while left:

@@ -1,14 +1,14 @@
-"""One breaker: what is known about one key, and what may happen to it next.
+"""One circuit breaker: its state and the changes that are possible.
 
     CLOSED ──threshold──▶ OPEN ──probe given──▶ HALF_OPEN ──probe succeeded──▶ CLOSED
                            ▲                        │
                            └── probe failed, lost, released
 
-The key may be anything that can fail: a tool, whose distances are steps, or the endpoint of a model or a
-conversation, whose distances are seconds (Q5). A breaker knows no clock; whoever asks says what "now" is.
+The key is anything that can fail: a tool (distances in steps), a model endpoint or a conversation (distances in
+seconds). A breaker has no clock; the caller passes the current moment.
 
-The generation rises with every change of state. A result belongs to the generation in which its call was let
-through; once the breaker has moved on, the result is late and must not be given to it (A9).
+The generation rises with every change of state. A result whose call was let through in an older generation is late and
+must not be recorded here. See docs/design/breakers.md#states.
 """
 
 from collections.abc import Mapping
@@ -35,61 +35,60 @@ TRANSITIONS: Mapping[tuple[BreakerState, ChangeReason], BreakerState] = MappingP
         **{(state, ChangeReason.RESET): CLOSED for state in BreakerState},
     }
 )
-"""All that can happen, and where it leads (A3). What is not here cannot happen."""
+"""Every possible change and the state it leads to. All others raise KeyError."""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakerLimits:
-    """The numbers of one kind of key. Distances are in the unit of the key: steps or seconds."""
+    """The numbers for one kind of key. Distances are in the unit of the key: steps or seconds."""
 
     threshold: int = 3
-    """Failures in a row that open it."""
+    """Consecutive failures that open it."""
     pauses: tuple[float, ...] = (3,)
-    """From an opening to the probe: the first one, the one after a failed probe, …; the last one repeats."""
+    """Distance from an opening to the probe: after the first opening, after the first failed probe, …; the last one
+    repeats."""
     lease: float = 3
-    """After which a probe without an outcome is lost."""
+    """Distance after which a probe without an outcome is lost."""
 
     def pause(self, openings: int) -> float:
-        """From the opening number `openings`, counted from 1 since the breaker was closed, to its probe."""
+        """Distance from opening number `openings`, counted from 1 since the breaker was closed, to its probe."""
         return self.pauses[min(openings, len(self.pauses)) - 1]
 
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """Where one key stands. Frozen: whatever happens to it makes another one."""
+    """State of one key. Immutable: each change returns a new breaker."""
 
     state: BreakerState = CLOSED
     failures: int = 0
-    """In a row."""
+    """Consecutive failures."""
     generation: int = 0
     openings: int = 0
-    """Since it was last closed."""
+    """Openings since it was last closed."""
     opened: float = 0
     """Moment of the last opening."""
     due: float | None = None
-    """Moment from which on a probe may be given; None: not open, or isolated."""
+    """Moment of the next probe; None: not open, or isolated."""
     lease_until: float = 0
-    """Moment at which the probe that is out counts as lost."""
+    """Moment at which the current probe counts as lost."""
     why: ChangeReason = ChangeReason.RESET
     """The last change."""
 
     @property
     def isolated(self) -> bool:
-        """Open until a person says otherwise."""
+        """Open until a user releases it."""
         return self.state is OPEN and self.due is None
 
     def probe_due(self, now: float) -> bool:
-        """A probe may be given."""
         return self.state is OPEN and self.due is not None and now >= self.due
 
     def lease_over(self, now: float) -> bool:
-        """The probe that is out has had its time (A8)."""
         return self.state is HALF_OPEN and now >= self.lease_until
 
     # ── what happens on its own ─────────────────────────────────────────────────────────────────
 
     def failed(self, now: float, limits: BreakerLimits) -> "Breaker":
-        """The call of this generation failed (A5, A10)."""
+        """The call of this generation failed."""
         failures = self.failures + 1
         if self.state is CLOSED and failures < limits.threshold:
             return self._changed(ChangeReason.FAILED, failures=failures)
@@ -98,35 +97,35 @@ class Breaker:
         return self._changed(why, failures=failures, openings=self.openings + 1, opened=now, due=due)
 
     def succeeded(self) -> "Breaker":
-        """The call of this generation succeeded: a probe closes the breaker (A6, A10)."""
+        """The call of this generation succeeded. A successful probe closes the breaker."""
         if self.state is HALF_OPEN:
             return self._changed(ChangeReason.PROBE_SUCCEEDED, failures=0, openings=0)
         return self._changed(ChangeReason.SUCCEEDED, failures=0) if self.failures else self
 
     def probing(self, now: float, limits: BreakerLimits) -> "Breaker":
-        """A probe is given (A7). Raises KeyError for an isolated breaker, as for one that is not open."""
+        """A probe starts. Raises KeyError unless the breaker is open and not isolated."""
         if self.isolated:
             raise KeyError(ChangeReason.PROBE_GIVEN)
         return self._changed(ChangeReason.PROBE_GIVEN, due=None, lease_until=now + limits.lease)
 
     def lost(self, now: float) -> "Breaker":
-        """The probe never came back. It said nothing, so that the next request is a probe again (A8)."""
+        """The probe never returned, so the next request is a probe again."""
         return self._changed(ChangeReason.PROBE_LOST, due=now)
 
     def released(self, now: float) -> "Breaker":
-        """The probe was not run after all; the next request is one (A6)."""
+        """The probe did not run after all, so the next request is one."""
         return self._changed(ChangeReason.PROBE_RELEASED, due=now)
 
     # ── what a person does ──────────────────────────────────────────────────────────────────────
 
     def tripped(self, now: float, limits: BreakerLimits) -> "Breaker":
-        """Opened by hand; probes come as after a failure."""
+        """Opened by a user; probes follow as after a failure."""
         return self._changed(
             ChangeReason.TRIPPED, openings=self.openings + 1, opened=now, due=now + limits.pause(self.openings + 1)
         )
 
     def isolate(self, now: float) -> "Breaker":
-        """Opened by hand, and never probed."""
+        """Opened by a user, without probes."""
         return self._changed(ChangeReason.ISOLATED, opened=now, due=None)
 
     def release(self, now: float) -> "Breaker":
@@ -134,11 +133,11 @@ class Breaker:
         return self._changed(ChangeReason.RELEASED, due=now) if self.isolated else self
 
     def reset(self) -> "Breaker":
-        """Closed by hand, its failures forgotten."""
+        """Closed by a user; its failures are forgotten."""
         return self._changed(ChangeReason.RESET, failures=0, openings=0, due=None)
 
     def _changed(self, why: ChangeReason, **values: object) -> "Breaker":
-        """The breaker after `why`. Raises KeyError for what cannot happen in this state."""
+        """The breaker after `why`. Raises KeyError for a change that is impossible in this state."""
         state = TRANSITIONS[self.state, why]
         moved = state is not self.state or why in _BY_HAND
         changed: Breaker = replace(self, state=state, why=why, generation=self.generation + moved, **values)  # type: ignore[arg-type]

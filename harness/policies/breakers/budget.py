@@ -1,8 +1,8 @@
-"""The failure budget: how many failures one cycle may cost, over all tools (seed 000, step 7).
+"""The failure budget: the failures that all tools together may have in one cycle
+(docs/design/breakers.md#failure-budget).
 
-A cycle is a turn of the user, or the time since a session was resumed. Failures are charged to their root:
-several tools that fail from one cause cost as much as the one that failed most, and only one failure once the
-cause is known to be systemic (A11). A failure of unknown cause is a root of its own tool.
+A cycle is a turn, or the time since a session was resumed. Tools that fail from one cause cost as much as the one that
+failed most, and one failure once the cause is systemic. A failure of unknown cause counts for its own tool.
 """
 
 from collections.abc import Mapping
@@ -12,26 +12,26 @@ from types import MappingProxyType
 from harness.events import Failure, LoggedFailure
 
 KEPT = 200
-"""Failures of a cycle that are kept with their texts."""
+"""Failures of a cycle that are kept with their messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """What a cycle has cost so far."""
+class FailureBudget:
+    """The failures of one cycle so far."""
 
     total: int = 5
     counts: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
-    """Failures by root and tool. The root is a signature; it is empty for a failure of unknown cause."""
+    """Failures by signature and tool. The signature is empty for an unknown cause."""
     systemic: frozenset[str] = frozenset()
-    """Roots that cost one failure and no more."""
+    """Signatures that cost one failure in total."""
     exhausted: bool = False
-    """The budget was used up in this cycle. It stays so, also where a common cause is found afterwards."""
+    """The budget was used up in this cycle. It stays exhausted when a common cause is found afterwards."""
     log: tuple[LoggedFailure, ...] = ()
     not_logged: int = 0
 
     @property
     def consumed(self) -> int:
-        """Failures charged: the sum over the roots (A11)."""
+        """Failures charged: the sum over the causes."""
         worst: dict[str, int] = {}
         unknown = 0
         for (root, _), count in self.counts.items():
@@ -45,29 +45,29 @@ class Budget:
 
     @property
     def caution(self) -> bool:
-        """The next failure may be the last one."""
+        """Whether the next failure may exhaust the budget."""
         return self.consumed >= self.total - 1
 
-    def charged(self, tool: str, failure: Failure, step: int) -> "Budget":
-        """The budget after one more failure. What fails in parts of a tool, such as "bash:npm", is charged to the tool:
-        two programs that are missing are not missing from one cause."""
+    def charged(self, tool: str, failure: Failure, step: int) -> "FailureBudget":
+        """The budget after one more failure. A failure of a part, such as "bash:npm", is charged to its tool: two
+        missing programs do not have one cause."""
         key = failure.signature, tool.partition(":")[0]
         counts = {**self.counts, key: self.counts.get(key, 0) + 1}
         log = (*self.log, LoggedFailure(step, tool, failure))
         not_logged = self.not_logged + max(0, len(log) - KEPT)
         return replace(self, counts=counts, log=log[-KEPT:], not_logged=not_logged)._checked()
 
-    def one_cause(self, root: str) -> "Budget":
+    def one_cause(self, root: str) -> "FailureBudget":
         """The budget once the failures of `root` are known to be one event."""
         return replace(self, systemic=self.systemic | {root})
 
-    def of(self, total: int) -> "Budget":
+    def of(self, total: int) -> "FailureBudget":
         """The same failures against another total. Only a larger one can end the pause."""
         return replace(self, total=total, exhausted=self.exhausted and total <= self.total)._checked()
 
-    def next_cycle(self, living: frozenset[str]) -> "Budget":
-        """A fresh budget; `living` are the roots that are still systemic."""
-        return Budget(self.total, systemic=living)
+    def next_cycle(self, living: frozenset[str]) -> "FailureBudget":
+        """A fresh budget; `living` are the signatures that are still systemic."""
+        return FailureBudget(self.total, systemic=living)
 
-    def _checked(self) -> "Budget":
+    def _checked(self) -> "FailureBudget":
         return replace(self, exhausted=self.exhausted or self.consumed >= self.total)

@@ -1,4 +1,4 @@
-"""What each tool provides, and what can take its place (seed 000, step 1)."""
+"""What each tool provides, and which tools can replace it (docs/design/breakers.md#capability-map)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ UNSURE = "unknown; test it before relying on it"
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
-    """Another tool that can do what one provides."""
+class DeclaredAlternative:
+    """Another tool that can replace one."""
 
     tool: str
     method: str
     """What to do with it, in one line."""
     degradation: str = UNSURE
-    """What is lost by it."""
+    """The loss."""
     severity: Severity = Severity.HIGH
 
 
@@ -34,15 +34,15 @@ class Capability:
     """In one line."""
     fallback: str
     """What to do by hand when no tool is left."""
-    alternatives: tuple[Alternative, ...] = ()
+    alternatives: tuple[DeclaredAlternative, ...] = ()
     """In the order in which they are to be tried, within one severity."""
     depends_on: tuple[str, ...] = ()
-    """Tools without which it cannot work (A18)."""
+    """Tools without which it cannot work."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What is wrong with a map, and where."""
+class CapabilityProblem:
+    """An error in a capability map, and where it is."""
 
     tool: str
     """The tool whose entry it is in; of a missing entry the tool it is missing for."""
@@ -73,27 +73,27 @@ class CapabilityMap:
     def with_tool(self, name: str, description: str) -> "CapabilityMap":
         """The map with an entry derived from what a tool says of itself: nothing takes its place but a person."""
         first, _, _ = " ".join(description.split()).partition(". ")
-        derived = Capability(name, first.rstrip(".:") or name, f"ask the person for what {name} would have given")
+        derived = Capability(name, first.rstrip(".:") or name, f"ask the user for what {name} would have returned")
         return CapabilityMap((*self.capabilities, derived))
 
-    def problems(self, known: Collection[str]) -> tuple[Problem, ...]:
-        """All that is wrong with the map, for an agent that has the tools `known` (A19)."""
+    def problems(self, known: Collection[str]) -> tuple[CapabilityProblem, ...]:
+        """Everything that is wrong with the map for an agent with the tools `known`."""
         missing = (
-            Problem(tool, "", "has no entry; every tool needs one with provides and fallback")
+            CapabilityProblem(tool, "", "has no entry; every tool needs one with provides and fallback")
             for tool in known
             if tool not in self._capabilities
         )
         each = (problem for one in self.capabilities for problem in _problems_of(one, known))
         return (*missing, *each, *self._circles())
 
-    def _circles(self) -> Iterator[Problem]:
+    def _circles(self) -> Iterator[CapabilityProblem]:
         alternatives = {one.tool: [other.tool for other in one.alternatives] for one in self.capabilities}
         depends_on = {one.tool: list(one.depends_on) for one in self.capabilities}
         yield from _circle(alternatives, "alternatives.{}.tool")
         yield from _circle(depends_on, "depends_on.{}")
 
 
-def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[Problem]:
+def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[CapabilityProblem]:
     """The first circle in which entries refer to each other: a problem at each of its references."""
     others = {tool: [name for name in names if name != tool] for tool, names in references.items()}
     try:
@@ -102,29 +102,29 @@ def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[Problem]:
         circle: list[str] = error.args[1][::-1]
         text = f"goes round in a circle ({' → '.join(circle)}); take one of these references out"
         for tool, name in pairwise(circle):
-            yield Problem(tool, key.format(references[tool].index(name)), text)
+            yield CapabilityProblem(tool, key.format(references[tool].index(name)), text)
 
 
-def _problems_of(capability: Capability, known: Collection[str]) -> Iterator[Problem]:
+def _problems_of(capability: Capability, known: Collection[str]) -> Iterator[CapabilityProblem]:
     tool = capability.tool
     if tool not in known:
-        yield Problem(tool, "", f"is no tool of this agent; {_hint(tool, known)}")
+        yield CapabilityProblem(tool, "", f"is not a tool of this agent; {_hint(tool, known)}")
     for key in ("provides", "fallback"):
         if not getattr(capability, key).strip():
-            yield Problem(tool, key, "is empty; say it in one line")
+            yield CapabilityProblem(tool, key, "is empty; say it in one line")
     for number, alternative in enumerate(capability.alternatives):
         yield from _reference(tool, f"alternatives.{number}.tool", alternative.tool, known)
         if not alternative.method.strip():
-            yield Problem(tool, f"alternatives.{number}.method", "is empty; say in one line what to do")
+            yield CapabilityProblem(tool, f"alternatives.{number}.method", "is empty; say in one line what to do")
     for number, name in enumerate(capability.depends_on):
         yield from _reference(tool, f"depends_on.{number}", name, known)
 
 
-def _reference(tool: str, key: str, name: str, known: Collection[str]) -> Iterator[Problem]:
+def _reference(tool: str, key: str, name: str, known: Collection[str]) -> Iterator[CapabilityProblem]:
     if name == tool:
-        yield Problem(tool, key, "names the tool itself; name another one")
+        yield CapabilityProblem(tool, key, "names the tool itself; name another one")
     elif name not in known:
-        yield Problem(tool, key, f"names {name!r}, which is no tool of this agent; {_hint(name, known)}")
+        yield CapabilityProblem(tool, key, f"names {name!r}, which is not a tool of this agent; {_hint(name, known)}")
 
 
 def _hint(name: str, known: Collection[str]) -> str:

@@ -1,17 +1,17 @@
-"""What can be decided about a tool call, and what can come of one."""
+"""The decisions about a tool call, and the results of calls."""
 
 from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from harness.events import Dispatch, DispatchReason, Failure, Route
+from harness.events import Alternative, Dispatch, DispatchReason, Failure
 
 
 class Finish(Enum):
-    """How a call ended that says nothing against its tool (A5)."""
+    """The end of a call that does not count against its tool (docs/design/breakers.md#what-counts)."""
 
     OK = "ok"
-    """It ran: also when it answered no, such as a failed test or a missing file (Q3)."""
+    """It ran, also when its answer is a failed test or a missing file."""
     CANCELLED = "cancelled"
     DENIED = "denied"
     INVALID = "invalid"
@@ -19,64 +19,64 @@ class Finish(Enum):
 
 
 Result = Finish | Failure
-"""What came of a call: only a Failure counts."""
+"""The result of a call. Only a `Failure` counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """Says to which generation of which breaker a result belongs (A2, A9)."""
+    """The generation of the breaker that a result belongs to (docs/design/breakers.md#late-results)."""
 
     tool: str
-    """Key of the breaker: the name of a tool, or that of a part of one, such as "bash:npm"."""
+    """Key of the breaker: the name of a tool, or of a part of one, such as "bash:npm"."""
     generation: int
     kind: Dispatch
     parts: tuple[str, ...] = ()
-    """What of the tool the call uses, such as the programs of a command line."""
+    """Parts of the tool that the call uses, such as the programs of a command line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What to do about a call."""
+class DispatchDecision:
+    """The decision about one call."""
 
     dispatch: ClassVar[Dispatch]
     ticket: Ticket
     reason: DispatchReason
     caution: bool
-    """The next failure pauses the turn, or several tools are failing from one cause (A11, S2)."""
+    """The next failure pauses the turn, or several tools fail from one cause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Decision):
-    """Run it, as always."""
+class Call(DispatchDecision):
+    """Run it as usual."""
 
     dispatch: ClassVar[Dispatch] = Dispatch.CALL
 
 
 @dataclass(frozen=True, slots=True)
-class Probe(Decision):
-    """Run it, and nothing else of this tool, to see whether the tool has recovered."""
+class Probe(DispatchDecision):
+    """Run this one call to test whether the tool has recovered (docs/design/breakers.md#one-probe)."""
 
     dispatch: ClassVar[Dispatch] = Dispatch.PROBE
     lease_until: float
-    """Step at which a probe without an outcome counts as lost (A8)."""
+    """Step at which a probe without an outcome counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
-class Skip(Decision):
-    """Do not run it; these are the ways round."""
+class Skip(DispatchDecision):
+    """Do not run it; use one of the alternatives."""
 
     dispatch: ClassVar[Dispatch] = Dispatch.SKIP
-    routes: tuple[Route, ...]
-    """Best first; the last ones go through no tool."""
+    routes: tuple[Alternative, ...]
+    """Best first; the last ones use no tool."""
 
     @property
     def exhausted(self) -> bool:
-        """No other tool can take its place now."""
+        """Whether no other tool can replace it now."""
         return not any(route.tool for route in self.routes)
 
 
 @dataclass(frozen=True, slots=True)
-class Pause(Decision):
+class PauseTurn(DispatchDecision):
     """Do not run it; the turn ends with a report."""
 
     dispatch: ClassVar[Dispatch] = Dispatch.PAUSE

@@ -1,10 +1,10 @@
-"""The board as a fold over events: what a session does to it live, and what its journal does to it again.
+"""The breaker registry as a fold over events: live in a session, and in the replay of its journal.
 
-Requests, results, steps, turns and commands are the inputs; each is an event that the journal keeps. So the state
-of the breakers is never stored: it is folded from the events, at any prefix (A26).
+Requests, results, steps, turns and commands are inputs, and each is an event of the journal. The state of the breakers
+is therefore never stored (docs/design/breakers.md#replay).
 
-Calls of one batch run side by side. Their results are held back until the last of them has come, and then count in
-the order of the reply (A29).
+Calls of one batch run side by side. Their results are held until the last one is in, and then count in the order of the
+reply.
 """
 
 from collections.abc import Callable
@@ -23,8 +23,8 @@ from harness.events import (
     ToolScored,
     TurnStarted,
 )
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.decisions import Decision, Finish, Result, Ticket
+from harness.policies.breakers.decisions import DispatchDecision, Finish, Result, Ticket
+from harness.policies.breakers.registry import BreakerRegistry
 
 RUNS = (Dispatch.CALL, Dispatch.PROBE)
 FINISHES = {
@@ -32,27 +32,28 @@ FINISHES = {
     ToolOutcome.DENIED: Finish.DENIED,
     ToolOutcome.INVALID: Finish.INVALID,
 }
-"""Outcomes that say nothing about the tool. All others are results: a failure if one is named, else a success."""
+"""Outcomes that do not count for the tool. All others are a failure if one is named, otherwise a success."""
 
 
 class Dispatcher:
-    """Gives the board its inputs in the right order."""
+    """Passes events to the registry in the right order."""
 
-    def __init__(self, board: Board) -> None:
-        self.board = board
+    def __init__(self, registry: BreakerRegistry) -> None:
+        self.registry = registry
         self._out: dict[str, tuple[int, Ticket]] = {}
-        """Calls that were let through and have not ended, by id: place and ticket."""
+        """Running calls by id: place in the reply, and ticket."""
         self._ended: list[tuple[int, Ticket, Result, float]] = []
 
-    def decide(self, call_id: str, tool: str, place: int, parts: tuple[str, ...] = ()) -> Decision:
-        """The decision about a call; `place` is where it stands in its reply, `parts` what of the tool it uses."""
-        decision = self.board.decide(tool, parts)
+    def decide(self, call_id: str, tool: str, place: int, parts: tuple[str, ...] = ()) -> DispatchDecision:
+        """The decision about a call; `place` is its position in the reply, `parts` are the parts of the tool that it
+        uses."""
+        decision = self.registry.decide(tool, parts)
         if decision.dispatch in RUNS:
             self._out[call_id] = place, decision.ticket
         return decision
 
-    def see(self, event: Event, at: float = 0.0) -> None:
-        """Take in an event that is an input of the board; every other one is nothing to it.
+    def on_event(self, event: Event, at: float = 0.0) -> None:
+        """Take an event that is an input of the registry; others are ignored.
 
         Args:
             at: when it happened, in Unix time; for the table only.
@@ -62,20 +63,20 @@ class Dispatcher:
                 self._end(event, at)
             case StepStarted(step=step):
                 self._settle()
-                self.board.begin_step(step)
+                self.registry.begin_step(step)
             case TurnStarted() | SessionResumed():
                 self._settle()
-                self.board.begin_cycle()
+                self.registry.begin_cycle()
                 if isinstance(event, TurnStarted) and event.prompt:
-                    self.board.plan(())  # a new task; a turn without a prompt goes on with the old one
+                    self.registry.plan(())  # a new task; a turn without a prompt goes on with the old one
             case PlanChanged(items=items):
-                self.board.plan(items)
+                self.registry.plan(items)
             case ToolScored(tool=tool, score=score, why=why):
-                self.board.score(tool, score, why)
-            case BreakerCommanded(command=command, tool=tool) if not tool or self.board.knows(tool):
-                self.board.command(command, tool)  # a tool that is gone since then has no breaker
+                self.registry.score(tool, score, why)
+            case BreakerCommanded(command=command, tool=tool) if not tool or self.registry.knows(tool):
+                self.registry.command(command, tool)  # a tool that is gone since then has no breaker
             case DispatchLimitsSet(limits=limits):
-                self.board.configure(limits)
+                self.registry.configure(limits)
 
     def _end(self, event: ToolEnded, at: float) -> None:
         out = self._out.pop(event.call_id, None)
@@ -88,31 +89,34 @@ class Dispatcher:
             self._settle()
 
     def _settle(self) -> None:
-        """The batch is over. What has no result by now will not get one: a probe among it is lost with its lease."""
+        """The batch has ended. Calls without a result will not get one: a probe among them is lost with its lease."""
         ended, self._ended = self._ended, []
         self._out.clear()
-        self.board.record_batch(ended)
+        self.registry.record_batch(ended)
 
 
-class Replay:
-    """The board of a journal: decides again what was decided, and tells where it differs."""
+class BreakerReplay:
+    """The registry of a journal: decides each recorded call again, and reports decisions that differ."""
 
-    def __init__(self, board: Board, differs: Callable[[Dispatched, Decision], None] | None = None) -> None:
-        """`differs` is told of a recorded decision that would now be another one, as after a change of the rules."""
-        self.dispatcher = Dispatcher(board)
+    def __init__(
+        self, registry: BreakerRegistry, differs: Callable[[Dispatched, DispatchDecision], None] | None = None
+    ) -> None:
+        """`differs` is called for a recorded decision that would be different today, such as after a change of the
+        rules."""
+        self.dispatcher = Dispatcher(registry)
         self._differs = differs
 
     @property
-    def board(self) -> Board:
-        """The board as it stands after what was seen."""
-        return self.dispatcher.board
+    def registry(self) -> BreakerRegistry:
+        """The registry after the events so far."""
+        return self.dispatcher.registry
 
-    def see(self, event: Event, at: float = 0.0) -> tuple[Event, ...]:
-        """Take in the next event of the journal; returns what the board has to say about it."""
+    def on_event(self, event: Event, at: float = 0.0) -> tuple[Event, ...]:
+        """Take the next event of the journal; returns the events of the registry."""
         if isinstance(event, Dispatched):
-            decision = self.dispatcher.decide(event.call_id, event.tool, event.place, event.parts)
+            decision = self.dispatcher.decide(event.call_id, event.tool, event.index, event.parts)
             if self._differs and (decision.dispatch, decision.reason) != (event.dispatch, event.reason):
                 self._differs(event, decision)
         else:
-            self.dispatcher.see(event, at)
-        return self.board.news()
+            self.dispatcher.on_event(event, at)
+        return self.registry.drain_events()

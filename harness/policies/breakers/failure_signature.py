@@ -1,17 +1,173 @@
-"""What failures of one cause have in common (A14).
+"""Signatures: what failures of one cause have in common (docs/design/breakers.md#failure-signatures).
 
-A signature is the category of a failure and its text, without all that differs from one case to the next: numbers,
-identifiers, paths, quoted names, times, and the name of the tool. Two tools whose failures have the same signature are
-suspected to fail from one cause. A text that says nothing, such as a bare "error", gives no signature: an unknown
-cause is never the same as another.
+A signature is the category of a failure and its text without numbers, ids, paths, quoted names, times and the name of
+the tool. Two tools with the same signature are suspected to fail from one cause. A text that says nothing, such as a
+bare "error", has no signature.
+
+System errors have one signature for all their wordings: "No space left on device", "[Errno 28]", "os error 28", ENOSPC,
+"disk full". `errno` names the numbers of this system, `WINDOWS` those of Windows
+(https://learn.microsoft.com/windows/win32/debug/system-error-codes).
 """
 
+import errno
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from harness.events import FailureCategory
-from harness.policies.breakers.failure_causes import known_cause
+
+
+@dataclass(frozen=True, slots=True)
+class KnownCause:
+    """One cause."""
+
+    signature: str
+    names: tuple[str, ...]
+    """Symbolic names of its errors, as Node, Go, Java and Windows print them."""
+    phrases: tuple[str, ...]
+    """Whole words in lower case, as `signature.normalised` leaves them."""
+
+
+CAUSES = (
+    KnownCause(
+        "transport: connection refused",
+        ("ECONNREFUSED", "WSAECONNREFUSED"),
+        (
+            *("connection refused", "connectionrefusederror", "actively refused", "connect call failed"),
+            *("connection attempts failed", "couldn t connect", "could not connect"),
+        ),
+    ),
+    KnownCause(
+        "transport: connection reset",
+        ("ECONNRESET", "ECONNABORTED", "WSAECONNRESET", "WSAECONNABORTED"),
+        (
+            *("connection reset", "connectionreseterror", "connection aborted", "connectionabortederror"),
+            "caused connection abort",
+            *("forcibly closed by the remote host", "socket hang up"),
+        ),
+    ),
+    KnownCause(
+        "transport: no such host",
+        ("EAI_AGAIN", "EAI_NONAME", "EAI_NODATA", "EAI_FAIL", "ENOTFOUND", "WSAHOST_NOT_FOUND", "UnknownHostException"),
+        (
+            *("name or service not known", "name resolution", "nodename nor servname", "getaddrinfo failed"),
+            *(
+                "gaierror",
+                "could not resolve",
+                "couldn t resolve",
+                "no address associated",
+                "no such host",
+                "unknown host",
+            ),
+            *("unknownhostexception", "failed to lookup address", "name does not resolve"),
+        ),
+    ),
+    KnownCause(
+        "transport: network unreachable",
+        ("ENETUNREACH", "EHOSTUNREACH", "ENETDOWN", "EHOSTDOWN", "WSAENETUNREACH", "WSAEHOSTUNREACH"),
+        ("network is unreachable", "network unreachable", "no route to host", "host unreachable", "host is down"),
+    ),
+    KnownCause(
+        "transport: address in use", ("EADDRINUSE", "WSAEADDRINUSE"), ("address already in use", "address in use")
+    ),
+    KnownCause(
+        "timeout",
+        ("ETIMEDOUT", "ESOCKETTIMEDOUT", "WSAETIMEDOUT"),
+        ("timed out", "timeouterror", "connecttimeout", "readtimeout"),
+    ),
+    KnownCause(
+        "system: no space left device",
+        ("ENOSPC",),
+        ("no space left", "disk full", "disk is full", "not enough space on the disk", "out of disk space"),
+    ),
+    KnownCause("system: disk quota exceeded", ("EDQUOT",), ("disk quota exceeded", "quota exceeded on disk")),
+    KnownCause(
+        "system: read only file system",
+        ("EROFS",),
+        ("read only file system", "readonly filesystem", "read only filesystem", "media is write protected"),
+    ),
+    KnownCause("system: input output", ("EIO",), ("input output error", "i o error", "i o device error")),
+    KnownCause("system: stale file handle", ("ESTALE",), ("stale file handle", "stale nfs file handle")),
+    KnownCause(
+        "system: too many open files",
+        ("EMFILE", "ENFILE", "WSAEMFILE"),
+        ("too many open files", "too many files open"),
+    ),
+    KnownCause(
+        "system: cannot allocate memory",
+        ("ENOMEM",),
+        ("cannot allocate memory", "can t allocate memory", "not enough memory resources"),
+    ),
+    KnownCause(
+        "system: permission denied",
+        ("EACCES", "EPERM"),
+        ("permission denied", "permissionerror", "operation not permitted", "access is denied", "access denied"),
+    ),
+    KnownCause("cannot_start: exec format error", ("ENOEXEC",), ("exec format error",)),
+)
+"""The first that fits a text is its cause."""
+
+WINDOWS: Mapping[int, str] = MappingProxyType(
+    {
+        5: "EACCES",
+        4: "EMFILE",
+        8: "ENOMEM",
+        19: "EROFS",
+        112: "ENOSPC",
+        121: "ETIMEDOUT",
+        193: "ENOEXEC",
+        1117: "EIO",
+        10013: "EACCES",
+        10024: "EMFILE",
+        10048: "EADDRINUSE",
+        10051: "ENETUNREACH",
+        10053: "ECONNABORTED",
+        10054: "ECONNRESET",
+        10060: "ETIMEDOUT",
+        10061: "ECONNREFUSED",
+        10065: "EHOSTUNREACH",
+        11001: "ENOTFOUND",
+    }
+)
+"""Error numbers of Windows, and the errno that means the same."""
+
+_BY_NAME: Mapping[str, str] = MappingProxyType({name: cause.signature for cause in CAUSES for name in cause.names})
+_NAME = re.compile(r"(?<![A-Za-z0-9_])(?:" + "|".join(sorted(_BY_NAME, key=len, reverse=True)) + r")(?![A-Za-z0-9_])")
+_NUMBER = re.compile(
+    r"\b(?:(?P<windows>winerror)[\s:=]{1,3}|errno[\s:=]{1,3}|os error\s{1,3}|(?:os|io|environment)error\()"
+    r"(?P<number>\d{1,5})\b",
+    re.IGNORECASE,
+)
+
+
+def known_cause(text: str, said: str) -> str:
+    """The signature of the cause that a text names; empty: none that is known here.
+
+    Args:
+        text: the message, at most some thousand characters.
+        said: the same, normalised.
+    """
+    for cause in CAUSES:
+        if _has(said, cause.phrases):
+            return cause.signature
+    if named := _NAME.search(text):
+        return _BY_NAME[named[0]]
+    for found in _NUMBER.finditer(text):
+        if signature := _BY_NAME.get(_errno_name(int(found["number"]), windows=bool(found["windows"])), ""):
+            return signature
+    return ""
+
+
+def _errno_name(number: int, *, windows: bool) -> str:
+    if windows or number >= 10_000:
+        return WINDOWS.get(number, "")
+    return errno.errorcode.get(number, "")
+
+
+def _has(words: str, phrases: Iterable[str]) -> bool:
+    return any(f" {phrase} " in f" {words} " for phrase in phrases)
+
 
 LONGEST = 200
 """Most characters of a normalised text: a cause is named early."""
@@ -55,15 +211,15 @@ _SAYS_NOTHING = _each(
     "undefined errno oserror ioerror environmenterror runtimeerror systemerror valueerror typeerror keyerror",
     "indexerror lookuperror attributeerror nameerror assertionerror arithmeticerror exceptiongroup calledprocesserror",
 )
-"""Words by which no cause is known. A text of these alone is unknown."""
+"""Words that name no cause. A text of these alone is unknown."""
 _SAYS_LITTLE = _each("no not any output message details")
-"""Words that say something only together with others: "no output" is unknown, "no space left" is not."""
+"""Words that mean something only with others: "no output" is unknown, "no space left" is not."""
 _TELLING = frozenset({FailureCategory.TIMEOUT, FailureCategory.TRANSPORT})
-"""Categories that say enough without a word of text."""
+"""Categories that are a cause without any text."""
 
 
 def normalised(text: str) -> str:
-    """The words of a text that stay the same from case to case, in lower case, with single spaces.
+    """The words of a text that are the same in every case, in lower case, separated by single spaces.
 
     Idempotent, at most `LONGEST` characters, from the first `MOST_READ` of the text.
     """
@@ -78,11 +234,11 @@ def normalised(text: str) -> str:
 
 
 def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
-    """The signature of a failure; empty where its cause is unknown.
+    """The signature of a failure; empty if its cause is unknown.
 
     Args:
-        text: what the failure said.
-        tool: the name of the tool, which is no part of the cause.
+        text: the message of the failure.
+        tool: the name of the tool, which is removed from the text.
     """
     if category is FailureCategory.TIMEOUT:
         return category.value  # the text of a time-out says how long it took, not why
@@ -99,7 +255,7 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
 
 
 NO_GUESS = "a cause in common"
-"""What can be said of a signature that suggests nothing more."""
+"""The guess for a signature that suggests nothing."""
 ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "permissions": ("permission", "permissionerror", "permitted", "access denied", "forbidden", "unauthorized"),
@@ -115,11 +271,11 @@ ROOTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "a program that cannot be run": ("cannot executed", "exec format"),
     }
 )
-"""The cause that whole words of a signature suggest; the first that fits."""
+"""The cause that whole words of a signature suggest; the first match counts."""
 
 
 def suspected_root(signature: str) -> str:
-    """The cause that a signature suggests, in words for a sentence: "the network"."""
+    """The cause that a signature suggests, for use in a sentence: "the network"."""
     category, _, words = signature.partition(": ")
     for root, hints in ROOTS.items():
         if _has(words, hints):
@@ -127,10 +283,6 @@ def suspected_root(signature: str) -> str:
     if category == FailureCategory.TIMEOUT:
         return "something that does not answer"
     return "the network" if category == FailureCategory.TRANSPORT else NO_GUESS
-
-
-def _has(words: str, phrases: Iterable[str]) -> bool:
-    return any(f" {phrase} " in f" {words} " for phrase in phrases)
 
 
 def _without(tool: str, text: str) -> str:

@@ -1,80 +1,86 @@
-"""Decisions in words: for the person in one line, for the model as the answer to a call that was not run."""
+"""Decisions as text: one line for the user, and the answer to a skipped call for the model."""
 
 from collections.abc import Sequence
 
-from harness.events import DispatchReason, HealthRow, Rank, Route
-from harness.policies.breakers.decisions import Decision, Pause, Probe, Skip
+from harness.events import Alternative, DispatchReason, HealthRow, Rank
+from harness.policies.breakers.decisions import DispatchDecision, PauseTurn, Probe, Skip
 
 RUNNING = frozenset({DispatchReason.HEALTHY, DispatchReason.DEGRADED})
 
 
-def explained(decision: Decision, row: HealthRow | None, why: str = "") -> str:
-    """The decision in one line for a person; empty for a call as usual.
+def explained(decision: DispatchDecision, row: HealthRow | None, why: str = "") -> str:
+    """The decision in one line for the user; empty for a normal call.
 
     Args:
-        row: the tool's line of the table; None for a tool that does not exist.
-        why: what a check before the call said.
+        row: the tool's row of the table; None for an unknown tool.
+        why: the explanation of a check before the call.
     """
     tool = decision.ticket.tool
     match decision:
         case Probe(reason=DispatchReason.CANARY):
-            return f"{tool} is tried for the whole group"
+            return f"{tool} is probed for its whole group"
         case Probe():
-            return f"{tool} is tried once, to see whether it works again"
-        case Pause() | Skip():
+            return f"{tool} is probed once to test whether it works again"
+        case PauseTurn() | Skip():
             return because(decision.reason, tool, row, why)
         case _:
-            return f"{tool} is called with care: {why or 'its check is not content'}" if _degraded(decision) else ""
+            return (
+                f"{tool} is called with caution: {why or 'its check reports a degraded state'}"
+                if _degraded(decision)
+                else ""
+            )
 
 
 def because(reason: DispatchReason, tool: str, row: HealthRow | None, why: str = "") -> str:
-    """Why a tool is not called, as a clause that goes on from its name."""
+    """Why a tool is not called, as a clause that follows its name."""
     match reason:
         case DispatchReason.OPEN | DispatchReason.DEPENDENCY:
             held = " and waits for what it depends on" if reason is DispatchReason.DEPENDENCY else ""
             return f"{_failures(row)}{held}{_until(row)}"
         case DispatchReason.PROBE_OUT:
-            return "another call is trying whether it works again"
+            return "another call is probing it"
         case DispatchReason.SYSTEMIC:
             return f"it failed together with other tools{_noted(row)}{_until(row)}"
         case DispatchReason.UNCONFIRMED:
-            return f"it failed together with other tools{_noted(row)}, and a person has to /confirm that this is over"
+            return (
+                f"it failed together with other tools{_noted(row)}, and a user has to /confirm that the cause is gone"
+            )
         case DispatchReason.RECOVERING:
-            return "it failed together with other tools, which are being tried one after the other"
+            return "it failed together with other tools, which are probed one after the other"
         case DispatchReason.ISOLATED:
-            return "a person has switched it off"
+            return "a user has isolated it"
         case DispatchReason.UNAVAILABLE:
-            return f"its check says that it cannot work now{f' ({why})' if why else ''}"
+            return f"its check reports it as unavailable{f' ({why})' if why else ''}"
         case DispatchReason.UNKNOWN_TOOL:
             return f"there is no tool called {tool}"
         case DispatchReason.BUDGET_SPENT:
             return "the failure budget of this turn is used up"
         case DispatchReason.NOTHING_LEFT:
-            return "every sub-task that is left needs a tool that does not work"
+            return "every remaining sub-task needs a tool that does not work"
         case _:
             return reason.value.replace("_", " ")
 
 
 def skipped(decision: Skip, row: HealthRow | None, why: str = "") -> str:
-    """What the model is told instead of a result: why, the ways round with what each loses, and what not to do."""
+    """The tool result of a skipped call: the reason, the alternatives with their losses, and what not to do."""
     tool = decision.ticket.tool
-    lines = [f"{tool} was not run: {because(decision.reason, tool, row, why)}.", "Ways round, best first:"]
+    lines = [f"{tool} was not run: {because(decision.reason, tool, row, why)}.", "Alternatives, best first:"]
     lines += [f"{number}. {in_words(route)}" for number, route in enumerate(decision.routes, 1)]
     if decision.exhausted:
-        lines.append("No other tool can take its place now.")
+        lines.append("No other tool can replace it now.")
     lines.append(
-        f"Say in your answer what was done without {tool} and what is lost by that. Do not ask for it at once."
+        f"Report in your answer what you did without {tool} and what is missing. Do not call it again at once."
     )
     return "\n".join(lines)
 
 
-def paused(decision: Pause) -> str:
-    """What the model is told when the turn pauses."""
+def paused(decision: PauseTurn) -> str:
+    """The tool result of a call when the turn pauses."""
     return f"Not run: the turn pauses here, because {because(decision.reason, decision.ticket.tool, None)}."
 
 
-def in_words(route: Route) -> str:
-    """A way round in one line."""
+def in_words(route: Alternative) -> str:
+    """An alternative in one line."""
     match route.rank:
         case Rank.MANUAL:
             return f"by hand: {route.method}"
@@ -84,18 +90,18 @@ def in_words(route: Route) -> str:
             return f"{route.tool}: {route.method} (loses: {route.degradation})"
 
 
-def best_of(routes: Sequence[Route]) -> str:
-    """The best way round in a few words, for the person; empty where there is none."""
+def best_of(routes: Sequence[Alternative]) -> str:
+    """The best alternative in a few words, for the user; empty: there is none."""
     return f"{routes[0].tool or 'by hand'}; loses: {routes[0].degradation}" if routes else ""
 
 
-def _degraded(decision: Decision) -> bool:
+def _degraded(decision: DispatchDecision) -> bool:
     return decision.reason is DispatchReason.DEGRADED
 
 
 def _failures(row: HealthRow | None) -> str:
     if row is None or not row.failures:
-        return "it was opened by hand"
+        return "a user opened it"
     times = "once" if row.failures == 1 else f"{row.failures} times in a row"
     return f"it failed {times}" + (f" ({row.message})" if row.message else "")
 
@@ -106,4 +112,4 @@ def _noted(row: HealthRow | None) -> str:
 
 
 def _until(row: HealthRow | None) -> str:
-    return f"; it is tried again from step {row.probe_at} on" if row and row.probe_at is not None else ""
+    return f"; next probe at step {row.probe_at}" if row and row.probe_at is not None else ""

@@ -1,8 +1,4 @@
-"""The report of a pause: what is done and what is not, how the tools are, what to do (seed 000, step 7; A23).
-
-A paused turn is like a blown fuse: it stops the harm, and somebody has to be told enough to put it right. Whatever
-is known is said; a part that is not known is empty and holds up none of the others.
-"""
+"""The report of a pause: work done and not done, tools, next steps (docs/design/breakers.md#pause-report)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,60 +8,60 @@ from harness.events import (
     BreakerState,
     CascadePhase,
     Deferred,
-    Done,
     Failure,
     HealthRow,
     ItemStatus,
     LoggedFailure,
     PauseReport,
     PlanItem,
+    ToolTally,
 )
-from harness.policies.breakers.cascade import Group
+from harness.policies.breakers.cascade import CascadeGroup
 from harness.policies.breakers.failure_signature import NO_GUESS, suspected_root
 
 LONGEST_MESSAGE = 120
-"""Characters of a tool's message in a next step; the log has it whole."""
+"""Characters of a tool's message in a next step; the log has all of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _WorkDone:
     completed: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     not_attempted: tuple[str, ...] = ()
     deferred: tuple[Deferred, ...] = ()
     possible: tuple[str, ...] = ()
-    """Sub-tasks that could be done next."""
+    """Items that could be done next."""
 
 
 def pause_report(
     reason: str,
     items: Sequence[PlanItem] = (),
     deferred: Sequence[Deferred] = (),
-    calls: Sequence[Done] = (),
+    calls: Sequence[ToolTally] = (),
     health: Sequence[HealthRow] = (),
     consumed: int = 0,
     budget: int = 0,
     log: Sequence[LoggedFailure] = (),
     not_logged: int = 0,
     *,
-    groups: Sequence[Group] = (),
+    groups: Sequence[CascadeGroup] = (),
     attended: bool = True,
 ) -> PauseReport:
-    """Everything a person needs to go on from here.
+    """Everything a user needs to continue.
 
-    A sub-task is known by its text and is told once: as done, else as deferred, else as failed if it was begun,
-    else as not attempted. Where no sub-task was declared, `calls` take their place.
+    An item is identified by its text and listed once: as done, else as deferred, else as failed if it was begun, else
+    as not attempted. Without a plan, `calls` take its place.
 
     Args:
         reason: why the turn pauses, in one line.
-        items: the plan of the turn, if it declared one.
-        deferred: which of the items cannot be done now.
+        items: the plan of the turn, if there is one.
+        deferred: the items that cannot be done now.
         calls: how often each tool was called, and with what success.
-        health: a line for each tool.
+        health: a row for each tool.
         consumed: failures charged in this cycle, of `budget`.
         log: the failures of the cycle, oldest first; `not_logged` older ones were dropped.
         groups: tools that failed from one cause.
-        attended: a user is there who can type commands; otherwise the next steps name none.
+        attended: a user can type commands; otherwise the next steps name none.
     """
     planned = bool(items or deferred)
     work = _planned(items, deferred) if planned else _called(calls)
@@ -90,14 +86,14 @@ def pause_report(
 
 
 def failures_by_tool(log: Sequence[LoggedFailure]) -> Mapping[str, int]:
-    """How many of the failures each tool has, most first; together they are as many as the log is long."""
+    """Failures of each tool, most first. They add up to the length of the log."""
     return dict(Counter(entry.tool for entry in log).most_common())
 
 
 # ── work ────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _planned(items: Sequence[PlanItem], deferred: Sequence[Deferred]) -> _Work:
+def _planned(items: Sequence[PlanItem], deferred: Sequence[Deferred]) -> _WorkDone:
     status = {item.text: item.status for item in items}
     for entry in deferred:
         status.setdefault(entry.item.text, entry.item.status)
@@ -107,11 +103,11 @@ def _planned(items: Sequence[PlanItem], deferred: Sequence[Deferred]) -> _Work:
         return tuple(text for text, known in status.items() if known is wanted and text not in waiting)
 
     begun, untouched = texts(ItemStatus.IN_PROGRESS), texts(ItemStatus.PENDING)
-    return _Work(texts(ItemStatus.DONE), begun, untouched, tuple(waiting.values()), (*begun, *untouched))
+    return _WorkDone(texts(ItemStatus.DONE), begun, untouched, tuple(waiting.values()), (*begun, *untouched))
 
 
-def _called(calls: Sequence[Done]) -> _Work:
-    return _Work(
+def _called(calls: Sequence[ToolTally]) -> _WorkDone:
+    return _WorkDone(
         tuple(_times(call.tool, call.succeeded) for call in calls if call.succeeded),
         tuple(_times(call.tool, call.failed) for call in calls if call.failed),
     )
@@ -124,7 +120,7 @@ def _times(tool: str, count: int) -> str:
 # ── what a person can do ────────────────────────────────────────────────────────────────────────
 
 
-def _group_steps(groups: Sequence[Group], *, attended: bool) -> Iterator[str]:
+def _group_steps(groups: Sequence[CascadeGroup], *, attended: bool) -> Iterator[str]:
     for group in groups:
         tools = " and ".join(", ".join(sorted(group.members)).rsplit(", ", 1))
         root = suspected_root(group.signature)
@@ -136,7 +132,7 @@ def _group_steps(groups: Sequence[Group], *, attended: bool) -> Iterator[str]:
 
 
 def _tool_steps(
-    health: Sequence[HealthRow], log: Sequence[LoggedFailure], groups: Sequence[Group], *, attended: bool
+    health: Sequence[HealthRow], log: Sequence[LoggedFailure], groups: Sequence[CascadeGroup], *, attended: bool
 ) -> Iterator[str]:
     told = {tool for group in groups for tool in group.members}
     last = {entry.tool: entry.failure for entry in log}
@@ -150,7 +146,7 @@ def _tool_steps(
 
 
 def _facts(failure: Failure | None, row: HealthRow | None = None) -> str:
-    """What is known of a tool's trouble, as what follows its name."""
+    """What is known of a tool's failure, to follow its name."""
     message = failure.message if failure else row.message if row else ""
     root = suspected_root(failure.signature) if failure and failure.signature else ""
     facts = [row.note if row else "", _shortened(message), "" if root == NO_GUESS else root]
@@ -163,7 +159,7 @@ def _shortened(message: str) -> str:
     return line if len(line) <= LONGEST_MESSAGE else f"{line[: LONGEST_MESSAGE - 1].rstrip()}…"
 
 
-def _going_on(work: _Work, budget: int) -> str:
+def _going_on(work: _WorkDone, budget: int) -> str:
     afresh = f" with a fresh budget of {budget} failure{'s' * (budget != 1)}" if budget else ""
     if work.possible:
         return f"Go on{afresh}, from: {work.possible[0]}"

@@ -1,5 +1,5 @@
-"""Is the agent stuck, and what is the mildest thing that could free it (seed 001): pure policy, driven by observations.
+"""Loops: whether the agent repeats itself, and the mildest intervention that could end it (docs/design/loops.md).
 
-The tail of what an agent does is looked at in five projections; what repeats long enough is a loop, and a loop climbs
-a ladder of interventions until it is left or the agent is stopped.
+The end of what the agent does is compared in five projections. What repeats long enough is a loop, and a loop climbs a
+ladder of interventions until it ends or the agent is stopped. Read `monitor` first.
 """

@@ -1,7 +1,7 @@
-"""Does the behaviour repeat? Five projections of it, each with a detector of its own, and two weaker signs (B3).
+"""The detectors: five projections of the agent's behaviour, and two weaker signs (docs/design/loops.md#projections).
 
-A step is all the calls of one reply; in what order they stand there does not matter (B12). What the harness itself
-does, such as its nudges, its vetoes and its skips, must not be shown to the detectors (B11).
+A step is all calls of one reply, in any order. Actions of the program itself, such as nudges, rejections and skips,
+must not be observed.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,20 +10,28 @@ from functools import lru_cache
 
 from harness.events import Loop, Projection
 from harness.policies.loops.digests import digest
-from harness.policies.loops.observations import Call, Visit
+from harness.policies.loops.limits import LoopThresholds
+from harness.policies.loops.observations import ObservedCall, Visit
 from harness.policies.loops.polls import Polls, PollsSnapshot
-from harness.policies.loops.repeats import Mark, Run, Stream, StreamSnapshot, mark_of, wanted_runs
+from harness.policies.loops.repeats import (
+    MOST,
+    CallMark,
+    RepeatRun,
+    RepeatStream,
+    StreamSnapshot,
+    Wanted,
+    mark_of,
+    wanted_runs,
+)
 from harness.policies.loops.stagnation import Stagnation, StagnationSnapshot
-from harness.policies.loops.tail import MOST, Wanted
-from harness.policies.loops.thresholds import Thresholds
 
-Told = tuple[Call, Mark]
-"""A call, and how a person is told of it."""
+Told = tuple[ObservedCall, CallMark]
+"""A call and its description."""
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """For each projection and period the matched length that makes a loop."""
+class DetectorLimits:
+    """For each projection and period, the matched length of a loop."""
 
     interaction: Wanted
     interaction_failing: Wanted
@@ -35,7 +43,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class DetectorsSnapshot:
-    """The detectors as they were at some moment (B24)."""
+    """The detectors at some moment."""
 
     streams: tuple[StreamSnapshot, ...]
     calls: StreamSnapshot | None
@@ -45,47 +53,43 @@ class DetectorsSnapshot:
 
 
 class Detectors:
-    """All the detectors of one agent.
+    """All detectors of one agent."""
 
-    Args:
-        thresholds: from where on a repetition is a loop.
-    """
-
-    def __init__(self, thresholds: Thresholds = Thresholds()) -> None:  # noqa: B008 (frozen)
+    def __init__(self, thresholds: LoopThresholds = LoopThresholds()) -> None:  # noqa: B008 (frozen)
         longest = thresholds.longest_period
         self._thresholds = thresholds
         self._limits = _limits_of(thresholds)
-        self._interactions = Stream(Projection.INTERACTION, longest)
-        self._errors = Stream(Projection.ERROR, longest)
-        self._states = Stream(Projection.STATE, longest)
-        self._nodes = Stream(Projection.NODE, longest)
-        self._actions = Stream(Projection.ACTION, longest, weak=True)
+        self._interactions = RepeatStream(Projection.INTERACTION, longest)
+        self._errors = RepeatStream(Projection.ERROR, longest)
+        self._states = RepeatStream(Projection.STATE, longest)
+        self._nodes = RepeatStream(Projection.NODE, longest)
+        self._actions = RepeatStream(Projection.ACTION, longest, weak=True)
         self._streams = (self._interactions, self._errors, self._states, self._nodes, self._actions)
-        self._calls: Stream | None = None
-        """The single calls, from the first reply on that asks for more than one; until then they are the steps."""
+        self._calls: RepeatStream | None = None
+        """The single calls, from the first reply with more than one; until then they are the steps."""
         self._stagnation = Stagnation(thresholds.stagnation_window)
         self._polls = Polls()
         self._state = ""
-        """The last one that was told."""
+        """The last known state."""
 
     @property
-    def thresholds(self) -> Thresholds:
-        """From where on a repetition is a loop. Another value holds from the next verdict on (B27)."""
+    def thresholds(self) -> LoopThresholds:
+        """A new value holds from the next verdict on."""
         return self._thresholds
 
     @thresholds.setter
-    def thresholds(self, thresholds: Thresholds) -> None:
+    def thresholds(self, thresholds: LoopThresholds) -> None:
         self._thresholds = thresholds
         self._limits = _limits_of(thresholds)
         for stream in self._every_stream():
             stream.resize(thresholds.longest_period)
         self._stagnation.resize(thresholds.stagnation_window)
 
-    def see_step(self, calls: Sequence[Call]) -> None:
-        """The calls of one reply, with what came of them. A reply without calls is no step."""
+    def observe_step(self, calls: Sequence[ObservedCall]) -> None:
+        """Observe the calls of one reply with their results. A reply without calls is not a step."""
         if not calls:
             return
-        news = self._polls.see([call for call in calls if call.poll is not None])
+        news = self._polls.observe([call for call in calls if call.poll is not None])
         step = [(call, mark_of(call)) for call in calls]
         work = {_interaction(call): (call, mark) for call, mark in step if call.poll is None}
         marks = tuple([mark for _, mark in work.values()])
@@ -93,9 +97,8 @@ class Detectors:
         if work or news:
             self._see_work(work, marks, news=news)
 
-    def see_visit(self, visit: Visit) -> None:
-        """The agent came to a place, or its state was told. A state that stays the same is no event: in it, different
-        things may be done."""
+    def observe_visit(self, visit: Visit) -> None:
+        """Observe a place or a state. An unchanged state is not an event: different things may be done in it."""
         if visit.node:
             self._nodes.push(visit.node)
         if visit.state and visit.state != self._state:
@@ -103,9 +106,9 @@ class Detectors:
             self._state = visit.state
 
     def verdicts(self) -> tuple[Loop, ...]:
-        """The loops in which the behaviour ends now, the strongest first and the weak ones last.
+        """The loops at the end of the behaviour, the strongest first.
 
-        What an interaction that repeats explains is not told again as a failure that repeats, or as a weak sign.
+        A repeated interaction is not reported a second time as a repeated failure or a weak sign.
         """
         repeats = self._repeated_interaction()
         failures = None if repeats and repeats.failing else self._errors.loop(self._limits.error)
@@ -116,21 +119,21 @@ class Detectors:
             found.append(self._actions.loop(self._limits.action))
         return tuple(sorted((loop for loop in found if loop is not None), key=lambda loop: loop.weak))
 
-    def runs(self) -> tuple[Run, ...]:
-        """For each projection how near to a loop it is."""
+    def runs(self) -> tuple[RepeatRun, ...]:
+        """How near each projection is to a loop."""
         wanted, limits = self._limits, self._thresholds
         return (
             self._interactions.nearest(self._wanted_of_interactions()),
             self._errors.nearest(wanted.error),
             self._states.nearest(wanted.walk),
             self._nodes.nearest(wanted.walk),
-            Run(Projection.POLL, 1, self._polls.most_hurried(), limits.poll_copies),
-            Run(Projection.STAGNATION, 1, self._stagnation.most(), limits.stagnation_copies),
+            RepeatRun(Projection.POLL, 1, self._polls.most_hurried(), limits.poll_copies),
+            RepeatRun(Projection.STAGNATION, 1, self._stagnation.most(), limits.stagnation_copies),
             self._actions.nearest(wanted.action),
         )
 
     def forget(self) -> None:
-        """Begin anew: a person said something (B13)."""
+        """Start again, after a prompt of the user."""
         for stream in self._streams:
             stream.clear()
         self._calls = None
@@ -139,7 +142,7 @@ class Detectors:
         self._state = ""
 
     def snapshot(self) -> DetectorsSnapshot:
-        """What can be given to `restore` later."""
+        """The state, for `restore`."""
         return DetectorsSnapshot(
             tuple(stream.snapshot() for stream in self._streams),
             self._calls.snapshot() if self._calls is not None else None,
@@ -149,7 +152,7 @@ class Detectors:
         )
 
     def restore(self, snapshot: DetectorsSnapshot) -> None:
-        """Be as at the snapshot; the thresholds stay as they are now (B24)."""
+        """Return to a snapshot; the current thresholds stay."""
         for stream, kept in zip(self._streams, snapshot.streams, strict=True):
             stream.restore(kept)
         self._calls = self._forked(snapshot.calls) if snapshot.calls is not None else None
@@ -162,8 +165,8 @@ class Detectors:
 
     # ── how a step becomes symbols ──────────────────────────────────────────────────────────────
 
-    def _see_work(self, work: dict[str, Told], marks: tuple[Mark, ...], *, news: bool) -> None:
-        """What was done besides waiting. News from a poll is something new, whatever was done beside it."""
+    def _see_work(self, work: dict[str, Told], marks: tuple[CallMark, ...], *, news: bool) -> None:
+        """Observe everything but polls. News from a poll is something new, whatever else happened."""
         interaction = None if news else _batch(work)
         if interaction is not None and not self._interactions.tail.last(interaction):
             self._polls.restart()
@@ -174,11 +177,11 @@ class Detectors:
             self._see_single(self._calls, work, news=news)
         self._actions.push(None if news else _batch({call.action for call, _ in work.values()}), marks)
         step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
-        self._stagnation.see(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
+        self._stagnation.observe(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
 
-    def _see_single(self, calls: Stream, work: dict[str, Told], *, news: bool) -> None:
-        """The calls one by one: first the one that was not made for longest, so that a circle stays one however it is
-        dealt out to replies. What the replies tell by themselves is not told again by their calls."""
+    def _see_single(self, calls: RepeatStream, work: dict[str, Told], *, news: bool) -> None:
+        """Observe the calls one by one, the least recent first, so that a cycle stays one however it is divided into
+        replies. A loop of whole replies is not reported again by its calls."""
         if self._interactions.tail.shortest(self._wanted_of_interactions()):
             calls.clear()
             return
@@ -188,8 +191,8 @@ class Detectors:
         for interaction in sorted(work, key=lambda one: (-ages[one], one)):
             calls.push(interaction, (work[interaction][1],))
 
-    def _see_failures(self, step: Sequence[Told], work: tuple[Mark, ...], *, news: bool) -> None:
-        """Failures in a row. A success breaks the row, but for a poll that has nothing new."""
+    def _see_failures(self, step: Sequence[Told], work: tuple[CallMark, ...], *, news: bool) -> None:
+        """Observe failures in a row. A success breaks the row, except a poll without news."""
         failed = [told for told in step if not told[0].ok]
         quiet = not news and all(call.poll is not None for call, _ in step if call.ok)
         if not failed and quiet:
@@ -210,20 +213,20 @@ class Detectors:
     def _wanted_of_interactions(self) -> Wanted:
         return self._limits.interaction_failing if self._interactions.failing else self._limits.interaction
 
-    def _every_stream(self) -> tuple[Stream, ...]:
+    def _every_stream(self) -> tuple[RepeatStream, ...]:
         return self._streams if self._calls is None else (*self._streams, self._calls)
 
-    def _forked(self, snapshot: StreamSnapshot) -> Stream:
-        stream = Stream(Projection.INTERACTION, self._thresholds.longest_period, single=True)
+    def _forked(self, snapshot: StreamSnapshot) -> RepeatStream:
+        stream = RepeatStream(Projection.INTERACTION, self._thresholds.longest_period, single=True)
         stream.restore(snapshot)
         return stream
 
 
 @lru_cache(maxsize=8)
-def _limits_of(thresholds: Thresholds) -> Limits:
+def _limits_of(thresholds: LoopThresholds) -> DetectorLimits:
     longest, cycle = thresholds.longest_period, thresholds.copies_cycle
     walk = wanted_runs(longest, copies=cycle, copies_cycle=cycle, least=thresholds.walk_length)
-    return Limits(
+    return DetectorLimits(
         interaction=wanted_runs(longest, copies=thresholds.copies, copies_cycle=cycle),
         interaction_failing=wanted_runs(longest, copies=thresholds.copies_failing, copies_cycle=cycle),
         calls=wanted_runs(longest, copies=thresholds.copies, copies_cycle=thresholds.copies),
@@ -233,12 +236,12 @@ def _limits_of(thresholds: Thresholds) -> Limits:
     )
 
 
-def _interaction(call: Call) -> str:
+def _interaction(call: ObservedCall) -> str:
     return digest(call.action, call.result, "ok" if call.ok else "failed")
 
 
 def _batch(symbols: Collection[str]) -> str | None:
-    """One symbol for all, whatever their order; None where there are none."""
+    """One symbol for all, whatever their order; None: there are none."""
     if len(symbols) == 1:
         return next(iter(symbols))
     return digest(*sorted(symbols)) if symbols else None

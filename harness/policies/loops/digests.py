@@ -1,7 +1,6 @@
-"""Digests by which two calls, or two results, are the same in every process (resilience B1).
+"""Digests of calls and results that are equal in every process (docs/design/loops.md#observations).
 
-What differs from one case to the next without saying anything is left out: ids of requests and times of day. Numbers
-are not: pages and percentages are progress.
+Ids of requests and times are left out. Other numbers are not: pages and percentages are progress.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ VOLATILE = frozenset(
         *("requestid", "traceid", "spanid", "correlationid", "idempotencykey", "tooluseid", "callid"),
     )
 )
-"""Names of fields that say nothing of what is asked for, in lower case and without "_" and "-"."""
+"""Fields that are not part of a request, in lower case and without "_" and "-"."""
 
 _DIGEST_BYTES = 8
 

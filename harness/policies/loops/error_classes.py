@@ -1,8 +1,8 @@
-"""Can trying the same again help? The class of a failure, from what is said most exactly (B16, B17).
+"""Whether trying again can help: the class of a failure (docs/design/loops.md#error-classes).
 
-The type of the exception, the number of the system error, the status of HTTP and the code of a provider are asked
-first, in this order; words only when none of them tells. In words no digit counts, so that a port, a row count or a
-request id never decides. The one exception is a number where a status stands: "HTTP 503", "status 429",
+The exception type, the number of the system error, the HTTP status and the code of a provider are examined first, in
+this order; the words of the message only if none of them decides. No digit in a message counts, so that a port, a row
+count or a request id never decides. The exception is a number in the position of a status: "HTTP 503", "status 429",
 "returned 502", "Error 401:".
 """
 
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from harness.events import ErrorClass
 
 MOST_READ = 20_000
-"""Characters in which words are looked for, digits not counted."""
+"""Characters that are searched for words, without digits."""
 
 TRANSIENT, PERSISTENT, UNKNOWN = ErrorClass.TRANSIENT, ErrorClass.PERSISTENT, ErrorClass.UNKNOWN
 
@@ -51,12 +51,12 @@ def classify(
 
 
 def after_retries(found: ErrorClass, retried: int, retries: int = 3) -> ErrorClass:
-    """The class once retries were of no use: what is not known gets one, what may pass gets `retries` (B17).
+    """The class after retries that did not help: an unknown error gets one retry, a transient one `retries`.
 
     Args:
         found: the class of the last failure.
-        retried: retries in a row that failed, too.
-        retries: of them, for a failure that may pass.
+        retried: failed retries in a row.
+        retries: allowed for a transient failure.
     """
     most = {TRANSIENT: retries, UNKNOWN: min(1, retries), PERSISTENT: 0}[found]
     return found if retried < most else PERSISTENT
@@ -124,7 +124,7 @@ def _of_status(status: int | None, said: str) -> ErrorClass:
 
 
 _SPENT = _each("insufficient_quota billing_error billing_hard_limit_reached credit_balance_too_low quota_exceeded")
-"""No request will pass before somebody pays, whatever the status says."""
+"""Quota errors: no request succeeds before somebody pays, whatever the status is."""
 _BY_CODE: Mapping[str, ErrorClass] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -158,7 +158,7 @@ _STATUS = re.compile(
 
 
 def _status_in(text: str) -> int | None:
-    """The number that stands where a status stands; None: there is none."""
+    """The number in the position of a status, if any."""
     match = _STATUS.search(text)
     return int(match[match.lastgroup]) if match and match.lastgroup else None
 

@@ -1,8 +1,7 @@
-"""Which rung frees which kind of loop: what was learnt, and which of two equally mild rungs comes first by it.
+"""Which rung ends which kind of loop: results over sessions, and the order of equally mild rungs that follows.
 
-An experience is a value; whoever keeps it in a file writes `as_json` and reads it with `from_json`. It stays small
-whatever happens: a count that has grown large is halved together with what it counts against, so that what is long
-past weighs less and less.
+An `Experience` is a value; `as_json` and `from_json` store it. It stays small: a count that has grown large is halved
+together with its total, so that old results weigh less.
 """
 
 from collections.abc import Mapping
@@ -13,64 +12,63 @@ from harness.events import Event, Intervened, Json, LoopFound, LoopLeft, Project
 from harness.policies.loops.ladder import PAIRS, Kind, Preferences
 
 ENOUGH = 3
-"""Times that the rung that comes first was tried before the other one may take its place."""
+"""Uses of the first rung of a pair before the other may come first."""
 MOST_TRIED = 100
-"""From where on counts are halved."""
+"""Counts above this are halved."""
 FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """How a rung has fared with one kind of loop."""
+class RungTally:
+    """The results of a rung against one kind of loop."""
 
     freed: int = 0
-    """Times that the loop was left, with this rung as the last one taken."""
+    """Times that the loop ended with this rung as the last one used."""
     tried: int = 0
 
-    def noted(self, *, tried: int = 0, freed: int = 0) -> "Tally":
-        """The tally after one more."""
-        more = Tally(min(self.freed + freed, self.tried + tried), self.tried + tried)
-        return more if more.tried <= MOST_TRIED else Tally(more.freed // 2, more.tried // 2)
+    def noted(self, *, tried: int = 0, freed: int = 0) -> "RungTally":
+        """The tally after one more result."""
+        more = RungTally(min(self.freed + freed, self.tried + tried), self.tried + tried)
+        return more if more.tried <= MOST_TRIED else RungTally(more.freed // 2, more.tried // 2)
 
     @property
     def rate(self) -> float:
-        """How likely it is to free; a half where nothing is known (rule of succession)."""
+        """Estimated probability that it ends a loop; one half if nothing is known (rule of succession)."""
         return (self.freed + 1) / (self.tried + 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """One thing that was learnt."""
+class RungResult:
+    """One result."""
 
     kind: Kind
     rung: Rung
     freed: bool
-    """The loop was left after this rung; False: the rung was taken."""
+    """The loop ended after this rung; False: the rung was used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Experience:
-    """For each kind of loop, how each rung has fared."""
+    """For each kind of loop, the results of each rung."""
 
-    tallies: Mapping[tuple[Kind, Rung], Tally] = field(default_factory=lambda: MappingProxyType({}))
+    tallies: Mapping[tuple[Kind, Rung], RungTally] = field(default_factory=lambda: MappingProxyType({}))
 
-    def of(self, kind: Kind, rung: Rung) -> Tally:
-        """How this rung has fared with loops of this kind."""
-        return self.tallies.get((kind, rung), Tally())
+    def of(self, kind: Kind, rung: Rung) -> RungTally:
+        return self.tallies.get((kind, rung), RungTally())
 
     def noted(self, kind: Kind, rung: Rung, *, freed: bool) -> "Experience":
-        """The experience after a rung was taken, or after a loop was left by one that had been taken."""
+        """The experience after a rung was used, or after a loop ended because of one."""
         tally = self.of(kind, rung).noted(freed=1) if freed else self.of(kind, rung).noted(tried=1)
         return Experience(MappingProxyType({**self.tallies, (kind, rung): tally}))
 
     def preferences(self) -> Preferences:
-        """The pairs of equally mild rungs of which the second has fared better than the first."""
+        """The pairs whose second rung has had better results than the first."""
         kinds = {kind for kind, _ in self.tallies}
         swapped = {kind: frozenset(pair for pair in PAIRS if self._swaps(kind, *pair)) for kind in kinds}
         return Preferences(MappingProxyType({kind: pairs for kind, pairs in swapped.items() if pairs}))
 
     def as_json(self) -> Json:
-        """Plain values, in an order that does not change."""
+        """Plain values in a stable order."""
         lines = {
             f"{projection.value} {'failing' if failing else 'working'} {rung.value}": [tally.freed, tally.tried]
             for ((projection, failing), rung), tally in sorted(self.tallies.items())
@@ -79,7 +77,7 @@ class Experience:
 
     @classmethod
     def from_json(cls, value: object) -> "Experience":
-        """What `as_json` gave. Raises ValueError, with one sentence, for anything else."""
+        """The inverse of `as_json`. Raises ValueError, with one sentence, for anything else."""
         match value:
             case {"format": 1, "tallies": dict(lines)}:
                 return cls(MappingProxyType(dict(_read(name, tally) for name, tally in lines.items())))
@@ -94,40 +92,39 @@ class Experience:
 
 
 class Learner:
-    """Listens to the events of a session, and adds to an experience."""
+    """Adds the events of a session to an experience."""
 
     def __init__(self, experience: Experience | None = None) -> None:
         self.experience = experience or Experience()
         self._kinds: dict[str, Kind] = {}
-        """Of the loops under way, by signature."""
-        self._news: list[Note] = []
+        """Of the active loops, by signature."""
+        self._news: list[RungResult] = []
 
-    def see(self, event: Event) -> None:
-        """An event of the session, in its order."""
+    def on_event(self, event: Event) -> None:
         match event:
             case LoopFound(loop=loop):
                 self._kinds[loop.signature] = loop.projection, loop.failing
             case Intervened(applied=True) if kind := self._kinds.get(event.signature):
-                self._note(Note(kind, event.rung, freed=False))
+                self._note(RungResult(kind, event.rung, freed=False))
             case LoopLeft(signature=signature, freed_by=rung) if kind := self._kinds.pop(signature, None):
                 if rung is not None:
-                    self._note(Note(kind, rung, freed=True))
+                    self._note(RungResult(kind, rung, freed=True))
 
-    def take(self) -> tuple[Note, ...]:
-        """What was learnt since this was asked last."""
+    def take(self) -> tuple[RungResult, ...]:
+        """The results since the last call."""
         news, self._news = tuple(self._news), []
         return news
 
-    def _note(self, note: Note) -> None:
+    def _note(self, note: RungResult) -> None:
         self.experience = self.experience.noted(note.kind, note.rung, freed=note.freed)
         self._news.append(note)
 
 
-def _read(name: str, tally: object) -> tuple[tuple[Kind, Rung], Tally]:
+def _read(name: str, tally: object) -> tuple[tuple[Kind, Rung], RungTally]:
     match (*name.split(), tally):
         case (str(projection), "failing" | "working" as how, str(rung), [int(freed), int(tried)]) if (
             0 <= freed <= tried <= MOST_TRIED
         ):
-            return ((Projection(projection), how == "failing"), Rung(rung)), Tally(freed, tried)
+            return ((Projection(projection), how == "failing"), Rung(rung)), RungTally(freed, tried)
         case _:
             raise ValueError(f"{name} with {tally} is no tally of a rung")

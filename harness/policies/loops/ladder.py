@@ -1,10 +1,10 @@
-"""The ladder: what has been tried against each loop of the session, and what comes next (B14, B19, B20, B25).
+"""The ladder of interventions: uses of each rung against each loop of the session, and the next one.
 
     RETRY → NUDGE → EXPLORE ⇄ SUBSTITUTE → ROLLBACK ⇄ BREAKER → HUMAN → STOP
 
-A loop climbs from the left. Each rung has a quota; one that is used up, or that cannot be applied now, is passed over.
-What was tried stays known for the whole session, so that a loop that comes back goes on where it was. Only the two
-pairs marked ⇄ are equally mild, and only their order may be changed by what was learnt.
+A loop climbs from the left. Each rung has a quota; one that is used up or impossible is skipped. Uses are remembered
+for the session, so a loop that returns continues at its rung. Only the two pairs marked ⇄ are equally mild, and
+experience may change their order. See docs/design/loops.md#ladder.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,34 +13,34 @@ from types import MappingProxyType
 
 from harness.events import ErrorClass, Loop, Projection, Rung
 from harness.policies.loops.error_classes import after_retries
-from harness.policies.loops.policy import EscapePolicy
+from harness.policies.loops.limits import LoopLimits
 
 PAIRS = ((Rung.EXPLORE, Rung.SUBSTITUTE), (Rung.ROLLBACK, Rung.BREAKER))
-"""Rungs of equal mildness, in the order as shipped."""
+"""Equally mild rungs, in their default order."""
 
 Kind = tuple[Projection, bool]
-"""What kind of loop: its projection, and whether it fails."""
+"""The kind of a loop: its projection, and whether it fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What could be done about a loop now, by those who would do it."""
+    """The interventions that are possible for a loop now."""
 
     retry: bool = False
-    """The call may be made again by the program: it is idempotent, and the breaker of its tool lets it through."""
+    """The program may repeat the call: it is idempotent, and the breaker of its tool is closed."""
     explore: tuple[str, ...] = ()
-    """Ways out of the circle, as the agent is told them."""
+    """Paths out of the cycle, as text for the agent."""
     substitute: str = ""
-    """The tool that could take the place of the one in the loop; empty: there is none."""
+    """The tool that could replace the one in the loop; empty: none."""
     rollback: bool = False
     """There is a checkpoint before the loop."""
     breaker: bool = False
-    """There is a failing tool whose breaker could be opened."""
+    """A tool fails whose breaker could be opened."""
     human: bool = False
-    """Somebody can be asked."""
+    """A user can be asked."""
 
     def applies(self, rung: Rung) -> bool:
-        """Whether this rung could be taken, quotas aside."""
+        """Whether this rung is possible, apart from quotas."""
         match rung:
             case Rung.RETRY:
                 return self.retry
@@ -60,13 +60,13 @@ class Abilities:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """For some kinds of loop, which of two equally mild rungs comes first; only what is not as shipped."""
+    """For some kinds of loop, which of two equally mild rungs comes first; only where it differs from the default."""
 
     swapped: Mapping[Kind, frozenset[tuple[Rung, Rung]]] = field(default_factory=lambda: MappingProxyType({}))
-    """The pairs of `PAIRS` that are taken the other way round."""
+    """The pairs of `PAIRS` that are swapped."""
 
     def order(self, kind: Kind) -> tuple[Rung, ...]:
-        """All rungs in the order in which a loop of this kind climbs them."""
+        """All rungs in the order for a loop of this kind."""
         rungs = list(Rung)
         for pair in PAIRS:
             if pair in self.swapped.get(kind, ()):
@@ -77,7 +77,7 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class RungUse:
-    """How much of a rung one loop has had."""
+    """Uses of one rung for one loop."""
 
     rung: Rung
     used: int
@@ -85,48 +85,47 @@ class RungUse:
 
 
 class Ladder:
-    """Where every loop of the session stands, by signature."""
+    """The uses of all rungs for every loop of the session, by signature."""
 
-    def __init__(self, policy: EscapePolicy, preferences: Preferences | None = None) -> None:
+    def __init__(self, policy: LoopLimits, preferences: Preferences | None = None) -> None:
         self.policy = policy
         self.preferences = preferences or Preferences()
         self._used: dict[str, dict[Rung, int]] = {}
 
     def used(self, signature: str, rung: Rung) -> int:
-        """How many of this rung the loop has had."""
         return self._used.get(signature, {}).get(rung, 0)
 
     def take(self, signature: str, rung: Rung) -> None:
-        """A rung was taken, whatever came of it."""
+        """Count a use of a rung, whatever its effect."""
         mine = self._used.setdefault(signature, {})
         mine[rung] = mine.get(rung, 0) + 1
 
     def give_back(self, signature: str, rung: Rung) -> None:
-        """One of this rung does not count after all."""
+        """Do not count one use of this rung."""
         mine = self._used.setdefault(signature, {})
         mine[rung] = max(0, mine.get(rung, 0) - 1)
 
     def inherit(self, signature: str, before: str) -> None:
-        """A loop took the place of another: what was tried against that one is as good as tried."""
+        """A loop replaced another: the uses for that one count for it, too."""
         for rung, used in self._used.get(before, {}).items():
             mine = self._used.setdefault(signature, {})
             mine[rung] = max(used, mine.get(rung, 0))
 
     def next_rung(self, loop: Loop, abilities: Abilities) -> Rung | None:
-        """The first rung that applies and is not used up; None only for a weak loop that has been nudged (Q4)."""
+        """The first possible rung that is not used up; None only for a weak loop that was nudged."""
         return next((rung for rung in self._open(loop) if abilities.applies(rung)), None)
 
     def exhausted(self, loop: Loop) -> bool:
-        """Nothing is left for this loop, whatever could be done: it is weak, and was nudged."""
+        """Whether nothing is left for this loop: it is weak and was nudged."""
         return loop.weak and self.used(loop.signature, Rung.NUDGE) >= self.policy.quota(Rung.NUDGE)
 
     def position(self, loop: Loop) -> tuple[RungUse, ...]:
-        """Every rung in the order of this loop, with what is used of it."""
+        """Every rung in the order for this loop, with its uses."""
         rungs = (Rung.NUDGE,) if loop.weak else self.preferences.order((loop.projection, loop.failing))
         return tuple(RungUse(rung, self.used(loop.signature, rung), self.policy.quota(rung)) for rung in rungs)
 
     def _open(self, loop: Loop) -> Iterable[Rung]:
-        """The rungs that this loop still has; a stop is never used up."""
+        """The rungs that are left for this loop; a stop is never used up."""
         for one in self.position(loop):
             if one.rung is Rung.RETRY and not self._may_help(loop, one):
                 continue

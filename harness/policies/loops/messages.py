@@ -1,17 +1,18 @@
-"""Loops and rungs in words: for the model what repeats and what to do instead, for a person what was done.
+"""Loops and rungs as text: notices for the model, lines for the user.
 
-What the model is told is short and concrete: what repeats, how often, what came back each time, what to do now. It
-never says "vary the arguments", which makes a loop longer and no better (resilience 3.2).
+A notice to the model is short and concrete: what repeats, how often, what each call returned, what to do now. It never
+says "vary the arguments" (docs/design/loops.md#polls).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import assert_never
 
 from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Rung
+from harness.policies.loops.monitor import LoopOverview, LoopStatus
 
 MOST_QUOTED = 300
-"""Characters of what came back that are quoted."""
+"""Characters of a result that are quoted."""
 
 RUNGS: Mapping[Rung, str] = MappingProxyType(
     {
@@ -25,16 +26,16 @@ RUNGS: Mapping[Rung, str] = MappingProxyType(
         Rung.STOP: "stop",
     }
 )
-"""The steps of the ladder, as things."""
+"""The rungs as nouns."""
 LABELS: Mapping[LoopChoice, str] = MappingProxyType(
     {
-        LoopChoice.CONTINUE: "go on: it is meant",
-        LoopChoice.OFF: "go on, and do not step in again in this session",
-        LoopChoice.ROLL_BACK: "return to before it began",
+        LoopChoice.CONTINUE: "continue: this is intended",
+        LoopChoice.OFF: "continue, without further interventions in this session",
+        LoopChoice.ROLL_BACK: "return to before the loop",
         LoopChoice.STOP: "stop here",
     }
 )
-"""What a person can choose."""
+"""The answers that a user can choose."""
 
 
 def described(loop: Loop) -> str:
@@ -66,16 +67,16 @@ def described(loop: Loop) -> str:
 
 
 def nudge(loop: Loop, came_back: str = "") -> str:
-    """What the model is told once.
+    """The first notice to the model.
 
     Args:
-        came_back: what the last copy brought, as the model saw it; quoted in part.
+        came_back: the last result as the model saw it; quoted in part.
     """
     return f"You are repeating yourself: {described(loop)}.{_quoted(came_back)} {_instead(loop)}"
 
 
 def how_to_wait(call: str, same: int) -> str:
-    """What the model is told that asks again and again how something stands."""
+    """Notice to a model that polls."""
     return (
         f"You seem to wait for something: {call} gave the same answer {same} times. Each time you ask costs a request. "
         "Make one call that waits until it is over, such as a loop with `sleep 30` that ends when it is done, or send "
@@ -84,56 +85,54 @@ def how_to_wait(call: str, same: int) -> str:
 
 
 def other_ways(loop: Loop, ways: Sequence[str]) -> str:
-    """What the model is told with a way out of the circle."""
-    return f"Still repeating: {described(loop)}. Leave it now and go on here instead: {'; '.join(ways)}."
+    """Notice with paths out of the cycle."""
+    return f"You are still repeating yourself: {described(loop)}. Leave it now and continue with: {'; '.join(ways)}."
 
 
 def other_tool(loop: Loop, call: str, tool: str) -> str:
-    """What the model is told when another tool takes the place of the one in the loop.
+    """Notice that another tool replaces the one in the loop.
 
     Args:
-        call: the call that is not made any more, in one line.
-        tool: the one to use.
+        call: the call that is not run again, in one line.
+        tool: the replacement.
     """
-    return f"Still repeating: {described(loop)}. {call} is not run again for now. Use {tool} for what you need from it."
+    return f"You are still repeating yourself: {described(loop)}. {call} is not run again for now. Use {tool} instead."
 
 
 def not_made(call: str, tool: str) -> str:
-    """The answer to a call that a substitution keeps from being made."""
-    return f"Not run: {call} has brought the same again and again. Use {tool} instead, or do something else first."
+    """The result of a call that a substitution rejects."""
+    return f"Not run: {call} has returned the same result repeatedly. Use {tool} instead, or do something else first."
 
 
 def made_again(call: str, *, ok: bool) -> str:
-    """What the model is told before the result of a failing call that the program has made again."""
+    """Notice before the result of a failing call that the program has retried."""
     came = "it worked" if ok else "it failed, too"
     return f"{call} failed, so the program made the same call again. This time {came}:"
 
 
 def put_back(loop: Loop, came_back: str = "") -> str:
-    """What the model is told after a rollback: the loop is no longer in its history."""
+    """Notice after a rollback: the loop is no longer in the history."""
     return (
-        f"You have been put back to an earlier point, because this went in a circle: {described(loop)}."
-        f"{_quoted(came_back)} Do not begin it again. {_instead(loop)}"
+        f"You were returned to an earlier point because of a loop: {described(loop)}."
+        f"{_quoted(came_back)} Do not start it again. {_instead(loop)}"
     )
 
 
 def tool_off(tool: str) -> str:
-    """What the model is told when the breaker of a failing tool is opened."""
-    return (
-        f"{tool} keeps failing in the same way and is switched off for a while. Go on without it, and say what is lost."
-    )
+    """Notice that the breaker of a failing tool was opened."""
+    return f"{tool} keeps failing in the same way and is skipped for a while. Continue without it and report the loss."
 
 
 # ── waits, for a person ────────────────────────────────────────────────────────────────────────────
 
 
 def waits(call: str, same: int, done: str) -> str:
-    """What is done about a wait, in one line."""
+    """The handling of a wait, in one line."""
     return f"{call} gave the same answer {same} times, a wait: {done}"
 
 
 def waited_out(call: str, same: int, seconds: float) -> str:
-    """Why a turn ended that waited."""
+    """Why a wait ended the turn."""
     return f"stopped waiting: {call} gave the same answer {same} times in {seconds / 60:.0f} min (wait_total_s)"
 
 
@@ -141,46 +140,46 @@ def waited_out(call: str, same: int, seconds: float) -> str:
 
 
 def taken(rung: Rung, what: str = "") -> str:
-    """What was done, in one line.
+    """An intervention in one line.
 
     Args:
-        what: for a retry the call and the wait, for an exploration the way, for a substitution the tool that is to be
-            used, for a rollback where it led, for the breaker the tool; nothing for the others.
+        what: for a retry the call and the wait, for an exploration the path, for a substitution the replacement, for a
+            rollback the target, for the breaker the tool; empty for the others.
     """
     match rung:
         case Rung.RETRY:
             return f"the program made the call again: {what}"
         case Rung.NUDGE:
-            return "the model was told that it repeats itself"
+            return "the model was notified that it repeats itself"
         case Rung.EXPLORE:
-            return f"the model was pointed to another way: {what}"
+            return f"the model was given another path: {what}"
         case Rung.SUBSTITUTE:
-            return f"the same call is not run again; to be used instead: {what}"
+            return f"the same call is not run again; replacement: {what}"
         case Rung.ROLLBACK:
             return f"back to before the loop: {what}"
         case Rung.BREAKER:
             return f"the breaker of {what} was opened"
         case Rung.HUMAN:
-            return "a person was asked"
+            return "the user was asked"
         case Rung.STOP:
-            return "the turn was stopped, because nothing freed the agent"
+            return "the turn was stopped because no intervention ended the loop"
     assert_never(rung)
 
 
 def not_taken(rung: Rung, why: str) -> str:
-    """A rung that turned out not to be possible."""
+    """A rung that turned out to be impossible."""
     return f"{rung.value} was not possible: {why}"
 
 
 def question(loop: Loop) -> str:
-    """What a person is asked."""
-    return f"The agent goes in a circle: {described(loop)}. What now?"
+    """The question to the user."""
+    return f"The agent is in a loop: {described(loop)}. What now?"
 
 
 def next_steps(loop: Loop, tried: Sequence[Attempt], *, attended: bool = True) -> tuple[str, ...]:
-    """What a person can do about a loop that ended a turn, the likeliest first.
+    """What a user can do about a loop that ended a turn, the likeliest first.
 
-    `attended`: a user is there who can type commands; otherwise none is named.
+    `attended`: a user can type commands; otherwise none is named.
     """
     tools = ", ".join(loop.tools) or "the last call"
     steps = []
@@ -189,7 +188,7 @@ def next_steps(loop: Loop, tried: Sequence[Attempt], *, attended: bool = True) -
     elif loop.failing:
         steps.append(f"see why {tools} fails, and mend it or name another way")
     elif loop.projection is Projection.POLL:
-        steps.append("see whether what is waited for is still under way")
+        steps.append("check whether the awaited work is still running")
     elif loop.projection is Projection.TEXT:
         steps.append("ask again in other words, or with another model")
     else:
@@ -199,7 +198,7 @@ def next_steps(loop: Loop, tried: Sequence[Attempt], *, attended: bool = True) -
         return tuple(steps)
     if all(one.rung is not Rung.ROLLBACK for one in tried):
         steps.append("/rewind to before the loop")
-    steps.append("/loops shows what repeated and what was tried")
+    steps.append("/loops shows the repetition and the interventions")
     return tuple(steps)
 
 
@@ -223,13 +222,13 @@ def _instead(loop: Loop) -> str:
         case Projection.POLL:
             return "Do not ask again and again: make one call that waits until it is over, or do other work first."
         case Projection.TEXT:
-            return "Your reply was cut there. Go on from before the repetition, without repeating it."
+            return "Your reply was cut there. Continue from before the repetition, without repeating it."
         case Projection.ACTION:
-            return "If this is meant, go on. If not, stop and say what you are still missing."
+            return "If this is intended, continue. Otherwise stop and say what information is missing."
         case Projection.STAGNATION:
             return "You have this result already. Change something with what you know, or give your answer."
         case Projection.NODE | Projection.STATE:
-            return "Take a step that you have not taken yet, or say what keeps you from going on."
+            return "Take a step that you have not taken yet, or say what prevents you from continuing."
         case Projection.INTERACTION | Projection.ERROR if loop.failing:
             return (
                 "The same call will fail in the same way. Find out why it fails or reach the goal by another way; "
@@ -238,3 +237,48 @@ def _instead(loop: Loop) -> str:
         case Projection.INTERACTION | Projection.ERROR:
             return "It will not bring anything new. Use what you have: take the next step, or give your answer."
     assert_never(loop.projection)
+
+
+WORDS = {
+    Projection.ACTION: "the same calls, whatever came back",
+    Projection.INTERACTION: "the same calls with the same results",
+    Projection.ERROR: "the same tools with the same error",
+    Projection.NODE: "the same parts of the plan",
+    Projection.STATE: "the same states of the files",
+    Projection.STAGNATION: "one call among others, without a change",
+    Projection.POLL: "a poll that is asked too often",
+    Projection.TEXT: "the same text",
+}
+"""The projections in plain words."""
+
+
+def status_lines(status: LoopOverview) -> Iterator[str]:
+    """How near each projection is to a loop, the active loops with their rungs, and changed limits."""
+    width = max(map(len, WORDS.values()))
+    yield f"{'what repeats':<{width}}  now  loop from"
+    for run in status.runs:
+        yield f"{WORDS[run.projection]:<{width}}  {run.matched:>3}  {run.wanted:>9}" + _period(run.period)
+    for one in status.loops:
+        yield ""
+        yield from _loop_lines(one)
+    if not status.loops:
+        yield "no active loop"
+    yield ""
+    if status.active:
+        yield "Loop intervention is on; `/loops off` disables it for this session."
+    else:
+        yield "Loop intervention is off; loops are only reported. `/loops on` enables it."
+    if changed := status.policy.differences():
+        yield f"changed from default: {' '.join(changed)}"
+
+
+def _period(period: int) -> str:
+    return f"  (a circle of {period})" if period > 1 else ""
+
+
+def _loop_lines(one: LoopStatus) -> Iterator[str]:
+    loop = one.loop
+    meant = ", and it is meant" if one.silent else ""
+    yield f"⟳ {loop.summary}: {loop.copies} times since step {one.since}{meant}"
+    rungs = (use for use in one.ladder if use.quota and use.rung is not Rung.STOP)
+    yield "  " + " · ".join(f"{RUNGS[use.rung]} {use.used} of {use.quota}" for use in rungs)

@@ -1,4 +1,4 @@
-"""What an agent did, as far as loops can be seen in it (resilience B1): calls with their results, and visits."""
+"""Observations of the agent: calls with their results, and visits (docs/design/loops.md#observations)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -8,35 +8,35 @@ from harness.events import ErrorClass
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A call that is meant to be repeated until something happens, within limits (resilience B10)."""
+    """The limits of a call that is meant to be repeated until something happens."""
 
     every_s: float = 1.0
-    """Seconds from one call to the next at least."""
+    """Least seconds between two calls."""
     total_s: float = 600.0
-    """Seconds for which the same result may come back."""
+    """Seconds for which the same result may return."""
 
 
-class Kind(Enum):
-    """What a call does, as far as repeating it goes."""
+class CallKind(Enum):
+    """What repeating a call means."""
 
     WORKS = "works"
     LOOKS = "looks"
-    """It reads and changes nothing."""
+    """Reads and changes nothing."""
     ASKS = "asks"
-    """It asks how something outside stands, or waits and then looks."""
+    """Asks for the status of something outside, or waits and then reads."""
     WAITS = "waits"
-    """It waits and then works."""
+    """Waits and then works."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call of a tool and what came of it."""
+class ObservedCall:
+    """One tool call and its result."""
 
     number: int
-    """Of this observation, from 1, in the order in which calls ended or stand in their reply."""
+    """Number of the observation from 1, in the order of their ends or of the reply."""
     step: int
     at: float
-    """Seconds of a clock that only grows, without the waits of our own (B8)."""
+    """Monotonic seconds, without our own waits."""
     wall: float
     """Unix time in seconds."""
     call_id: str
@@ -47,34 +47,33 @@ class Call:
     """Digest of the normalised result."""
     ok: bool
     error: str = ""
-    """Signature of the failure; empty: it succeeded, or its cause is unknown."""
+    """Signature of the failure; empty: success, or unknown cause."""
     error_class: ErrorClass | None = None
     node: str = ""
-    """Where the agent was."""
+    """Place of the agent."""
     path: str = ""
-    """The id of the way it is on, where the agent has such a thing."""
+    """Id of the agent's path, if it has one."""
     mutates: bool = False
-    """It changed something, as far as its tool says."""
+    """It changed something, according to its tool."""
     idempotent: bool = False
-    """Calling it again does no harm."""
+    """Repeating it does no harm."""
     poll: Poll | None = None
-    """Declared as a poll."""
+    """Set for a declared poll."""
     summary: str = ""
-    """The call in one line for a person."""
-    kind: Kind = Kind.WORKS
-    """What repeating it means."""
+    """The call in one line."""
+    kind: CallKind = CallKind.WORKS
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """The agent came to a place."""
+    """The agent reached a place or a state."""
 
     number: int
     step: int
     at: float
     wall: float
     node: str
-    """Its name; in our loop the item of the plan that is worked on. Empty: only the state is told."""
+    """Its name; in our loop the current item of the plan. Empty: only the state is known."""
     state: str = ""
-    """Digest of the state there; empty: not known."""
+    """Digest of the state; empty: unknown."""
     path: str = ""

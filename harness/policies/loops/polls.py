@@ -1,4 +1,4 @@
-"""Declared polls: they may repeat, but neither faster than they say nor for ever (resilience B10)."""
+"""Declared polls: they may repeat within their limits (docs/design/loops.md#polls)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from harness.events import Loop, Projection
 from harness.policies.loops.digests import digest
-from harness.policies.loops.observations import Call, Poll
-from harness.policies.loops.repeats import Mark, mark_of
+from harness.policies.loops.observations import ObservedCall, Poll
+from harness.policies.loops.repeats import CallMark, mark_of
 
 MOST_POLLS = 16
 """Polls that are watched; the one that was asked longest ago leaves."""
@@ -15,10 +15,10 @@ MOST_POLLS = 16
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What is known of one poll that is under way."""
+    """An active poll."""
 
     action: str
-    mark: Mark
+    mark: CallMark
     limits: Poll
     """What the last call declared."""
     answer: str
@@ -55,7 +55,7 @@ class Polls:
         self._answers: dict[str, str] = {}
         """By action the last answer, also of those that are not under way."""
 
-    def see(self, calls: Iterable[Call]) -> bool:
+    def observe(self, calls: Iterable[ObservedCall]) -> bool:
         """The polls of one step. Returns whether any of them had news."""
         news = False
         for call in {one.action: one for one in calls}.values():
@@ -113,7 +113,7 @@ def _newest(values: dict[str, Value], key: str, value: Value) -> None:
         del values[next(iter(values))]
 
 
-def _asked(before: Watched | None, call: Call, answer: str) -> Watched:
+def _asked(before: Watched | None, call: ObservedCall, answer: str) -> Watched:
     limits = call.poll or Poll()
     since, same, hurried = call.at, 1, 0
     if before is not None:

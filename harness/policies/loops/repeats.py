@@ -1,24 +1,129 @@
-"""Streams of one projection: what repeats at the end of each, and from where on that is a loop (resilience 3.5)."""
+"""Repetition at the end of a stream of symbols, and the streams of the projections
+(docs/design/loops.md#tail-repetition)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.events import ErrorClass, Loop, Projection
 from harness.policies.loops.digests import digest
-from harness.policies.loops.observations import Call
-from harness.policies.loops.tail import Tail, TailSnapshot, Wanted
+from harness.policies.loops.observations import ObservedCall
 
-MOST_SHOWN = 4
-"""Steps of a circle, or calls of a step, that a summary names."""
+MOST = 256
+"""The longest word that any tail can look for."""
 
-
-LONGEST_SUMMARY = 80
-"""Characters of one call in it."""
+Wanted = tuple[int, ...]
+"""By period, the least matched length that makes a loop; the entry at 0 is unused."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """One call as a person is told of it."""
+class TailSnapshot:
+    """A tail at some moment."""
+
+    longest: int
+    seen: int
+    symbols: tuple[str | None, ...]
+    runs: tuple[int, ...]
+
+
+class RepeatTail:
+    """The end of one stream of symbols, and how long it has repeated with each period.
+
+    The run of a period is the number of symbols at the end that equal the symbol one period before. The stream ends in
+    k whole copies of a word of p symbols exactly when the run of p is at least (k - 1) * p
+    (docs/design/loops.md#tail-repetition).
+
+    Args:
+        longest: symbols of the longest word that is looked for, at most `MOST`.
+    """
+
+    __slots__ = ("_runs", "_symbols", "longest", "seen")
+
+    def __init__(self, longest: int = 64) -> None:
+        self.longest = longest
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything: the next symbol is the first one."""
+        self.restore(TailSnapshot(self.longest, 0, (), (0,) * (self.longest + 1)))
+
+    def push(self, symbol: str | None) -> None:
+        """Add a symbol. None equals nothing, not even itself."""
+        symbols, runs = self._symbols, self._runs
+        for lag in range(1, self.longest + 1):
+            same = symbol is not None and lag <= len(symbols) and symbols[-lag] == symbol
+            runs[lag] = runs[lag] + 1 if same else 0
+        symbols.append(symbol)
+        del symbols[: -self.longest]
+        self.seen += 1
+
+    def last(self, symbol: str) -> int:
+        """How many symbols ago it came last, 1 for the last one; 0: not among the last `longest` ones."""
+        return next((ago for ago, one in enumerate(reversed(self._symbols), 1) if one == symbol), 0)
+
+    def run(self, period: int) -> int:
+        """Symbols at the end that equal the one `period` before them."""
+        return self._runs[period]
+
+    def copies(self, period: int) -> int:
+        """Whole copies of a word of `period` symbols at the end; 1: nothing repeats."""
+        return self._runs[period] // period + 1
+
+    def since(self, period: int) -> int:
+        """Number, from 0, of the symbol with which the run of `period` began."""
+        return self.seen - self._runs[period]
+
+    def shortest(self, wanted: Wanted) -> int:
+        """The period of the shortest word whose run is as long as wanted; 0: there is none.
+
+        A word that consists of copies of a shorter one does not count: "aa" three times is "a" six times.
+        """
+        periods = (period for period in self.periods() if self._runs[period] >= wanted[period])
+        return next((period for period in periods if self._primitive(period)), 0)
+
+    def periods(self) -> tuple[int, ...]:
+        """The periods that have a run, shortest first."""
+        return tuple(period for period, run in enumerate(self._runs) if run)
+
+    def word(self, period: int) -> tuple[str, ...]:
+        """The last `period` symbols, oldest first, without those that equal nothing."""
+        return tuple(symbol for symbol in self._symbols[-period:] if symbol is not None)
+
+    def resize(self, longest: int) -> None:
+        """Look for words of up to `longest` symbols from now on. The runs of remaining periods are kept."""
+        runs = (*self._runs, *[0] * longest)[: longest + 1]
+        self.restore(TailSnapshot(longest, self.seen, tuple(self._symbols[-longest:]), runs))
+
+    def snapshot(self) -> TailSnapshot:
+        """The state, for `restore`."""
+        return TailSnapshot(self.longest, self.seen, tuple(self._symbols), tuple(self._runs))
+
+    def restore(self, snapshot: TailSnapshot) -> None:
+        """Return to a snapshot, its longest period included."""
+        if not 1 <= snapshot.longest <= MOST:
+            raise ValueError(f"longest must be from 1 to {MOST}, not {snapshot.longest}")
+        self.longest, self.seen = snapshot.longest, snapshot.seen
+        self._symbols = list(snapshot.symbols)
+        """The last ones, oldest first."""
+        self._runs = list(snapshot.runs)
+
+    def _primitive(self, period: int) -> bool:
+        """No shorter word whose length divides the period has repeated for as long."""
+        whole = self._runs[period] + period
+        shorter = (one for one in range(1, period // 2 + 1) if period % one == 0 and self._runs[one])
+        return not any(self._runs[one] + one >= whole for one in shorter)
+
+
+MOST_SHOWN = 4
+"""Steps of a cycle, or calls of a step, that a summary names."""
+
+
+LONGEST_SUMMARY = 80
+"""Characters of one call in a summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallMark:
+    """The description of one call."""
 
     summary: str
     tool: str
@@ -29,67 +134,67 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """How far a projection is from being a loop, for a screen."""
+class RepeatRun:
+    """How near a projection is to a loop, for display."""
 
     projection: Projection
     period: int
-    """Of what comes nearest to a loop; 0: nothing repeats."""
+    """Period that is nearest to a loop; 0: nothing repeats."""
     matched: int
-    """Symbols at the end that are the same as one period before them; for stagnation and polls, copies."""
+    """Matched length; for stagnation and polls, copies."""
     wanted: int
-    """From where on that is a loop."""
+    """Matched length of a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSnapshot:
-    """A stream as it was at some moment."""
+    """A stream at some moment."""
 
     tail: TailSnapshot
-    marks: tuple[tuple[Mark, ...], ...]
+    marks: tuple[tuple[CallMark, ...], ...]
 
 
-class Stream:
-    """One projection of what the agent does.
+class RepeatStream:
+    """One projection of the agent's behaviour.
 
     Args:
         projection: which one.
-        longest_period: symbols of the longest circle that is found.
+        longest_period: symbols of the longest cycle that is found.
         weak: its loops may be legitimate work.
-        single: its symbols are single calls, of which one step may have several.
+        single: its symbols are single calls; one step may have several.
     """
 
     def __init__(
         self, projection: Projection, longest_period: int, *, weak: bool = False, single: bool = False
     ) -> None:
         self.projection = projection
-        self.tail = Tail(longest_period)
+        self.tail = RepeatTail(longest_period)
         self._weak = weak
         self._single = single
-        self._marks: list[tuple[Mark, ...]] = []
+        self._marks: list[tuple[CallMark, ...]] = []
         """The calls of each of the last symbols, newest first."""
         self._found: tuple[int, int, Loop] | None = None
-        """The last loop with its period and the beginning of its run: while it goes on, it is the same loop."""
+        """The last loop with its period and the beginning of its run. As long as both are the same, it is the same
+        loop."""
 
     @property
     def failing(self) -> bool:
-        """Nothing in the last symbol succeeded."""
+        """Whether nothing in the last symbol succeeded."""
         return bool(self._marks) and _failing(self._marks[0])
 
-    def push(self, symbol: str | None, marks: tuple[Mark, ...] = ()) -> None:
-        """One more symbol, and the calls that it stands for; None equals nothing. A symbol of no calls names itself."""
+    def push(self, symbol: str | None, marks: tuple[CallMark, ...] = ()) -> None:
+        """Add a symbol and its calls; None equals nothing. A symbol without calls is its own name."""
         self.tail.push(symbol)
         self._marks.insert(0, marks)
         del self._marks[self.tail.longest :]
 
     def clear(self) -> None:
-        """Forget everything."""
         self.tail.clear()
         self._marks.clear()
         self._found = None
 
     def loop(self, wanted: Wanted) -> Loop | None:
-        """The loop in which the stream ends."""
+        """The loop at the end of the stream, if any."""
         period = self.tail.shortest(wanted)
         if not period:
             return None
@@ -101,25 +206,23 @@ class Stream:
             one.projection, one.signature, one.period, copies, one.summary, one.tools, one.failing, one.error, one.weak
         )
 
-    def nearest(self, wanted: Wanted) -> Run:
-        """What comes nearest to being a loop."""
+    def nearest(self, wanted: Wanted) -> RepeatRun:
+        """The run that is nearest to a loop."""
         periods = self.tail.periods()
         if not periods:
-            return Run(self.projection, 0, 0, wanted.runs[1])
-        period = max(periods, key=lambda one: (self.tail.run(one) / wanted.runs[one], -one))
-        return Run(self.projection, period, self.tail.run(period), wanted.runs[period])
+            return RepeatRun(self.projection, 0, 0, wanted[1])
+        period = max(periods, key=lambda one: (self.tail.run(one) / wanted[one], -one))
+        return RepeatRun(self.projection, period, self.tail.run(period), wanted[period])
 
     def resize(self, longest_period: int) -> None:
-        """Find circles of up to this many symbols from now on."""
+        """Find cycles of up to this many symbols from now on."""
         self.tail.resize(longest_period)
         del self._marks[longest_period:]
 
     def snapshot(self) -> StreamSnapshot:
-        """What can be given to `restore` later."""
         return StreamSnapshot(self.tail.snapshot(), tuple(self._marks))
 
     def restore(self, snapshot: StreamSnapshot) -> None:
-        """Be as at the snapshot."""
         self.tail.restore(snapshot.tail)
         self._marks = list(snapshot.marks)
         self._found = None
@@ -143,30 +246,29 @@ class Stream:
 
 
 def wanted_runs(longest: int, *, copies: int, copies_cycle: int, least: int = 1) -> Wanted:
-    """For each period up to the longest the matched length that makes a loop."""
+    """For each period up to the longest, the matched length of a loop."""
     each = (max(least, ((copies if p == 1 else copies_cycle) - 1) * p) for p in range(1, longest + 1))
-    return Wanted((0, *each))
+    return (0, *each)
 
 
 def least_rotation(word: Sequence[str]) -> tuple[str, ...]:
-    """The same for a circle wherever in it one begins: of all its rotations the first in the alphabet."""
+    """The alphabetically first rotation, which is the same wherever a cycle begins."""
     least = min(word, default="")
     # The first one begins with as many of the least as there are in a row.
     starts = [at for at, symbol in enumerate(word) if symbol == least and word[at - 1] != least]
     return min((*word[at:], *word[:at]) for at in starts) if starts else tuple(word)
 
 
-def mark_of(call: Call) -> Mark:
-    """What one call stands for."""
+def mark_of(call: ObservedCall) -> CallMark:
     error = None if call.ok else call.error_class
-    return Mark((call.summary or call.tool)[:LONGEST_SUMMARY], call.tool, not call.ok, error, call.step)
+    return CallMark((call.summary or call.tool)[:LONGEST_SUMMARY], call.tool, not call.ok, error, call.step)
 
 
-def _failing(marks: Sequence[Mark]) -> bool:
+def _failing(marks: Sequence[CallMark]) -> bool:
     return bool(marks) and all(mark.failing for mark in marks)
 
 
-def _summary(step: Sequence[Mark]) -> str:
+def _summary(step: Sequence[CallMark]) -> str:
     return _joined(" + ", [mark.summary for mark in step])
 
 

@@ -1,4 +1,4 @@
-"""One interaction again and again among others, while nothing changes: a weak sign of going in circles (3.5)."""
+"""One interaction repeated among others while nothing changes: a weak sign of a loop."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from harness.events import Loop, Projection
 from harness.policies.loops.digests import digest
-from harness.policies.loops.repeats import Mark
+from harness.policies.loops.repeats import CallMark
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class StagnationSnapshot:
     """The window as it was at some moment."""
 
     steps: tuple[tuple[str, ...], ...]
-    last: tuple[tuple[str, tuple[str, Mark]], ...]
+    last: tuple[tuple[str, tuple[str, CallMark]], ...]
 
 
 class Stagnation:
@@ -30,15 +30,15 @@ class Stagnation:
         self._steps: deque[tuple[str, ...]] = deque(maxlen=window)
         """The actions of each step; in the window each of them has one result."""
         self._counts: dict[str, int] = {}
-        self._last: dict[str, tuple[str, Mark]] = {}
-        """By action its interaction, and what it stands for."""
+        self._last: dict[str, tuple[str, CallMark]] = {}
+        """By action its interaction and its description."""
 
-    def see(self, step: Mapping[str, tuple[str, Mark]], *, changed: bool) -> None:
-        """One more step.
+    def observe(self, step: Mapping[str, tuple[str, CallMark]], *, changed: bool) -> None:
+        """Add a step.
 
         Args:
-            step: by action its interaction, and what it stands for; without polls.
-            changed: a call of it changed something. Such a step is itself no part of the window.
+            step: by action its interaction and its description; without polls.
+            changed: a call of it changed something. Such a step is not part of the window.
         """
         if changed:
             self.clear()

@@ -1,17 +1,17 @@
-"""A wait is no loop: whoever asks again and again how something stands is told how to wait, then held up, then ended.
+"""Waits: polling is not a loop. A model that polls is advised how to wait, then slowed down, then stopped.
 
-Calls are sorted by what their command lines do (`Kind`), which is a fact that is handed in:
+Calls are classified by their command lines (`CallKind`):
 
 | call | is part of a wait |
 |---|---|
-| it asks how something stands, or it waits and then only looks | always |
-| it waits and then works, such as `sleep 5; ./check` | while it succeeds |
-| it only looks, such as `git status` | within three steps of a question, or `spaced_s` after the same answer |
-| it works | never; it ends the wait |
+| asks for a status, or waits and then reads | always |
+| waits and then works, such as `sleep 5; ./check` | while it succeeds |
+| reads, such as `git status` | within three steps of a question, or `spaced_s` after the same answer |
+| works | never; it ends the wait |
 
-A wait goes on while its calls bring nothing new. From the fourth same answer on there is something to do about it:
-advice at 4, 8, 16, … answers, a pause that doubles at the others, and the end when the same answer has come for
-`total_s`. There is no clock here: times are those of the calls.
+A wait lasts while its calls return nothing new. From the fourth equal answer on there is advice (at 4, 8, 16, …), a
+pause that doubles at the others, and the end when the answer has been the same for `total_s`. Times are those of the
+calls (docs/design/loops.md#polls).
 """
 
 from collections.abc import Iterable
@@ -19,42 +19,40 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from harness.policies.loops.digests import digest
-from harness.policies.loops.observations import Call, Kind, Poll
+from harness.policies.loops.observations import CallKind, ObservedCall, Poll
 
 MOST_STEPS = 3
-"""Steps after a question for which looks belong to the wait."""
+"""Steps after a question in which reads belong to the wait."""
 MOST_WAITS = 16
-"""Questions that are watched; the one that was asked longest ago leaves."""
+"""Questions that are tracked; the least recent one is dropped."""
 PATIENT = Poll(every_s=0.0, total_s=inf)
-"""How the detectors of loops see a part of a wait: as a poll that is never late."""
+"""A part of a wait as the detectors see it: a poll that is never late."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitLimits:
-    """The numbers of waits."""
-
     copies: int = 4
-    """Same answers in a row from which on something is done."""
+    """Equal answers in a row from which a wait is handled."""
     spaced_s: float = 10.0
-    """Seconds between two looks with the same answer from which on they are a wait."""
+    """Seconds between two reads with the same answer that make them a wait."""
     longest_pause_s: float = 60.0
-    """Seconds to which the distance of two questions is stretched."""
+    """Longest distance, in seconds, that is enforced between two questions."""
     total_s: float = 3_600.0
-    """Seconds for which the same answer may come."""
+    """Seconds for which the same answer may return."""
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
-    """Tell the model how to wait."""
+class WaitAdvice:
+    """Advise the model how to wait."""
 
     summary: str
     same: int
-    """Times in a row that the same answer came."""
+    """Equal answers in a row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
-    """Wait before the model is asked again."""
+class WaitPause:
+    """Pause before the next model call."""
 
     summary: str
     same: int
@@ -62,8 +60,8 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
-    """The wait has had its time."""
+class WaitOver:
+    """The wait has reached its limit."""
 
     summary: str
     same: int
@@ -71,7 +69,7 @@ class Over:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     answer: str
     since: float
     """When this answer came for the first time."""
@@ -89,31 +87,31 @@ class Waits:
     """The waits of one agent."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, _Asked] = {}
-        """By action, what was asked last at the end."""
+        self._asked: dict[str, _Question] = {}
+        """By action, the most recent question last."""
         self._looks = 0
-        """Further steps for which mere looks belong to the wait."""
+        """Further steps in which reads belong to the wait."""
         self._now: tuple[str, ...] = ()
-        """What was asked in the last step."""
+        """The questions of the last step."""
 
-    def sorted(self, calls: Iterable[Call], spaced_s: float) -> tuple[Call, ...]:
-        """The calls of one step as the detectors of loops are to see them: parts of a wait as patient polls."""
+    def sorted(self, calls: Iterable[ObservedCall], spaced_s: float) -> tuple[ObservedCall, ...]:
+        """The calls of one step for the detectors: parts of a wait become patient polls."""
         now: list[str] = []
-        seen: list[Call] = []
+        seen: list[ObservedCall] = []
         self._looks = max(0, self._looks - 1)
         for call in calls:
             if call.poll is not None:
                 seen.append(call)
                 continue
             if not self._is_wait(call, spaced_s):
-                if call.kind is not Kind.LOOKS:
+                if call.kind is not CallKind.LOOKS:
                     self._looks = 0
                     self._asked.clear()
                 elif call.ok:
                     self._note(call)
                 seen.append(call)
                 continue
-            if call.kind is not Kind.LOOKS:
+            if call.kind is not CallKind.LOOKS:
                 self._looks = MOST_STEPS + 1
             self._note(call)
             now.append(call.action)
@@ -121,11 +119,9 @@ class Waits:
         self._now = tuple(now)
         return tuple(seen)
 
-    def due(self, limits: WaitLimits) -> Advice | Pause | Over | None:
-        """What to do about the wait after the last step; None: nothing, or the agent does not wait.
-
-        To be asked once after each step: a pause is taken to be made.
-        """
+    def due(self, limits: WaitLimits) -> WaitAdvice | WaitPause | WaitOver | None:
+        """What to do about the wait after the last step, if anything. Call it once after each step: a pause is taken as
+        made."""
         asked = [self._asked[action] for action in self._now if action in self._asked]
         if not asked:
             return None
@@ -134,47 +130,47 @@ class Waits:
         if one.same < limits.copies:
             return None
         if waited > limits.total_s:
-            return Over(one.summary, one.same, waited)
+            return WaitOver(one.summary, one.same, waited)
         doubled, rest = divmod(one.same, limits.copies)
         if not rest and doubled & (doubled - 1) == 0:
-            return Advice(one.summary, one.same)
+            return WaitAdvice(one.summary, one.same)
         wanted = min(limits.longest_pause_s, 2.0 ** min(one.same - limits.copies, 30))
         if one.distance_s >= wanted:
             return None
-        pause = Pause(one.summary, one.same, wanted - one.distance_s)
+        pause = WaitPause(one.summary, one.same, wanted - one.distance_s)
         self._asked[one.action] = replace(one, paused_s=pause.seconds)
         return pause
 
     def forget(self) -> None:
-        """Begin anew: the user said something."""
+        """Start again, after a prompt of the user."""
         self._asked.clear()
         self._looks = 0
         self._now = ()
 
-    def _is_wait(self, call: Call, spaced_s: float) -> bool:
+    def _is_wait(self, call: ObservedCall, spaced_s: float) -> bool:
         match call.kind:
-            case Kind.ASKS:
+            case CallKind.ASKS:
                 return True
-            case Kind.WAITS:
+            case CallKind.WAITS:
                 return call.ok
-            case Kind.LOOKS:
+            case CallKind.LOOKS:
                 before = self._asked.get(call.action)
                 again = before is not None and before.answer == _answer(call) and call.at - before.at >= spaced_s
                 return self._looks > 0 or again
-            case Kind.WORKS:
+            case CallKind.WORKS:
                 return False
 
-    def _note(self, call: Call) -> None:
+    def _note(self, call: ObservedCall) -> None:
         before, answer = self._asked.pop(call.action, None), _answer(call)
         since, distance, same = call.at, 0.0, 1
         if before is not None:
             distance = max(0.0, call.at - before.at - before.paused_s)
             if before.answer == answer:
                 since, same = before.since, before.same + 1
-        self._asked[call.action] = _Asked(answer, since, call.at, distance, same, call.summary, call.action)
+        self._asked[call.action] = _Question(answer, since, call.at, distance, same, call.summary, call.action)
         if len(self._asked) > MOST_WAITS:
             del self._asked[next(iter(self._asked))]
 
 
-def _answer(call: Call) -> str:
+def _answer(call: ObservedCall) -> str:
     return digest(call.result, "ok" if call.ok else "failed")

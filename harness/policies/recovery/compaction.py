@@ -1,4 +1,4 @@
-"""When to make a history shorter, how much to keep, and when to stop trying (recovery §3, E1-E5, E10)."""
+"""When to compact a history, how much to keep, and when to stop (docs/design/recovery.md#compaction-thresholds)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +10,16 @@ BLOCK_MARGIN = 3_000
 FULL_WINDOW = 200_000
 """Windows from this size on have the margins above; smaller ones have smaller margins."""
 DRAIN_TARGET = 0.8
-"""Share of the threshold that a drain before a request goes down to. The room up to the threshold is what keeps the
-next steps from draining again, each of which would change the beginning of the prompt and so lose its cache."""
+"""Share of the threshold that a drain must reach. The room above it keeps the next steps from draining again, which
+would lose the prompt cache each time."""
 TAIL_SHARE = 0.2
 """Share of the history, or of the window if that is smaller, that may stay verbatim behind a summary."""
 TAIL_TOKENS = 20_000
-"""The most of it: a large window is no reason to keep what was to be shortened."""
+"""At most this many tokens, also in a large window."""
 SUMMARY_TRIES = 3
-"""Requests for one summary that may be refused as too long (recovery E3)."""
+"""Requests for one summary that may be refused as too long."""
 MIN_GAIN = 0.10
-"""A compaction that saves less than this share has failed (recovery E5)."""
+"""A compaction that saves less than this share has failed."""
 FAILURES_UNTIL_OFF = 3
 REFILL_STEPS = 3
 """An overflow within this many steps of a compaction counts as caused by it."""
@@ -34,7 +34,7 @@ class CompactAt:
     share: float | None = None
     """Of the window."""
 
-    def applied(self, levels: "Thresholds", window: int) -> "Thresholds":
+    def applied(self, levels: "CompactionThresholds", window: int) -> "CompactionThresholds":
         """The thresholds with this size as `compact`; never above what the window of so many tokens allows."""
         wanted = (self.tokens, None if self.share is None else int(window * self.share))
         return replace(levels, compact=min((levels.compact, *(size for size in wanted if size is not None))))
@@ -44,7 +44,7 @@ WHEN_FULL = CompactAt()
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class CompactionThresholds:
     """Sizes of the prompt at which something happens, in tokens."""
 
     usable: int
@@ -54,11 +54,11 @@ class Thresholds:
 
     @property
     def drained(self) -> int:
-        """What a drain before a request has to bring the prompt down to; otherwise there is none (lessons s08)."""
+        """What a drain before a request has to bring the prompt down to; otherwise there is none."""
         return int(self.compact * DRAIN_TARGET)
 
 
-def thresholds(window: int, max_output: int) -> Thresholds:
+def thresholds(window: int, max_output: int) -> CompactionThresholds:
     """The thresholds of a model: at a window of 200,000 these are 180,000, 167,000 and 177,000.
 
     All margins shrink in proportion below that, so that a small window is still usable.
@@ -69,7 +69,7 @@ def thresholds(window: int, max_output: int) -> Thresholds:
     def below(margin: int) -> int:
         return window - (reserve + margin * scaled) // FULL_WINDOW
 
-    return Thresholds(below(0), below(COMPACT_MARGIN), below(BLOCK_MARGIN))
+    return CompactionThresholds(below(0), below(COMPACT_MARGIN), below(BLOCK_MARGIN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ class CompactionHealth:
 
     @property
     def off(self) -> bool:
-        """Three failures in a row: no automatic compaction until one by hand succeeds (recovery E4)."""
+        """Three failures in a row: no automatic compaction until one by hand succeeds."""
         return self.failures >= FAILURES_UNTIL_OFF
 
     def thrashing(self, step: int) -> bool:
-        """Three automatic compactions were each followed by an overflow within three steps (recovery E5)."""
+        """Three automatic compactions were each followed by an overflow within three steps."""
         return (
             self.last_step is not None
             and step - self.last_step <= REFILL_STEPS
@@ -142,7 +142,7 @@ def summary_budget(limit: int, refused: int | None, estimated: int, attempt: int
         limit: the window in the server's own count.
         refused: the size that the server named when it refused the prompt, in its own count.
         estimated: our estimate of that same prompt; the ratio of the two corrects our estimates.
-        attempt: 1 for the first try; each further one aims a fifth lower (recovery E3).
+        attempt: 1 for the first try; each further one aims a fifth lower.
     """
     ratio = estimated / refused if refused else 1.0
     return max(1, int((limit - min(RESERVE, limit // 10)) * min(ratio, 1.0) * 0.8 ** (attempt - 1)))

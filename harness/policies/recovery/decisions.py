@@ -1,4 +1,4 @@
-"""Everything the policy can decide. The loop carries out exactly one of these at a time."""
+"""The decisions of the recovery policy. The engine carries out exactly one at a time."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,7 +9,7 @@ from harness.policies.recovery.state import TurnState
 
 
 class Nudge(StrEnum):
-    """What the model is asked for when its answer is to go on."""
+    """Why the model is asked to continue."""
 
     CUT_AT_CAP = "cut_at_cap"
     """The reply ended at the output cap."""
@@ -24,11 +24,11 @@ class Nudge(StrEnum):
     OBJECTION = "objection"
     """A stop hook does not want the turn to end yet."""
     PAUSED = "paused"
-    """The server paused its own tools, and goes on when its reply is sent back as it is."""
+    """The server paused its own tools and continues when its reply is sent back unchanged."""
 
 
-class Mending(StrEnum):
-    """What is changed about a request before it goes out once more."""
+class RepairKind(StrEnum):
+    """The change to a request before it is sent again."""
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
@@ -43,66 +43,65 @@ class Mending(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
-    """A pause before a retry. It is shown, and can be cut short or ended."""
+class RetryWait:
+    """A wait before a retry. It is shown, and can be shortened or ended."""
 
     seconds: float
     retry: int
     """Number of the coming retry of this request, from 1."""
     category: FaultKind
     most: int = 0
-    """Number of the last retry that there would be if the fault stayed; 0: as many as a request has."""
+    """Number of the last retry if the fault stays; 0: as many as a request has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What happens next, and the state the turn is in then."""
+    """What happens next, and the state after it."""
 
     state: TurnState
     reason: str
-    """One line for a person."""
+    """One line for the user."""
     code: TransitionCode | None = field(default=None, kw_only=True)
-    """Set when a step of the loop ends with this decision; None while the same request is tried again."""
+    """Set if a step ends with this decision; None while the same request is retried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resend(Decision):
-    """The same request again. With a code it asks for a larger output cap, which is a step of its own."""
+    """The same request again. With a code it has a larger output cap, which is a step of its own."""
 
-    wait: Wait | None = None
+    wait: RetryWait | None = None
     fresh_connection: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OfferWait(Decision):
-    """The server wants a long wait. A person chooses: wait, other model, stop (recovery B3)."""
+    """The server wants a long wait. The user chooses: wait, other model, stop (docs/design/recovery.md#retry-after)."""
 
-    wait: Wait
+    wait: RetryWait
     can_switch: bool
     otherwise: "Stop"
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchModel(Decision):
-    """Ask `to_model` instead, for the rest of the turn (recovery C1-C4). With a code the model before it declined to
-    answer, which is a step of its own."""
+    """Ask `to_model` for the rest of the turn (docs/design/recovery.md#fallback). With a code the model before declined
+    to answer, which is a step of its own."""
 
     to_model: str
 
 
 @dataclass(frozen=True, slots=True)
-class Mend(Decision):
-    """Change one thing about the request and send it once more."""
+class Repair(Decision):
+    """Change one thing about the request and send it again."""
 
-    mending: Mending
+    mending: RepairKind
     otherwise: "Stop"
-    """What to do when there turns out to be nothing to change."""
+    """The decision if there is nothing to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drain(Decision):
-    """Shorten old tool results, which need no model for that, and send again. Without a code it comes before a
-    request."""
+    """Shorten old tool results, which needs no model, and send again. Without a code it comes before a request."""
 
     tokens: int
     """Tokens to save at least."""
@@ -110,12 +109,12 @@ class Drain(Decision):
 
 @dataclass(frozen=True, slots=True)
 class Compact(Decision):
-    """Replace the history by a summary and send again. Without a code it comes before a request."""
+    """Replace the history with a summary and send again. Without a code it comes before a request."""
 
     prompt_tokens: int | None
-    """The size that was refused, where the server named it."""
+    """The size that was refused, if the server named it."""
     limit: int | None
-    """The limit that was passed, where the server named it."""
+    """The limit that was exceeded, if the server named it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,28 +129,28 @@ class RunTools(Decision):
 
 @dataclass(frozen=True, slots=True)
 class Continue(Decision):
-    """Keep what is complete and ask for the rest."""
+    """Keep the complete blocks and ask for the rest."""
 
     keep: tuple[Block, ...]
     nudge: Nudge
-    wait: Wait | None = None
+    wait: RetryWait | None = None
     objection: str = ""
-    """What a stop hook says, for `Nudge.OBJECTION`."""
+    """The objection of a stop hook, for `Nudge.OBJECTION`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop(Decision):
-    """The turn ends here."""
+    """The turn ends."""
 
     code: TransitionCode
     keep: tuple[Block, ...] = ()
     """Blocks of the last reply that join the history."""
     retries_spent: bool = field(default=False, kw_only=True)
-    """Another retry was due, and the budget that all agents share had none left."""
+    """Another retry was due, but the shared retry budget was used up."""
 
 
 def speakable(content: tuple[Block, ...]) -> tuple[Block, ...]:
-    """The blocks that may end a turn: nobody will answer a tool call in them, and no message may end with thinking."""
+    """The blocks that may end a turn: without tool calls, which would stay unanswered, and without thinking last."""
     spoken = [block for block in without_unanswered(content) if block.get("type") != "tool_use"]
     while spoken and spoken[-1].get("type") in ("thinking", "redacted_thinking"):
         spoken.pop()

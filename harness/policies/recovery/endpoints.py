@@ -1,13 +1,12 @@
-"""The endpoints of models: one breaker for each, which overloads open (resilience C7, Q5).
+"""The breakers of model endpoints, which overloads open (docs/design/recovery.md#endpoint-breakers).
 
-It is the breaker of the tools with another key and other distances: seconds instead of steps. An open one does not
-keep requests back, because a turn begins on its first model whatever happened before (recovery C4), and where there
-is no other model to turn to, overloads are retried to the end. It decides when to turn to the next one.
+An open breaker does not hold requests back: a turn begins with its first model, and without a fallback overloads are
+retried to the end. It decides when to switch to the next model.
 
-    the first request after a turn comes to a model whose breaker is open    the half-open attempt
-    a request that goes out while it is open and its pause is over            the same, as soon as the outcome is known
+    first request of a turn to a model whose breaker is open                  the half-open attempt
+    a request while it is open and its pause is over                          the same, once the outcome is known
     a reply while it is open                                                  the same, and it closes the breaker
-    an overload while it is open, before that                                 is counted, and moves nothing
+    an overload while it is open, before that                                 is counted, and changes nothing
 """
 
 from collections.abc import Mapping
@@ -24,21 +23,19 @@ class Endpoints:
     breakers: Mapping[str, Breaker] = field(default_factory=lambda: MappingProxyType({}))
 
     def of(self, model: str) -> Breaker:
-        """Where one model stands; a model that nothing is known of has a closed breaker."""
+        """The breaker of one model; closed for an unknown model."""
         return self.breakers.get(model, Breaker())
 
     def turned_to(self, model: str, now: float, limits: BreakerLimits) -> "Endpoints":
-        """A turn begins on `model` or turns to it: it counts from 0 here, and an open breaker is given its attempt.
-
-        That does not wait for the pause to be over (recovery C4).
-        """
+        """A turn begins with `model` or switches to it: its count starts at 0, and an open breaker gets its attempt,
+        even before its pause is over."""
         breaker = self.of(model)
         if breaker.state is OPEN:
             return self._with(model, breaker.probing(now, limits))
         return self._with(model, replace(breaker, failures=0) if breaker.state is CLOSED else breaker)
 
     def overloaded(self, model: str, now: float, limits: BreakerLimits) -> "Endpoints":
-        """A request to `model` was answered with an overload (recovery C1)."""
+        """A request to `model` failed with an overload."""
         breaker = self.of(model)
         if breaker.state is OPEN and not breaker.probe_due(now):
             return self._with(model, replace(breaker, failures=breaker.failures + 1))
@@ -49,7 +46,7 @@ class Endpoints:
         return self._with(model, _attempted(self.of(model), now, limits).succeeded())
 
     def disturbed(self, model: str, now: float) -> "Endpoints":
-        """A request to `model` failed in another way: the row is broken (C1), and an attempt has said nothing."""
+        """A request to `model` failed in another way, which interrupts a row of overloads."""
         breaker = self.of(model)
         if breaker.state is HALF_OPEN:
             breaker = breaker.released(now)
@@ -60,5 +57,5 @@ class Endpoints:
 
 
 def _attempted(breaker: Breaker, now: float, limits: BreakerLimits) -> Breaker:
-    """A request that went out although the breaker was open has been its half-open attempt."""
+    """A request that went out although the breaker was open is its half-open attempt."""
     return breaker.probing(now, limits) if breaker.state is OPEN else breaker

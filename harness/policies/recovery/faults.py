@@ -1,4 +1,5 @@
-"""What to do about a fault: `responses.RESPONSES` gives the first answer, this what follows when it is spent."""
+"""What to do about a fault: `RESPONSES` gives the first response, this module the rest
+(docs/design/recovery.md#faults)."""
 
 from dataclasses import replace
 
@@ -11,31 +12,31 @@ from harness.policies.recovery.decisions import (
     Continue,
     Decision,
     Drain,
-    Mend,
-    Mending,
     Nudge,
     OfferWait,
+    Repair,
+    RepairKind,
     Resend,
+    RetryWait,
     RunTools,
     Stop,
     SwitchModel,
-    Wait,
     speakable,
 )
 from harness.policies.recovery.messages import advice, continuations, retries, shorter, start_over
-from harness.policies.recovery.responses import RESPONSES, RETRIED, Response
-from harness.policies.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import RESPONSES, RETRIED, Response
 
 ROOMY = 32_768
-"""Tokens of a window in which the program can work; what is advised where one is too small."""
+"""Tokens of a window that is large enough to work in; the advice if one is too small."""
 UNLIKE = 4
-"""From this factor on, an estimate and the size that a server names are not of the same prompt."""
+"""Factor from which an estimate and the size that a server names cannot be of the same prompt."""
 _NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
-"""Stop reasons after which an answer is not whole."""
+"""Stop reasons of incomplete answers."""
 
 
 def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """The decision about `fault`, which the breaker of the model knows already (recovery groups B, C, E, F and G)."""
+    """The decision about `fault`, which is already recorded in the breaker of the model."""
     if fault.kind is FaultKind.CANCELLED:
         return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
     response = response_to(fault)
@@ -47,23 +48,23 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
         case Response.LOWER_CAP:
             return _decide_lower_cap(state, fault, limits, situation)
         case Response.REPAIR:
-            return _mend(state, fault, OneOff.REPAIR, Mending.REPAIR)
+            return _mend(state, fault, OneTimeRemedy.REPAIR, RepairKind.REPAIR)
         case Response.STRIP_THINKING:
-            return _mend(state, fault, OneOff.STRIP_THINKING, Mending.STRIP_THINKING)
+            return _mend(state, fault, OneTimeRemedy.STRIP_THINKING, RepairKind.STRIP_THINKING)
         case Response.STRIP_MEDIA:
-            return _mend(state, fault, OneOff.STRIP_MEDIA, Mending.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
+            return _mend(state, fault, OneTimeRemedy.STRIP_MEDIA, RepairKind.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
         case Response.DROP_CACHE_MARKS:
-            return _mend(state, fault, OneOff.DROP_CACHE_MARKS, Mending.DROP_CACHE_MARKS)
+            return _mend(state, fault, OneTimeRemedy.DROP_CACHE_MARKS, RepairKind.DROP_CACHE_MARKS)
         case Response.DROP_REPLY_SETTINGS:
-            return _mend(state, fault, OneOff.DROP_REPLY_SETTINGS, Mending.DROP_REPLY_SETTINGS)
+            return _mend(state, fault, OneTimeRemedy.DROP_REPLY_SETTINGS, RepairKind.DROP_REPLY_SETTINGS)
         case Response.DROP_SERVER_TOOLS:
-            return _mend(state, fault, OneOff.DROP_SERVER_TOOLS, Mending.DROP_SERVER_TOOLS)
+            return _mend(state, fault, OneTimeRemedy.DROP_SERVER_TOOLS, RepairKind.DROP_SERVER_TOOLS)
         case Response.DROP_FORMAT:
-            return _mend(state, fault, OneOff.DROP_FORMAT, Mending.DROP_FORMAT)
+            return _mend(state, fault, OneTimeRemedy.DROP_FORMAT, RepairKind.DROP_FORMAT)
         case Response.DROP_DIAGNOSTICS:
-            return _mend(state, fault, OneOff.DROP_DIAGNOSTICS, Mending.DROP_DIAGNOSTICS)
+            return _mend(state, fault, OneTimeRemedy.DROP_DIAGNOSTICS, RepairKind.DROP_DIAGNOSTICS)
         case Response.RELOAD_KEY:
-            return _mend(state, fault, OneOff.RELOAD_KEY, Mending.RELOAD_KEY)
+            return _mend(state, fault, OneTimeRemedy.RELOAD_KEY, RepairKind.RELOAD_KEY)
         case Response.CUT_SHORT:
             return _cut_short(state, fault, limits)
         case Response.SWITCH_ONCE:
@@ -81,7 +82,7 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
 
 
 def response_to(fault: Fault) -> Response:
-    """The row of the table for this fault, as x-should-retry and the status may change it (recovery §8)."""
+    """The response to this fault; x-should-retry and the status may change it."""
     response = RESPONSES[fault.kind]
     if response in RETRIED and fault.should_retry is False:
         return Response.STOP
@@ -94,7 +95,7 @@ def response_to(fault: Fault) -> Response:
 
 
 def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """The stream broke after complete blocks: they count, and nothing is run twice (recovery G2, api R20)."""
+    """The stream broke after complete blocks: keep them, and run nothing twice."""
     if fault.stop_reason == "refusal":
         refused = replace(fault, kind=FaultKind.REFUSAL, message="the model declined to answer")
         return _decide_refusal(state, refused, limits, situation)
@@ -115,38 +116,39 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
 
 
 def _decide_refusal(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """Another model may answer what this one declined. It is asked once in a turn, and for the rest of it: a request
-    that two models decline is not offered to a third."""
-    if OneOff.REFUSAL in state.tried:
+    """Ask another model, once in a turn and for the rest of it. A request that two models decline is not offered to a
+    third."""
+    if OneTimeRemedy.REFUSAL in state.tried:
         return stop(state, fault, "so did the model before it")
     if not state.fallbacks:
         return stop(state, fault)
-    switched = state.trying(OneOff.REFUSAL).on_next_model(situation.now, limits)
+    switched = state.trying(OneTimeRemedy.REFUSAL).on_next_model(situation.now, limits)
     return SwitchModel(switched, fault.message, switched.model, code=TransitionCode.REFUSAL_FALLBACK)
 
 
 def _cut_short(state: TurnState, fault: Fault, limits: RecoveryLimits) -> Decision:
-    """The reply repeated itself. What came before counts; the model goes on from there, a few times (seed 001)."""
+    """The reply repeated itself. Keep the text before, and continue from there
+    (docs/design/recovery.md#repeated-replies)."""
     good = state.after_reply(fault.usage.output)
     if fault.calls:
         return RunTools(good, fault.message, fault.kept, fault.calls, (), code=TransitionCode.NEXT_TURN)
     if state.continuations >= limits.continuations:
-        reason = f"{fault.message}, also after {continuations(limits.continuations)}; what came before is kept"
+        reason = f"{fault.message}, also after {continuations(limits.continuations)}; the text before is kept"
         return Stop(state, reason, TransitionCode.LOOP_STOPPED, speakable(fault.kept))
     again = replace(good, continuations=state.continuations + 1)
-    reason = "the reply repeated itself; asking to go on without repeating"
+    reason = "the reply repeated itself; asking to continue without repeating"
     return Continue(again, reason, fault.kept, Nudge.REPEATED, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
 
 
 def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """The same request once more, for a fault that may pass."""
+    """Send the same request again, for a transient fault."""
     match fault.kind:
         case FaultKind.OVERLOADED:
             return _decide_overloaded(state, fault, limits, situation)
         case FaultKind.UNKNOWN if not fault.should_retry:
-            if OneOff.UNKNOWN_FAULT in state.tried:
+            if OneTimeRemedy.UNKNOWN_FAULT in state.tried:
                 return stop(state, fault)
-            state = state.trying(OneOff.UNKNOWN_FAULT)
+            state = state.trying(OneTimeRemedy.UNKNOWN_FAULT)
         case FaultKind.MALFORMED_RESPONSE:
             state = replace(state, unreadable=state.unreadable + 1)
             if state.unreadable >= limits.unreadable_answers:
@@ -155,7 +157,7 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
 
 
 def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """Another model is asked, if there is one, when the breaker opens: for the row of overloads, or again (C1, C7)."""
+    """Ask a fallback model, if there is one, when the breaker opens (docs/design/recovery.md#fallback)."""
     endpoint = state.endpoint
     still = endpoint.why is ChangeReason.PROBE_FAILED
     if not state.fallbacks or not (still or endpoint.failures >= limits.overloads_before_switch):
@@ -167,7 +169,8 @@ def _decide_overloaded(state: TurnState, fault: Fault, limits: RecoveryLimits, s
 
 
 def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """Wait and send again, unless a budget is used up. Nothing is slept before giving up."""
+    """Wait and send again, unless a limit is reached; there is no wait before giving up
+    (docs/design/recovery.md#retry-limits)."""
     if state.retries >= limits.retries_per_request:
         return stop(state, fault, f"gave up after {retries(state.retries)}")
     if state.turn_retries >= limits.retries_per_turn:
@@ -177,7 +180,7 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
         return replace(spent, retries_spent=True)
     retry = state.retries + 1
     seconds = delay_s(retry, fault.retry_after_s, situation.chance)
-    wait = Wait(
+    wait = RetryWait(
         seconds, retry, fault.kind, min(limits.retries_per_request, state.retries + _left(state, fault, limits))
     )
     counted = replace(state, retries=retry, turn_retries=state.turn_retries + 1)
@@ -191,7 +194,7 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
 
 
 def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
-    """Retries that are left if the same fault comes again and again."""
+    """Retries left if the same fault repeats."""
     match fault.kind:
         case FaultKind.MALFORMED_RESPONSE:
             return limits.unreadable_answers - state.unreadable
@@ -201,7 +204,7 @@ def _left(state: TurnState, fault: Fault, limits: RecoveryLimits) -> int:
             return limits.retries_per_request - state.retries
 
 
-def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: RecoveryLimits) -> Decision:
+def _decide_long_wait(state: TurnState, fault: Fault, wait: RetryWait, limits: RecoveryLimits) -> Decision:
     asked = f"the server asks to wait {wait.seconds:,.0f} s"
     if limits.interactive:
         otherwise = stop(state, fault, asked)
@@ -216,12 +219,12 @@ def _decide_long_wait(state: TurnState, fault: Fault, wait: Wait, limits: Recove
 def _mend(
     state: TurnState,
     fault: Fault,
-    remedy: OneOff,
-    mending: Mending,
+    remedy: OneTimeRemedy,
+    mending: RepairKind,
     code: TransitionCode = TransitionCode.API_ERROR,
 ) -> Decision:
     otherwise = replace(stop(state, fault), code=code)
-    return otherwise if remedy in state.tried else Mend(state.trying(remedy), fault.message, mending, otherwise)
+    return otherwise if remedy in state.tried else Repair(state.trying(remedy), fault.message, mending, otherwise)
 
 
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -230,11 +233,11 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
     if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
     lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
-    return Mend(lowered, fault.message, Mending.LOWER_CAP, stop(state, fault))
+    return Repair(lowered, fault.message, RepairKind.LOWER_CAP, stop(state, fault))
 
 
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """Drain, then compact, then give up (recovery E1)."""
+    """Drain, then compact, then give up (docs/design/recovery.md#prompt-too-long)."""
     too_long = TransitionCode.PROMPT_TOO_LONG
     if misfit := _misfit(fault, situation):
         return Stop(state, misfit, too_long)
@@ -249,9 +252,7 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
         reason = f"still too long after compaction ({fault.message}); {advice(fault.kind, attended=state.attended)}"
         return Stop(state, reason, too_long)
     if state.overflows.thrashing(state.steps):
-        reason = (
-            f"{fault.message}; compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
-        )
+        reason = f"{fault.message}; compaction no longer helps: {situation.largest}; {start_over(state.attended)}"
         return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
     overflows = state.overflows.compacting(state.steps)
     compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
@@ -260,10 +261,10 @@ def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, sit
 
 
 def _misfit(fault: Fault, situation: Situation) -> str:
-    """Why no shortening can help: what stands before the conversation does not fit by itself. Empty: it may fit.
+    """Why no shortening can help: system prompt and tools alone do not fit. Empty: they may fit.
 
-    Where the server named both sizes they decide, unless its count of the prompt and our estimate have nothing to do
-    with each other. Otherwise the estimate does, and only before the first answer: what was answered once did fit.
+    If the server named both sizes, they decide, unless its count of the prompt and our estimate are unrelated.
+    Otherwise the estimate decides, and only before the first answer, because a prompt that was answered did fit.
     """
     fixed, whole = situation.fixed_tokens, max(1, situation.prompt_tokens)
     scale = fault.input_tokens / whole if fault.input_tokens and fault.limit else 1.0
@@ -281,7 +282,7 @@ def _misfit(fault: Fault, situation: Situation) -> str:
 
 
 def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str:
-    """What to say where system prompt and tools alone fill the window.
+    """The advice if system prompt and tools alone fill the window.
 
     Args:
         window: its size in tokens, if it is known.
@@ -297,7 +298,7 @@ def no_room(situation: Situation, window: int | None, scale: float = 1.0) -> str
 
 
 def _excess(state: TurnState, fault: Fault) -> int | None:
-    """Tokens that have to go from the prompt, where the server named the sizes and they say so."""
+    """Tokens that must be removed from the prompt, if the server named the sizes."""
     if not fault.input_tokens or not fault.limit:
         return None
     answer = max(output_cap.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
@@ -306,7 +307,7 @@ def _excess(state: TurnState, fault: Fault) -> int | None:
 
 
 def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:
-    """The end of the turn, with the fault, why nothing more is tried, and what a person can do."""
+    """The end of the turn, with the fault, the reason and advice."""
     code = TransitionCode.MODEL_ERROR if fault.kind is FaultKind.REFUSAL else TransitionCode.API_ERROR
     reason = "; ".join(part for part in (fault.message, why, advice(fault.kind, attended=state.attended)) if part)
     keep = () if fault.kind is FaultKind.REFUSAL else speakable(fault.kept)

@@ -1,4 +1,4 @@
-"""What can be done about a fault, in a few words for each kind, and how numbers of things are written."""
+"""Advice about faults, and numbers with their nouns."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -55,30 +55,30 @@ _UNATTENDED: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.REFUSAL: "put the request differently, or use another model",
     }
 )
-"""The same where nobody can type a command: headless, in a library, for a subagent."""
+"""The same for sessions without commands: headless, library, subagent."""
 
 
 def advice(kind: FaultKind, *, attended: bool = True) -> str:
-    """What to do about a fault of this kind; empty where its own message says all there is to say.
+    """What to do about a fault of this kind; empty if its own message says enough.
 
-    `attended`: a user is there who can type commands.
+    `attended`: a user can type commands.
     """
     return (not attended and _UNATTENDED.get(kind)) or _ADVICE.get(kind, "")
 
 
 def shorter(attended: bool) -> str:
-    """How to go on where automatic compaction is off."""
+    """How to continue without automatic compaction."""
     return "shorten the conversation with /compact or /clear" if attended else "switch auto_compact on"
 
 
 def no_room_to_answer(cap: int, *, low_effort: bool, user_cap: bool, full_window: bool, attended: bool) -> str:
-    """What happened and what to do when a whole reply of `cap` tokens was spent before any text.
+    """The explanation and advice if a whole reply of `cap` tokens was used up before any text.
 
     Args:
-        low_effort: it was asked for with low effort already.
+        low_effort: low effort was already requested.
         user_cap: the cap is the user's own.
         full_window: the window, not the model's maximum, sets the cap.
-        attended: a user is there who can type commands.
+        attended: a user can type commands.
     """
     if user_cap:
         remedy = "set a larger max_tokens, or none"
@@ -92,15 +92,13 @@ def no_room_to_answer(cap: int, *, low_effort: bool, user_cap: bool, full_window
 
 
 def start_over(attended: bool) -> str:
-    """How to go on where nothing can be shortened any more."""
+    """How to continue if nothing more can be shortened."""
     return "start over with /clear" if attended else "begin a new session"
 
 
 def retries(number: int) -> str:
-    """ "1 retry", "2 retries"."""
     return "1 retry" if number == 1 else f"{number} retries"
 
 
 def continuations(number: int) -> str:
-    """ "1 continuation", "2 continuations"."""
     return "1 continuation" if number == 1 else f"{number} continuations"

@@ -1,9 +1,8 @@
-"""The policy: an outcome and a situation in, one decision out.
+"""The recovery policy: an outcome and a situation in, one decision out.
 
-`decide` splits by what came back: `replies` goes by the stop reason, `faults` by the kind of the fault.
-`before_turn`, `before_request`, `over_budget`, `after_tools` and `at_the_end` are the checks outside a model call,
-`nearly_full` says when the second needs to know more, `decide_summary` is for the one call that is not part of the
-conversation.
+`decide` splits by outcome: `replies` by the stop reason, `faults` by the kind of fault. `before_turn`,
+`before_request`, `over_budget`, `after_tools` and `at_turn_end` are the checks outside a model call; `decide_summary`
+is for the one call that is not part of the conversation.
 """
 
 from dataclasses import replace
@@ -15,12 +14,12 @@ from harness.policies.recovery.faults import broke_behind_an_answer, decide_faul
 from harness.policies.recovery.messages import shorter, start_over
 from harness.policies.recovery.output_cap import summary_limits
 from harness.policies.recovery.replies import decide_reply, larger_or_easier, leaves_something, nothing_left
-from harness.policies.recovery.responses import RETRIED
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import RETRIED
 
 
 def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """What to do now that a model call came back."""
+    """The decision after a model call."""
     state = noted(state, outcome, limits, situation)
     match outcome:
         case Reply():
@@ -30,7 +29,7 @@ def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation
 
 
 def with_said(decision: Decision) -> Decision:
-    """The decision with a state that knows whether there is an answer already, or a part of one."""
+    """The decision with a state that knows whether text was kept."""
     match decision:
         case RunTools():
             said = False
@@ -42,7 +41,7 @@ def with_said(decision: Decision) -> Decision:
 
 
 def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> TurnState:
-    """The state in which the breaker of the model knows of the outcome (recovery C1, resilience C7)."""
+    """The state with the outcome recorded in the breaker of the model."""
     now, endpoints = situation.now, state.endpoints
     match outcome:
         case Fault(kind=FaultKind.OVERLOADED) if not broke_behind_an_answer(outcome):
@@ -57,13 +56,11 @@ def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation:
 def before_request(
     state: TurnState, health: CompactionHealth, step: int, limits: RecoveryLimits, situation: Situation
 ) -> Decision | None:
-    """What has to happen before the next request may go out; None when it may (recovery E4, E5, E10, H3).
+    """What has to happen before the next request; None: it may go out.
 
-    The milder layer comes first: old tool results are drained when that alone brings the prompt well below the
-    threshold, which needs no model. Otherwise they stay whole for the summary (lessons s08).
-
-    While the window has room, a history is shortened only to save money. So nothing ends the turn then, and where
-    shortening does not help the request goes out as it is.
+    Old tool results are drained if that alone is enough (docs/design/recovery.md#draining). Otherwise they stay whole
+    for the summary. While the window has room, a history is shortened only to save money, so nothing ends the turn
+    then.
     """
     if spent := over_budget(state, limits, situation.cost_usd):
         return spent
@@ -82,7 +79,7 @@ def before_request(
         return Drain(state, f"{used}; shortening old tool results", surplus)
     if limits.compaction and not health.off:
         if health.thrashing(step):
-            reason = f"compaction does not help any more: {situation.largest}; {start_over(state.attended)}"
+            reason = f"compaction no longer helps: {situation.largest}; {start_over(state.attended)}"
             return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
         reason = f"about {situation.prompt_tokens:,} of {situation.window:,} tokens are used"
         return Compact(state, reason, None, None)
@@ -98,7 +95,7 @@ def before_request(
 
 
 def nearly_full(situation: Situation, limits: RecoveryLimits) -> bool:
-    """The prompt has reached the size from which on the history is shortened before a request."""
+    """Whether the prompt has the size at which the history is shortened before a request."""
     levels = thresholds(situation.window, situation.max_output)
     if limits.compaction:
         levels = limits.compact_at.applied(levels, situation.window)
@@ -106,10 +103,7 @@ def nearly_full(situation: Situation, limits: RecoveryLimits) -> bool:
 
 
 def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> Stop | None:
-    """What ends the turn before a request, also a repeated one, once the money is spent; None while some is left (H3).
-
-    `cost_usd` is what the session has cost.
-    """
+    """The end of the turn once the cost budget is spent, also before a retry; None: some is left."""
     if limits.max_cost_usd is None or cost_usd < limits.max_cost_usd:
         return None
     reason = f"the budget of ${limits.max_cost_usd:.2f} is spent (${cost_usd:.2f})"
@@ -117,7 +111,7 @@ def over_budget(state: TurnState, limits: RecoveryLimits, cost_usd: float) -> St
 
 
 def before_turn(state: TurnState, *, interrupted: bool, refused: str = "") -> Stop | None:
-    """What ends a turn before the model hears of the prompt: a person, or the hooks, which then say why."""
+    """The end of a turn before its first request: interrupted, or refused by a hook, which says why."""
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
     return Stop(state, f"not sent: {refused}", TransitionCode.HOOK_STOPPED) if refused else None
@@ -133,18 +127,17 @@ def after_tools(
     stuck: str = "",
     waited: str = "",
 ) -> Stop | None:
-    """What ends the turn after a tool round; None when the loop goes on (recovery §1.1 rows 11, 14, 17).
+    """The end of the turn after a tool step; None: the loop continues (docs/design/recovery.md#stop-checks).
 
-    `hooked` says why a tool hook wants the turn to end, `paused` why the breakers want a pause (resilience A12),
-    `stuck` why the escape mechanism wants the turn to end (resilience B25), `waited` why a wait has to end (B10);
-    empty: they do not.
+    `hooked`, `paused`, `stuck` and `waited` are the reasons of a tool hook, the breakers, the loop policy and the wait
+    limit; empty: they have none.
     """
     if interrupted:
         return Stop(state, "interrupted", TransitionCode.ABORTED_TOOLS)
     if hooked:
         return Stop(state, f"a hook ended the turn: {hooked}", TransitionCode.HOOK_STOPPED)
     if paused:
-        reason = f"paused: {paused}" + ("; go on by /retry, or with a prompt" if state.attended else "")
+        reason = f"paused: {paused}" + ("; continue with /retry, or with a prompt" if state.attended else "")
         return Stop(state, reason, TransitionCode.FAILURE_BUDGET_PAUSED)
     if stuck:
         return Stop(state, stuck, TransitionCode.LOOP_STOPPED)
@@ -152,16 +145,16 @@ def after_tools(
         return Stop(state, waited, TransitionCode.WAIT_LIMIT)
     if limits.max_steps is not None and state.steps >= limits.max_steps:
         calls = "1 model call" if state.steps == 1 else f"{state.steps} model calls"
-        reason = f"stopped after {calls} with tools (--max-turns {limits.max_steps})"
+        reason = f"stopped after {calls} with tools (--max-steps {limits.max_steps})"
         return Stop(state, reason, TransitionCode.MAX_TURNS)
     return None
 
 
-def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prevented: str = "") -> Stop | Continue:
-    """What becomes of a turn that would end as completed, after the stop hooks have spoken (recovery H1, rows 12, 13).
+def at_turn_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prevented: str = "") -> Stop | Continue:
+    """The decision for a turn that would end as completed, after its stop hooks.
 
-    `objection` says what has to be done before it may end, `prevented` why it has to end at once; empty: they say
-    nothing. That a compaction was spent stays as it is (recovery E2).
+    `objection` is what has to be done first, `prevented` why it has to end at once; empty: neither. A spent compaction
+    stays spent (docs/design/recovery.md#reactive-compaction).
     """
     state, code = stop.state, TransitionCode.STOP_HOOK_PREVENTED
     in_short = " ".join(objection.split())
@@ -178,7 +171,7 @@ def at_the_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", preve
 
 
 def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
-    """Which continuation in a row a decision is, and of how many; (0, 0) for everything that is not counted."""
+    """Number and limit of a continuation in a row; (0, 0) for decisions that are not counted."""
     if decision.code is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY and decision.state.continuations:
         return decision.state.continuations, limits.continuations
     if decision.code is TransitionCode.STOP_HOOK_BLOCKING:
@@ -187,12 +180,10 @@ def counted(decision: Decision, limits: RecoveryLimits) -> tuple[int, int]:
 
 
 def decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """What to do when the call for a summary came back.
+    """The decision after a request for a summary.
 
-    Either a `Resend` (the summary call is retried like any other that a person waits for, B6; after a reply that was
-    cut it asks for more, or for less effort), or a `Stop`: with COMPLETED the reply is the summary, with any other code
-    there is none (recovery E7). A summary that stays cut is not continued. No other model is asked for a summary, and
-    the request after it has retries of its own.
+    Either a `Resend` (a retry, a larger cap or less effort), or a `Stop`: with COMPLETED the reply is the summary, with
+    any other code there is none. See docs/design/recovery.md#summary-request.
     """
     if isinstance(outcome, Fault):
         outcome = replace(outcome, kept=(), calls=())

@@ -1,4 +1,4 @@
-"""What to do with a reply that came back whole, by its stop reason."""
+"""What to do with a complete reply, by its stop reason."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ from harness.events.messages import without_unanswered
 from harness.policies.recovery import output_cap
 from harness.policies.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.policies.recovery.messages import continuations, no_room_to_answer
-from harness.policies.recovery.state import OneOff, RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
 
 
 def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """The decision about `reply` (recovery groups D and H2; api §4)."""
+    """The decision about `reply`."""
     if reply.stop_reason == "max_tokens":
         if again := larger_or_easier(state, reply, limits, situation):
             return again
@@ -23,8 +23,8 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return _run_tools(good, reply, limits)
     if reply.stop_reason == "pause_turn":
         return _after_pause(good, reply, limits)
-    if not reply.text.strip() and not state.said and OneOff.EMPTY_REPLY not in state.tried:
-        asked = good.trying(OneOff.EMPTY_REPLY)
+    if not reply.text.strip() and not state.said and OneTimeRemedy.EMPTY_REPLY not in state.tried:
+        asked = good.trying(OneTimeRemedy.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
     if _budget_left(good, limits):
@@ -41,7 +41,7 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
 
 
 def _after_pause(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
-    """The server ran its own tools as often as it does for one request, and goes on with what it said so far."""
+    """The server paused its own tools; send its reply back so that it continues."""
     if good.pauses >= limits.pauses:
         reason = (
             f"the server paused its tools {good.pauses + 1} times in this turn; what there is of the answer is kept: "
@@ -54,16 +54,16 @@ def _after_pause(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decis
 
 
 def leaves_something(reply: Reply) -> bool:
-    """A reply that was cut holds something to go on from: text, a tool call, or a block of a server tool.
+    """Whether a cut reply can be continued: it has text, a tool call, or a block of a server tool.
 
-    A thinking block that was cut has no signature and is not in the reply; one that is whole cannot end a message.
+    A thinking block that was cut has no signature and is not in the reply; a complete one cannot end a message.
     """
     kept = any(str(block.get("text", "")).strip() or block.get("type") != "text" for block in speakable(reply.content))
     return kept or bool(reply.calls or reply.cut_calls)
 
 
 def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Resend | None:
-    """The same request with a larger cap or, where nothing was left of the reply, with less effort; None: neither is
+    """The same request with a larger cap or, if nothing of the reply is left, with less effort; None: neither is
     possible. Effort is lowered once in a turn, because the prompt cache and earlier thinking are lost with it."""
     cap, nothing = output_cap.cap_for(state, limits, situation), not leaves_something(reply)
     cut = replace(state, cut_at=cap, retries=0)
@@ -74,12 +74,12 @@ def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, sit
         return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
     if nothing and situation.takes_effort and not state.low_effort:
         reason = f"{was}; asking for less thinking (effort low)"
-        return Resend(cut.trying(OneOff.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
+        return Resend(cut.trying(OneTimeRemedy.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
     return None
 
 
 def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Stop:
-    """The end of a turn whose last reply was cut before any text, with no larger cap and no lower effort to ask for."""
+    """The end of a turn whose last reply was cut before any text, with no larger cap and no lower effort available."""
     cap = output_cap.cap_for(state, limits, situation)
     reason = no_room_to_answer(
         cap,
@@ -121,7 +121,7 @@ def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decisio
 
 
 def _budget_left(state: TurnState, limits: RecoveryLimits) -> bool:
-    """True when the model should be nudged to go on (recovery H2)."""
+    """Whether to ask the model to continue its work."""
     if limits.token_budget is None or state.output_tokens >= 0.9 * limits.token_budget:
         return False
     gains = state.nudge_gains

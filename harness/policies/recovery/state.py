@@ -1,4 +1,4 @@
-"""What the policy remembers of a turn, and the facts it is given from outside."""
+"""The state of a turn, and the facts that a decision needs from outside."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,8 +13,8 @@ from harness.policies.recovery.compaction import WHEN_FULL, CompactAt, Compactio
 from harness.policies.recovery.endpoints import Endpoints
 
 
-class OneOff(StrEnum):
-    """Remedies that are tried once in a turn and never again."""
+class OneTimeRemedy(StrEnum):
+    """Remedies that are tried once in a turn."""
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
@@ -33,114 +33,113 @@ class OneOff(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RecoveryLimits:
-    """The numbers of the policy that can differ; the defaults are those of recovery §8. Most of them are settings."""
+    """The numbers of the policy; most of them are settings."""
 
     retries_per_request: int = 10
     retries_per_turn: int = 30
     unreadable_answers: int = 3
-    """Answers to one request that are not what the Messages API sends before the turn ends: they rarely pass."""
+    """Answers to one request that are not of the Messages API before the turn ends; such faults rarely pass."""
     waiting_per_turn_s: float = 300.0
     long_wait_s: float = 60.0
-    """A wait longer than this is never slept silently."""
+    """A longer wait is never slept silently."""
     max_wait_s: float = 0.0
-    """Without a person to ask, waits up to this many seconds are slept all the same (--max-wait)."""
+    """Longest wait, in seconds, without a user to ask (--max-wait)."""
     interactive: bool = False
-    """A person can be asked about a long wait."""
+    """A user can be asked about a long wait."""
     overloads_before_switch: int = 3
-    """Overloads in a row that open the breaker of a model."""
+    """Consecutive overloads that open the breaker of a model."""
     endpoint_pauses_s: tuple[float, ...] = (60.0, 120.0, 240.0, 300.0)
-    """From an opening of that breaker to the attempt that may close it: after the first one, the second, …"""
+    """Pauses of that breaker: after its first opening, its second, …"""
     default_cap: int = 8_000
-    """Output tokens that a model which does not think is asked for at first."""
+    """First output cap of a model that does not think."""
     raised_cap: int = 64_000
     user_cap: int | None = None
-    """The user's own output cap (--max-tokens); it is never raised."""
+    """The user's output cap (--max-tokens); never raised."""
     continuations: int = 3
     diminishing_tokens: int = 500
-    """Two nudges in a row that brought fewer tokens than this end a token budget (recovery H2)."""
+    """Two consecutive nudges that gained fewer tokens end a token budget."""
     malformed_calls: int = 3
-    """Replies in a row whose tool calls cannot be read before the turn ends."""
+    """Consecutive replies with unreadable tool calls before the turn ends."""
     pauses: int = 5
     compaction: bool = True
-    """False: histories are never shortened on their own, also not on a hard overflow (recovery E11)."""
+    """False: histories are never shortened automatically (docs/design/recovery.md#compaction-off)."""
     compact_at: CompactAt = WHEN_FULL
-    """The size of a prompt from which on histories are shortened, where that is less than the window needs."""
+    """Prompt size at which histories are shortened, if below the size that the window requires."""
     objections: int = 8
-    """Times in a row that stop hooks may send the model back to work (recovery H1)."""
+    """Consecutive objections of stop hooks that continue the turn."""
     token_budget: int | None = None
-    """Output tokens a turn should use before it may end; None: no target (recovery H2)."""
+    """Output tokens that a turn should use; None: no target."""
     max_steps: int | None = None
     max_cost_usd: float | None = None
 
     @property
     def endpoint(self) -> BreakerLimits:
-        """The numbers of the breaker of a model, in seconds. No attempt is ever lost: each request has an outcome."""
+        """The numbers of an endpoint breaker, in seconds. No attempt is lost: each request has an outcome."""
         return BreakerLimits(self.overloads_before_switch, self.endpoint_pauses_s, lease=inf)
 
 
 @dataclass(frozen=True, slots=True)
 class TurnState:
-    """Where a turn stands. Frozen: a decision carries the state that follows it."""
+    """The state of a turn. Immutable: a decision carries the next one."""
 
     model: str
     fallbacks: tuple[str, ...] = ()
     """Models not tried yet in this turn, in order."""
     endpoints: Endpoints = field(default_factory=Endpoints)
-    """The breakers of all models, as earlier turns left them and this one goes on with them."""
+    """The breakers of all models; they outlive turns."""
     retries: int = 0
-    """Retries of the current request. Counted again from 0 after a good reply."""
+    """Retries of the current request; 0 again after a good reply."""
     turn_retries: int = 0
     unreadable: int = 0
-    """Answers to the current request that were not what the Messages API sends."""
+    """Answers to the current request that are not of the Messages API."""
     waited_s: float = 0.0
-    """Seconds slept for retries in this turn; waits a person agreed to are not counted."""
+    """Seconds waited for retries in this turn, without waits that a user agreed to."""
     raises: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
-    """Caps that were raised after a cut reply, in tokens, by model. They outlive turns: what was needed once is asked
-    for in the rest of the session."""
+    """Raised caps by model, in tokens. They outlive turns, because a cap that was needed once is needed again."""
     lowered_cap: int | None = None
-    """Cap asked for instead, because the server refused more; dropped after a good reply."""
+    """Cap that replaces one that the server refused; dropped after a good reply."""
     cut_at: int = 0
-    """Cap at which the reply to this very history was cut; no more than that is not asked for again (api R19)."""
+    """Cap at which the reply to this history was cut; not requested again."""
     lowered: int = 0
-    """Times the cap of the current request was lowered: once for each limit that a cap can pass (api R24)."""
+    """Times that the cap of the current request was lowered: once for each limit that a cap can exceed."""
     continuations: int = 0
-    """Times in a row that the model was asked to go on with a reply that was cut or broke off."""
+    """Consecutive requests to continue a reply that was cut or broke off."""
     broke_off: bool = False
-    """The model was asked to go on behind complete text of a broken stream; perhaps there was no more of it."""
+    """The model was asked to continue after complete text of a broken stream, which may have been all of it."""
     said: bool = False
-    """Text was kept since the last tool calls, so that a reply without any only means that nothing is to be added."""
+    """Text was kept since the last tool calls, so a reply without any means that nothing is to be added."""
     malformed: int = 0
-    """Replies in a row with calls of which none could be run."""
+    """Consecutive replies whose calls could not be run."""
     pauses: int = 0
     drained: bool = False
     """Old tool results were shortened for the current overflow; the next one compacts."""
     compacted: bool = False
-    """The one reactive compaction is spent, until a tool round or a nudge makes progress (recovery E2)."""
+    """The reactive compaction is spent (docs/design/recovery.md#reactive-compaction)."""
     overflows: CompactionHealth = field(default_factory=CompactionHealth)
-    """Reactive compactions of the turn, counted in tool rounds, so that progress cannot hide a vicious circle (E5)."""
+    """Reactive compactions of the turn, counted in tool steps, so that progress cannot hide a cycle."""
     effort: Effort | None = None
-    """What the user wants the model to put into its replies, for the whole turn; None: what is its own."""
-    tried: frozenset[OneOff] = frozenset()
+    """Effort that the user set for the turn; None: the model's own."""
+    tried: frozenset[OneTimeRemedy] = frozenset()
     output_tokens: int = 0
-    """Output tokens of the turn's whole replies, cut ones that were kept among them."""
+    """Output tokens of the turn's complete replies, including cut ones that were kept."""
     nudged_at: tuple[int, ...] = ()
-    """`output_tokens` at each nudge to use more of the token budget."""
+    """`output_tokens` at each token budget nudge."""
     steps: int = 0
-    """Tool rounds finished in this turn."""
+    """Tool steps finished in this turn."""
     objections: int = 0
-    """Times in this turn that a stop hook objected to its end. Never counted anew: what the model does in between
-    may be anything, and only an end without objection shows that the hook is content."""
+    """Objections of stop hooks in this turn. Never reset: only an end without objection shows that the hook is
+    satisfied."""
 
     attended: bool = True
-    """A user is there who can type commands; otherwise advice names none."""
+    """A user can type commands; otherwise advice names none."""
 
     @property
     def low_effort(self) -> bool:
-        """The rest of the turn asks for the lowest effort, where the model takes one."""
-        return self.effort is Effort.LOW or OneOff.LOWER_EFFORT in self.tried
+        """Use the lowest effort for the rest of the turn, if the model has one."""
+        return self.effort is Effort.LOW or OneTimeRemedy.LOWER_EFFORT in self.tried
 
     def raised_to(self, cap: int) -> "TurnState":
-        """The state in which the current model is asked for up to `cap` tokens, to the end of the session."""
+        """The state with `cap` as the output cap of the current model, until the session ends."""
         return replace(self, raises=MappingProxyType({**self.raises, self.model: cap}))
 
     @property
@@ -149,18 +148,18 @@ class TurnState:
         return self.endpoints.of(self.model)
 
     def on_next_model(self, now: float, limits: RecoveryLimits) -> "TurnState":
-        """The turn goes on with the first of the fallbacks. Raises ValueError when there is none."""
+        """Continue with the first fallback. Raises ValueError if there is none."""
         to_model, *rest = self.fallbacks
         endpoints = self.endpoints.turned_to(to_model, now, limits.endpoint)
         return replace(self, model=to_model, fallbacks=tuple(rest), endpoints=endpoints)
 
     @property
     def nudge_gains(self) -> tuple[int, ...]:
-        """Output tokens that each nudge brought, up to the next one or to now."""
+        """Output tokens that each nudge gained, up to the next one or until now."""
         return tuple(after - before for before, after in pairwise((*self.nudged_at, self.output_tokens)))
 
     def after_reply(self, output_tokens: int) -> "TurnState":
-        """A reply came back, whole or cut: the next request is another one, with retries of its own."""
+        """A reply came back, whole or cut: the next request has retries of its own."""
         return replace(
             self,
             retries=0,
@@ -173,48 +172,48 @@ class TurnState:
         )
 
     def after_good_reply(self, output_tokens: int) -> "TurnState":
-        """A reply came back whole: a lowered cap is dropped as well, and continuations count anew (recovery §8)."""
+        """A whole reply came back: a lowered cap is dropped, and continuations are counted from 0."""
         return replace(self.after_reply(output_tokens), lowered_cap=None, continuations=0)
 
-    def trying(self, remedy: OneOff) -> "TurnState":
-        """The state in which `remedy` is spent."""
+    def trying(self, remedy: OneTimeRemedy) -> "TurnState":
+        """The state after `remedy` was used."""
         return replace(self, tried=self.tried | {remedy})
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """Facts about the moment of a decision. Token counts are our estimates unless said otherwise."""
+    """Facts at the moment of a decision. Token counts are estimates unless stated otherwise."""
 
     chance: float
     """A uniform random number in [0, 1)."""
     now: float
-    """Unix time in seconds. Only the pauses of the breakers of models go by it."""
+    """Unix time in seconds; used for the pauses of endpoint breakers only."""
     window: int
     """Context window of the current model, in tokens."""
     max_output: int
-    """The most the current model can answer, in tokens."""
+    """Largest output of the current model, in tokens."""
     prompt_tokens: int
-    """Size of the prompt that was, or is to be, sent."""
+    """Size of the prompt of the last or the next request."""
     thinks: bool = False
-    """The current model thinks unless told otherwise, and thinking counts as output."""
+    """The current model thinks by default, and thinking counts as output."""
     takes_effort: bool = False
-    """The current model takes the lowest effort, which is not its own."""
+    """The current model accepts a lower effort than its own."""
     drainable_tokens: int = 0
-    """What shortening old tool results would save at once. Only counted if a prompt is nearly full, or was refused."""
+    """Tokens that shortening old tool results would save. Counted only if a prompt is nearly full, or was refused."""
     cost_usd: float = 0.0
-    """What the session has cost."""
+    """Cost of the session."""
     shared_retries: float = inf
-    """Retries left in the budget that all agents of the program share; infinite while one works alone."""
+    """Retries left in the budget that all agents share; infinite for a single agent."""
     largest: str = ""
-    """The largest message of the history, in words."""
+    """The largest message of the history, described."""
     system_tokens: int = 0
-    """Of the prompt, what the system prompt takes. This and what follows is only counted as `drainable_tokens` is."""
+    """Tokens of the system prompt. This and the rest are counted only when `drainable_tokens` is."""
     tool_tokens: int = 0
-    """Of the prompt, what the tools take."""
+    """Tokens of the tool definitions."""
     answered: bool = True
-    """The model has answered in this history, so that system prompt and tools fit its window."""
+    """The model has answered in this history, so system prompt and tools fit its window."""
 
     @property
     def fixed_tokens(self) -> int:
-        """What no shortening of the history takes from the prompt."""
+        """Tokens of the prompt that no shortening of the history removes."""
         return self.system_tokens + self.tool_tokens

@@ -1,6 +1,6 @@
-"""The two tables of the recovery policy as pages: aligned text for a terminal, Markdown for the documentation.
+"""The tables of the recovery policy as text and as Markdown.
 
-`python -m harness.policies.recovery.tables > docs/transitions.md` writes the page of the documentation anew.
+`python -m harness.policies.recovery.tables > docs/transitions.md` writes the page of the documentation.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,11 +8,10 @@ from textwrap import wrap
 
 from harness.events import FaultKind, TransitionCode
 from harness.policies.recovery.messages import advice
-from harness.policies.recovery.responses import RESPONSES
-from harness.policies.recovery.transitions import TRANSITIONS, Kind, Row
+from harness.policies.recovery.transitions import RESPONSES, TRANSITIONS, TransitionKind, TransitionRow
 
-TRANSITIONS_TITLE = "Why the loop goes round, or a turn ends"
-RESPONSES_TITLE = "What each kind of fault is answered with"
+TRANSITIONS_TITLE = "Why the loop continues, or a turn ends"
+RESPONSES_TITLE = "The response to each kind of fault"
 NO_GUARD = "-"
 LABEL_WIDTH = 6
 NARROWEST = 72
@@ -60,7 +59,7 @@ def _beside(left: str, facts: Sequence[tuple[str, str]], width: int) -> Iterator
             left, indent = " " * len(left), " " * len(indent)
 
 
-def _facts(row: Row) -> list[tuple[str, str]]:
+def _facts(row: TransitionRow) -> list[tuple[str, str]]:
     facts = [("when", row.trigger), ("then", row.effect)]
     if row.guard != NO_GUARD:
         facts.append(("limit", row.guard))
@@ -69,8 +68,8 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     return facts
 
 
-def _kind(row: Row) -> str:
-    return "goes on" if row.kind is Kind.CONTINUE else f"ends, exit {row.exit_code}"
+def _kind(row: TransitionRow) -> str:
+    return "goes on" if row.kind is TransitionKind.CONTINUE else f"ends, exit {row.exit_code}"
 
 
 # ── Markdown ────────────────────────────────────────────────────────────────────────────────────
@@ -97,7 +96,7 @@ def _markdown_lines() -> Iterator[str]:
     yield ""
     yield f"## {RESPONSES_TITLE}"
     yield ""
-    yield "The first answer to a fault. When it is spent the turn ends, with the advice beside it."
+    yield "First response to a fault. When it is exhausted, the turn ends with the advice shown."
     yield "`x-should-retry: false` turns every retry into the end of the turn."
     yield ""
     yield from _table(
@@ -106,7 +105,7 @@ def _markdown_lines() -> Iterator[str]:
     )
 
 
-def _cells(row: Row) -> tuple[str, str, str]:
+def _cells(row: TransitionRow) -> tuple[str, str, str]:
     return row.trigger, row.effect, row.guard
 
 

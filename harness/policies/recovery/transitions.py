@@ -1,10 +1,7 @@
-"""The transition codes as a table: why the loop goes round, or why a turn ends.
+"""The transition codes and the responses to faults, as tables (docs/design/recovery.md#transition-codes).
 
-Seventeen base codes (recovery §1.1), five newer ones (M1), one for an agent that goes in circles (resilience B25), one
-for an agent that waits too long (B10), one for a model that says nothing, two for a reply that was all thinking, and
-one for a refusal. The table is data: tests enumerate it, `harness transitions` prints it, and `docs/transitions.md` is
-generated from it. A code that no scripted scenario can reach yet names in `reserved` the part of the program that will
-reach it.
+The tables are data: tests enumerate them, `harness transitions` prints them and docs/transitions.md is generated from
+them. A code that no scripted scenario reaches yet names in `reserved` the part of the program that will.
 """
 
 from collections.abc import Mapping
@@ -12,10 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from harness.events import FaultKind
 from harness.events import TransitionCode as Code
 
 
-class Kind(StrEnum):
+class TransitionKind(StrEnum):
     """What a transition does to the turn."""
 
     CONTINUE = "continue"
@@ -23,11 +21,11 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TransitionRow:
     """One code."""
 
     code: Code
-    kind: Kind
+    kind: TransitionKind
     trigger: str
     effect: str
     guard: str
@@ -36,12 +34,14 @@ class Row:
     reserved: str | None = None
 
 
-def _continues(code: Code, trigger: str, effect: str, guard: str, reserved: str | None = None) -> Row:
-    return Row(code, Kind.CONTINUE, trigger, effect, guard, None, reserved)
+def _continues(code: Code, trigger: str, effect: str, guard: str, reserved: str | None = None) -> TransitionRow:
+    return TransitionRow(code, TransitionKind.CONTINUE, trigger, effect, guard, None, reserved)
 
 
-def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str, reserved: str | None = None) -> Row:
-    return Row(code, Kind.END, trigger, effect, guard, exit_code, reserved)
+def _ends(
+    code: Code, exit_code: int, trigger: str, effect: str, guard: str, reserved: str | None = None
+) -> TransitionRow:
+    return TransitionRow(code, TransitionKind.END, trigger, effect, guard, exit_code, reserved)
 
 
 _ROWS = (
@@ -69,7 +69,7 @@ _ROWS = (
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
         "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, or "
         "was empty",
-        "what is complete is kept; a hidden message asks to go on from there",
+        "complete blocks are kept; a hidden message asks to continue from there",
         "3 continuations in a row; an empty reply is asked again once in a turn",
     ),
     _continues(
@@ -93,7 +93,7 @@ _ROWS = (
     _continues(
         Code.TOKEN_BUDGET_CONTINUATION,
         "the answer ended with less than 90 % of a token budget used",
-        "the answer is kept; a hidden message asks to go on with the work",
+        "the answer is kept; a hidden message asks to continue the work",
         "stops when 3 nudges or more were given and the last two brought under 500 tokens each",
     ),
     _continues(
@@ -102,12 +102,12 @@ _ROWS = (
         "its objection joins the history",
         "8 objections in a turn",
     ),
-    _ends(Code.COMPLETED, 0, "a whole reply without tool calls", "the answer stands", "-"),
+    _ends(Code.COMPLETED, 0, "a whole reply without tool calls", "the answer is kept", "-"),
     _ends(
         Code.API_ERROR,
         1,
         "a fault that no retry can cure, or the retries are used up",
-        "the fault is shown once with what to do; what was kept stays",
+        "the fault is shown once with advice; kept text stays",
         "10 retries a request, 30 a turn, 300 s of waiting; 2 after answers that are not of the Messages API",
     ),
     _ends(
@@ -159,12 +159,12 @@ _ROWS = (
         "unfinished calls are answered as interrupted; their processes are ended",
         "-",
     ),
-    _ends(Code.MAX_TURNS, 3, "the next model call would pass --max-turns", "results so far are kept", "-"),
+    _ends(Code.MAX_TURNS, 3, "the next model call would pass --max-steps", "results so far are kept", "-"),
     _ends(
         Code.BUDGET_EXHAUSTED,
         3,
         "the money budget is spent, or an answer stays cut after 3 continuations",
-        "no further request; all kept text stands",
+        "no further request; all kept text stays",
         "-",
     ),
     _ends(
@@ -185,35 +185,35 @@ _ROWS = (
         Code.MAX_OUTPUT_TOKENS_EXHAUSTED,
         3,
         "a reply was cut before any text or tool call, with the largest cap and the lowest effort there is",
-        "nothing is continued, because there is nothing to go on from; earlier text stands",
+        "nothing is continued, because the reply left nothing; earlier text stays",
         "-",
     ),
     _ends(
         Code.FAILURE_BUDGET_PAUSED,
         3,
         "tools failed as often as the failure budget allows, or nothing that is left can be done without open ones",
-        "a report of what is done, what is not, and how the tools are; going on begins a fresh budget",
+        "a report of work done, work left and the state of the tools; continuing begins a fresh budget",
         "5 failures in a turn, those of one cause counted once",
     ),
     _ends(
         Code.LOOP_STOPPED,
         3,
-        "the agent goes in circles and nothing freed it, or its replies repeat themselves",
-        "a report of what repeats and what was tried; the session stays usable",
+        "the agent is in a loop that no intervention ended, or its replies repeat themselves",
+        "a report of the repetition and the interventions; the session stays usable",
         "the quotas of the ladder; a new prompt begins again",
     ),
     _ends(
         Code.WAIT_LIMIT,
         3,
-        "the agent asked again and again how something stands, and the answer stayed the same for too long",
-        "the answer so far stands; the session stays usable",
+        "the agent polled, and the answer stayed the same for too long",
+        "the answer so far is kept; the session stays usable",
         "an hour (wait_total_s), after advice and growing pauses",
     ),
     _ends(
         Code.STOP_HOOK_PREVENTED,
         3,
         "a stop hook ends the turn, or objects to its end for the ninth time",
-        "the answer stands",
+        "the answer is kept",
         "-",
     ),
     _ends(
@@ -225,7 +225,7 @@ _ROWS = (
     ),
 )
 
-TRANSITIONS: Mapping[Code, Row] = MappingProxyType({row.code: row for row in _ROWS})
+TRANSITIONS: Mapping[Code, TransitionRow] = MappingProxyType({row.code: row for row in _ROWS})
 
 
 def exit_code(code: Code) -> int:
@@ -237,3 +237,67 @@ def exit_code(code: Code) -> int:
     if row.exit_code is None:
         raise ValueError(f"{code} does not end a turn")
     return row.exit_code
+
+
+class Response(StrEnum):
+    """The first answer to a fault. What follows when it is spent stands in `policy`."""
+
+    RETRY = "wait, then send the same request again"
+    RETRY_THEN_SWITCH = "retry; after three in a row ask the next fallback model"
+    RETRY_FRESH = "retry on a new connection"
+    RETRY_ONCE = "send the same request once more"
+    RETRY_TWICE = "send the same request again, twice at most"
+    SWITCH_ONCE = "ask the next fallback model, once"
+    COMPACT = "shorten the history, then send again"
+    LOWER_CAP = "ask for fewer output tokens, once"
+    STRIP_MEDIA = "replace images and documents by text, once"
+    STRIP_THINKING = "leave out thinking blocks, once"
+    DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
+    DROP_REPLY_SETTINGS = "omit thinking and effort for this model, for the rest of the session"
+    DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
+    DROP_FORMAT = "leave out the output format, here and in all later requests to the model"
+    DROP_DIAGNOSTICS = "do not ask why the cache missed, here and in all later requests to the server"
+    REPAIR = "repair the history, once"
+    RELOAD_KEY = "read the key again; send again only if it changed"
+    CUT_SHORT = "keep the text before, and ask to continue without repeating it"
+    STOP = "end the turn and say what to do"
+
+
+RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
+    {
+        FaultKind.OVERLOADED: Response.RETRY_THEN_SWITCH,
+        FaultKind.RATE_LIMIT: Response.RETRY,
+        FaultKind.QUOTA_EXHAUSTED: Response.STOP,
+        FaultKind.SERVER: Response.RETRY,
+        FaultKind.TIMEOUT: Response.RETRY_FRESH,
+        FaultKind.NETWORK: Response.RETRY_FRESH,
+        FaultKind.STALE_SOCKET: Response.RETRY_FRESH,
+        FaultKind.TLS: Response.STOP,
+        FaultKind.AUTH: Response.RELOAD_KEY,
+        FaultKind.BILLING: Response.STOP,
+        FaultKind.PROMPT_TOO_LONG: Response.COMPACT,
+        FaultKind.MAX_TOKENS_OVERFLOW: Response.LOWER_CAP,
+        FaultKind.REQUEST_TOO_LARGE: Response.COMPACT,
+        FaultKind.MEDIA: Response.STRIP_MEDIA,
+        FaultKind.SIGNATURE: Response.STRIP_THINKING,
+        FaultKind.HISTORY_INVALID: Response.REPAIR,
+        FaultKind.MODEL_NOT_FOUND: Response.STOP,
+        FaultKind.WRONG_ADDRESS: Response.STOP,
+        FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
+        FaultKind.REPLY_SETTINGS: Response.DROP_REPLY_SETTINGS,
+        FaultKind.SERVER_TOOLS: Response.DROP_SERVER_TOOLS,
+        FaultKind.ANSWER_FORMAT: Response.DROP_FORMAT,
+        FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,
+        FaultKind.REFUSAL: Response.SWITCH_ONCE,
+        FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
+        FaultKind.REPETITION: Response.CUT_SHORT,
+        FaultKind.CANCELLED: Response.STOP,
+        FaultKind.UNKNOWN: Response.RETRY_ONCE,
+    }
+)
+"""One row for each kind."""
+
+RETRIED = frozenset(
+    {Response.RETRY, Response.RETRY_THEN_SWITCH, Response.RETRY_FRESH, Response.RETRY_ONCE, Response.RETRY_TWICE}
+)
+"""Responses that x-should-retry: false turns into STOP."""

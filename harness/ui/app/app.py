@@ -1,7 +1,7 @@
-"""The app. It paints its frame first and gets everything else ready behind it.
+"""The app: widgets and keys. Paints first, then loads the rest.
 
-The frame knows widgets and keys and nothing of sessions: events, settings and the agent are imported in a thread after
-the first paint (terminal §8), and arrive as a `SessionControl`. What is typed until then waits.
+This module knows nothing of sessions. The agent is imported in a thread after the first paint and arrives as a
+`Controller`; prompts typed before that are queued.
 """
 
 import gc
@@ -15,13 +15,13 @@ from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.ui.app.completion import Candidate, Completer
+from harness.ui.app.panel_view import SplitView
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import Question
 from harness.ui.app.question_app import QuestionApp
-from harness.ui.app.split_view import Stage
 from harness.ui.app.status import Status, StatusLine
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ TWICE_S = 2.0
 """Seconds within which the same key counts as pressed twice."""
 
 
-class Pages(Protocol):
-    """What can be opened with a key."""
+class SessionPages(Protocol):
+    """Pages that keys open; see `menu.Menu`."""
 
     def show_keys(self) -> None: ...
 
@@ -41,10 +41,10 @@ class Pages(Protocol):
 
 
 class SessionControl(Protocol):
-    """Who knows the session: `controller.Controller`, which is imported after the first paint."""
+    """See `controller.Controller`, which is imported after the first paint."""
 
     @property
-    def menu(self) -> Pages: ...
+    def menu(self) -> SessionPages: ...
 
     @property
     def session(self) -> "Session": ...
@@ -60,7 +60,7 @@ class SessionControl(Protocol):
 
     def submit(self, text: str) -> None: ...
 
-    def get_warm(self) -> None: ...
+    def warm_up(self) -> None: ...
 
     def shortcut(self, key: str) -> bool: ...
 
@@ -83,12 +83,12 @@ class SessionControl(Protocol):
     async def aclose(self) -> None: ...
 
 
-Begin = Callable[["HarnessApp"], Awaitable[SessionControl]]
-"""Gets everything ready, and opens the session."""
+Opener = Callable[["HarnessApp"], Awaitable[SessionControl]]
+"""Loads settings and agent, and opens the session."""
 
 
 class HarnessApp(QuestionApp):
-    """A conversation on the left, recovery live on the right, a prompt below. Ends with an exit code."""
+    """Conversation, recovery panel and prompt. Returns an exit code."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "escape", "stop", show=False),
@@ -102,24 +102,24 @@ class HarnessApp(QuestionApp):
         Binding("f3", "full", "full panel", show=False),
     ]
 
-    def __init__(self, begin: Begin) -> None:
+    def __init__(self, opener: Opener) -> None:
         super().__init__()
-        self._begin = begin
+        self._opener = opener
         self.controller: SessionControl | None = None
-        """Who knows the session; None until everything is ready."""
+        """None until the session is open."""
         self.commands: Sequence[Candidate] = ()
-        """What can be completed after a slash."""
+        """Completions after a slash."""
         self.files: Callable[[], Sequence[str]] = tuple
-        """What can be completed after an @."""
-        self.calls = "bell"
-        """How the person is called: bell, osc9 or off."""
-        self._typed_early: list[str] = []
+        """Completions after an @."""
+        self.notification = "bell"
+        """How the user is notified: bell, osc9 or off."""
+        self._early_prompts: list[str] = []
         self._pressed: dict[str, float] = {}
 
     # ── layout ──────────────────────────────────────────────────────────────────────────────────
 
     def compose(self) -> ComposeResult:
-        yield Stage()
+        yield SplitView()
         completer = Completer(lambda: self.commands, self._files_now)
         self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
         yield self.prompt
@@ -127,13 +127,13 @@ class HarnessApp(QuestionApp):
 
     @property
     def status(self) -> StatusLine:
-        """The line at the bottom."""
+        """The status line."""
         return self.screen_stack[0].query_one(StatusLine)
 
-    # ── beginning and end ───────────────────────────────────────────────────────────────────────
+    # ── start and end ───────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
-        self.status.tell(Status(("getting ready",)))
+        self.status.show(Status(("loading",)))
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
@@ -141,17 +141,17 @@ class HarnessApp(QuestionApp):
 
     async def _get_ready(self) -> None:
         try:
-            self.controller = await self._begin(self)
-        except Exception as error:  # noqa: BLE001 (the border: raised again once the terminal is back)
+            self.controller = await self._opener(self)
+        except Exception as error:  # noqa: BLE001 (raised again once the terminal is restored)
             self.fail(error)
             return
         gc.collect()
-        gc.freeze()  # what is there now stays, and looking at it again and again is what makes long pauses
-        for text in self._typed_early:
+        gc.freeze()  # scanning everything loaded so far again and again would cause long pauses
+        for text in self._early_prompts:
             self.controller.submit(text)
 
-    def signalled(self, number: int) -> None:
-        """SIGINT is Ctrl+C; the others end the turn and then the app."""
+    def on_signal(self, number: int) -> None:
+        """SIGINT is Ctrl+C; other signals end the turn, then the app."""
         if number == signal.SIGINT:
             self.run_worker(self.run_action("interrupt"), exit_on_error=False)
         elif self.controller is None:
@@ -159,33 +159,33 @@ class HarnessApp(QuestionApp):
         else:
             self.controller.leave(128 + number)
 
-    # ── what the controller calls ───────────────────────────────────────────────────────────────
+    # ── called by the controller ───────────────────────────────────────────────────────────────
 
-    async def put(self, question: Question) -> tuple[str, str]:
-        """Show a question above the prompt until it is answered; gives the value and the text."""
-        self.call_person("a question waits for you")
-        return await super().put(question)
+    async def ask(self, question: Question) -> tuple[str, str]:
+        """Show a question above the prompt; returns the value and the text of the answer."""
+        self.notify_user("a question needs your answer")
+        return await super().ask(question)
 
     @property
-    def above_question(self) -> Stage:
-        return self.stage
+    def widget_above_question(self) -> SplitView:
+        return self.split_view
 
     def warn(self, text: str) -> None:
-        """Say something in the status line for a moment."""
+        """Show a text in the status line for a moment."""
         if self.controller is not None:
             self.controller.warn(text)
 
-    def call_person(self, text: str) -> None:
-        """Tell a person who looks elsewhere that something waits for them."""
-        if self.app_focus or self.calls == "off":
+    def notify_user(self, text: str) -> None:
+        """Ring the bell or send a notification, unless the terminal has the focus."""
+        if self.app_focus or self.notification == "off":
             return
-        if self.calls == "osc9" and self._driver is not None:
+        if self.notification == "osc9" and self._driver is not None:
             self._driver.write(f"\x1b]9;harness: {visible(text)}\x07")
         else:
             self.bell()
 
-    def twice(self, key: str) -> bool:
-        """Whether a key is being pressed for the second time within two seconds."""
+    def pressed_twice(self, key: str) -> bool:
+        """Whether a key is pressed for the second time within two seconds."""
         now, before = monotonic(), self._pressed.get(key, -TWICE_S)
         again = now - before < TWICE_S
         self._pressed[key] = -TWICE_S if again else now
@@ -195,13 +195,13 @@ class HarnessApp(QuestionApp):
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
         if self.controller is None:
-            self._typed_early.append(message.text)
+            self._early_prompts.append(message.text)
         else:
             self.controller.submit(message.text)
 
     def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
         if message.text and self.controller is not None:
-            self.controller.get_warm()
+            self.controller.warm_up()
 
     def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
         self.warn(message.text)
@@ -230,18 +230,18 @@ class HarnessApp(QuestionApp):
             self.prompt.clear()
         elif self.controller is not None and self.controller.running:
             self.controller.interrupt()
-        elif self.twice("ctrl+c"):
+        elif self.pressed_twice("ctrl+c"):
             self.exit(130)
         else:
             self.warn("Ctrl+C again to quit")
 
     def action_leave(self, always: bool = False) -> None:
         if not always and not self.prompt.empty:
-            self.warn("Ctrl+D leaves when the prompt is empty; Ctrl+C clears it")
+            self.warn("Ctrl+D quits when the prompt is empty; Ctrl+C clears it")
         elif self.controller is None:
             self.exit(0)
-        elif self.controller.running and not self.twice("ctrl+d"):
-            self.warn("a turn is running; again to stop it and leave")
+        elif self.controller.running and not self.pressed_twice("ctrl+d"):
+            self.warn("a turn is running; press Ctrl+D again to stop it and quit")
         else:
             self.controller.leave(0)
 

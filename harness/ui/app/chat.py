@@ -1,7 +1,7 @@
-"""The conversation: a window of widgets on a list of entries.
+"""The conversation: a list of entries, of which only the newest are widgets.
 
-Only the newest entries are widgets. An unbounded list of them makes every further message slower (terminal §6.4), so
-older ones stay data, come back when the person scrolls up to them, and leave again at the bottom.
+Textual slows down with every mounted widget. Older entries are mounted when the user scrolls up to them and removed
+again at the bottom.
 """
 
 from collections.abc import Sequence
@@ -18,27 +18,23 @@ if TYPE_CHECKING:
     from harness.ui.transcript.entries import Entry
 
 MOUNTED = 80
-"""Entries that are widgets while the person reads the newest ones, at most."""
+"""Most entries that are mounted while the user reads the newest ones."""
 KEPT = 60
-"""So many are left when they have become too many: taking widgets away lays everything out, so it is done seldom."""
+"""Entries left after pruning. Fewer than `MOUNTED`, because removing widgets causes a layout."""
 EARLIER = 40
-"""Entries that become widgets again each time the top is reached."""
+"""Entries mounted each time the top is reached."""
 
 
-class Drawing(Protocol):
-    """Knows how entries look."""
+class EntryDrawing(Protocol):
+    """Draws entries; see `views.EntryRenderer`."""
 
-    def content(self, entry: "Entry", columns: int, *, expanded: bool) -> Content:
-        """The entry in lines of so many cells."""
-        ...
+    def content(self, entry: "Entry", columns: int, *, expanded: bool) -> Content: ...
 
-    def apart(self, above: "Entry | None", below: "Entry") -> bool:
-        """Whether a blank line stands between two entries."""
-        ...
+    def apart(self, above: "Entry | None", below: "Entry") -> bool: ...
 
 
 class EntryView(Static):
-    """One entry. A click expands it, or folds it again."""
+    """One entry; a click expands or folds it."""
 
     DEFAULT_CSS = """
     EntryView {
@@ -51,15 +47,15 @@ class EntryView(Static):
     def __init__(self, number: int) -> None:
         super().__init__(markup=False)
         self.number = number
-        """Place of the entry in the list."""
+        """Index of the entry."""
         self.opened: bool | None = None
-        """What the person chose for this entry alone; None: as all others."""
+        """Expanded or folded by a click; None: like the others."""
         self.drawn: tuple[object, int, bool] | None = None
-        """What was drawn last: entry, columns, expanded."""
+        """The entry, columns and expansion drawn last."""
 
 
 class Chat(VerticalScroll):
-    """Shows entries, stays at the bottom until the person scrolls up."""
+    """A scrollable list of entries that follows the newest one until the user scrolls up."""
 
     DEFAULT_CSS = """
     Chat {
@@ -77,24 +73,25 @@ class Chat(VerticalScroll):
 
     can_focus = False
 
-    def __init__(self, draw: Drawing | None = None, *, id: str | None = None) -> None:
-        """`draw` may be given later, by `use`, when what it needs has been imported."""
+    def __init__(self, draw: EntryDrawing | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._draw = draw
         self._entries: Sequence[Entry] = ()
         self._views: list[EntryView] = []
         self._expanded = False
         self._held: tuple[EntryView, float] | None = None
-        """An entry that stays on its row of the screen, from its top, when those before it get their places."""
+        """An entry and its row on the screen, kept while entries are mounted above it."""
+        self._to_top: int | None = None
+        """The entry whose first line is wanted on the screen as soon as the entry has its place."""
 
-    # ── what the app calls ──────────────────────────────────────────────────────────────────────
+    # ── called by the app ──────────────────────────────────────────────────────────────────────
 
-    def use(self, draw: Drawing) -> None:
-        """Draw entries like this from now on."""
+    def set_renderer(self, draw: EntryDrawing) -> None:
+        """Use this renderer from now on."""
         self._draw = draw
 
     def update(self, entries: Sequence["Entry"], first: int = 0) -> None:
-        """Show `entries`, of which those before `first` are as they were."""
+        """Show `entries`; those before index `first` are unchanged."""
         self._entries = entries
         self._drop_beyond(len(entries))
         for view in self._views:
@@ -110,7 +107,7 @@ class Chat(VerticalScroll):
         self._prune()
 
     def redraw(self, *, running_only: bool = False) -> None:
-        """Draw all mounted entries again; `running_only`: those that show how long something has been running."""
+        """Draw all mounted entries again, or only those that show a running time."""
         for view in self._views:
             entry = self._entries[view.number]
             if not running_only or getattr(entry, "running", False):
@@ -118,39 +115,31 @@ class Chat(VerticalScroll):
                 self._redraw(view)
 
     def follow(self) -> None:
-        """Go to the newest entry, and stay there."""
+        """Scroll to the newest entry and follow it."""
         if self.is_anchored:
             self.anchor()
 
     def show_top(self, number: int) -> None:
-        """Stay at the first line of an entry, if all of it does not fit from there on; else go on as before."""
-
-        def scroll() -> None:
-            view = next((view for view in self._views if view.number == number), None)
-            if view is not None and view.virtual_region.y < self.max_scroll_y:
-                self.release_anchor()
-                self.scroll_to(y=view.virtual_region.y, animate=False, immediate=True)
-
-        self.call_after_refresh(scroll)
+        """Scroll to the first line of an entry if it does not fit below it."""
+        self._to_top = number
+        self.refresh(layout=True)
 
     def expand_all(self) -> bool:
-        """Expand every entry, or fold them all again. Returns whether they are expanded now."""
+        """Toggle the expansion of all entries; returns whether they are expanded now."""
         self._expanded = not self._expanded
         for view in self._views:
             view.opened = None
             self._redraw(view)
         return self._expanded
 
-    # ── the window ──────────────────────────────────────────────────────────────────────────────
+    # ── mounting ──────────────────────────────────────────────────────────────────────────────
 
     @property
     def _follows(self) -> bool:
-        """The person reads the newest entries."""
         return self.is_vertical_scroll_end or self.max_scroll_y == 0
 
     @property
     def _oldest_wanted(self) -> int:
-        """Entries before this one are not mounted when many come at once."""
         return max(0, len(self._entries) - MOUNTED) if self._follows else 0
 
     def _drop_beyond(self, count: int) -> None:
@@ -165,10 +154,9 @@ class Chat(VerticalScroll):
             self.remove_children(gone)
 
     def arrange(self, size: Size, optimal: bool = False) -> DockArrangeResult:
-        """Place the entries, and hang at the bottom only if there are more than fit.
+        """Arrange the entries, anchored at the bottom only if they overflow.
 
-        An anchored widget hangs short content at the bottom too, so this is decided where the height becomes known
-        and before it is used.
+        Textual anchors short content at the bottom, too, so this is decided as soon as the height is known.
         """
         placed = super().arrange(size, optimal)
         self._keep_place(placed)
@@ -179,8 +167,9 @@ class Chat(VerticalScroll):
             self.set_reactive(Chat.scroll_target_y, 0)
             self._anchor_released = False
         if overflows and self.vertical_scrollbar.position != beyond:
-            self.vertical_scrollbar.refresh()  # an anchor moves it without a word, and what it looked like would stay
+            self.vertical_scrollbar.refresh()  # an anchor moves it without redrawing it
         self._anchored = overflows
+        self._show_wanted_top(placed, beyond)
         return placed
 
     def watch_scroll_y(self, old: float, new: float) -> None:
@@ -191,7 +180,7 @@ class Chat(VerticalScroll):
             self._prune()
 
     def _mount_earlier(self) -> None:
-        """Make the entries before the first mounted one widgets, and stay where the person reads."""
+        """Mount earlier entries without moving the text on the screen."""
         waiting = self._held is not None
         if waiting or not self._views or not (until := self._views[0].number) or self.scroll_y >= 1:
             return
@@ -204,10 +193,9 @@ class Chat(VerticalScroll):
         self._views[:0] = earlier
 
     def _keep_place(self, placed: DockArrangeResult) -> None:
-        """Scroll by as many rows as have come above the entry that is held.
+        """Scroll by the height of the entries mounted above the held one.
 
-        Like the anchor of Textual this is done while the rows are laid out: after that there is no moment that is
-        certain to come before the next key, and at the top a key that scrolls up would change nothing.
+        Done during layout, as Textual's anchor is: any later, a key could arrive first and scroll from the wrong row.
         """
         if self._held is None:
             return
@@ -215,9 +203,21 @@ class Chat(VerticalScroll):
         self._held = None
         at = next((placement.region.y for placement in placed.placements if placement.widget is view), None)
         if at is not None:
-            self.set_reactive(Chat.scroll_y, at - row)
-            self.set_reactive(Chat.scroll_target_y, at - row)
-            self.vertical_scrollbar.position = at - row
+            self._place_at(at - row)
+
+    def _show_wanted_top(self, placed: DockArrangeResult, beyond: int) -> None:
+        """Done during layout: before the entry has its place, Textual's anchor scrolls to its end."""
+        for placement in placed.placements:
+            if isinstance(placement.widget, EntryView) and placement.widget.number == self._to_top:
+                self._to_top = None
+                if placement.region.y < beyond:
+                    self.release_anchor()
+                    self._place_at(placement.region.y)
+
+    def _place_at(self, row: float) -> None:
+        self.set_reactive(Chat.scroll_y, row)
+        self.set_reactive(Chat.scroll_target_y, row)
+        self.vertical_scrollbar.position = row
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
@@ -238,7 +238,7 @@ class Chat(VerticalScroll):
             view.update(self._draw.content(entry, self._columns, expanded=expanded))
 
     def on_resize(self, event: Resize) -> None:
-        self.refresh(layout=True)  # only now the new height is what the entries are placed by
+        self.refresh(layout=True)  # the new height is known only now
         for view in self._views:
             self._redraw(view)
 

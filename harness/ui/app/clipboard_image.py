@@ -1,4 +1,4 @@
-"""An image in the clipboard of the system, fetched by the programs that there are for it."""
+"""An image from the system clipboard, read with wl-paste, xclip, pngpaste or osascript."""
 
 import asyncio
 import re
@@ -9,22 +9,22 @@ from collections.abc import Mapping, Sequence
 from harness.media.formats import MOST_FILE_BYTES, media_type
 
 LONGEST_S = 5.0
-"""Seconds that such a program may take."""
+"""Seconds that such a program may run."""
 NO_PROGRAM = (
-    "No program that reads images from the clipboard was found; install wl-clipboard, xclip or pngpaste, "
+    "No program for images in the clipboard found; install wl-clipboard, xclip or pngpaste, "
     "or drag the file into the prompt."
 )
-NO_IMAGE = "There is no image in the clipboard; copy one, or drag the file into the prompt."
+NO_IMAGE = "The clipboard contains no image; copy one, or drag the file into the prompt."
 _APPLE = ("osascript", "-e", "get the clipboard as «class PNGf»")
 _APPLE_DATA = re.compile(rb"PNGf([0-9A-F]+)")
 
 
 class ClipboardError(Exception):
-    """Why there is no image, in one sentence for the user."""
+    """There is no image; the text says why."""
 
 
 async def clipboard_image(environment: Mapping[str, str], platform: str = sys.platform) -> bytes:
-    """The image in the clipboard, as a file of whatever format. Raises ClipboardError."""
+    """The bytes of an image file in the clipboard. Raises ClipboardError."""
     path = environment.get("PATH")
     commands = [command for command in _commands(environment, platform) if shutil.which(command[0], path=path)]
     if not commands:
@@ -47,7 +47,7 @@ def _commands(environment: Mapping[str, str], platform: str) -> Sequence[Sequenc
 
 
 async def _output(command: Sequence[str], environment: Mapping[str, str]) -> bytes:
-    """What a program prints; empty where it fails, hangs or prints too much."""
+    """The output of a program; empty if it fails, hangs or prints too much."""
     pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(

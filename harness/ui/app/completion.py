@@ -1,4 +1,4 @@
-"""What the word before the cursor could become. Nothing here knows what the screen looks like."""
+"""Completion of commands, arguments and file names at the cursor. Knows nothing of the screen."""
 
 import heapq
 import re
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 MOST_CANDIDATES = 100
-"""Candidates of one completion; the screen shows a part of them at a time."""
+"""Most candidates of one completion."""
 
 _WIDE_MARK = r"\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
 """Punctuation of Chinese, Japanese and Korean text, after which no space is typed."""
@@ -17,48 +17,47 @@ _COMMAND = re.compile(r"[/／](?![/／])\S*")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One thing that can be put in the place of what was typed."""
+    """One possible completion."""
 
     label: str
-    """As it is shown and, unless `insert` says otherwise, as it is put into the prompt."""
+    """Shown in the list, and inserted unless `insert` is set."""
     help: str = ""
-    """One line about it."""
+    """One line."""
     insert: str = ""
-    """What goes into the prompt when that is not the label."""
+    """Text to insert instead of the label."""
     arguments: "tuple[Candidate, ...]" = ()
-    """What can follow a command, at any time."""
+    """Fixed arguments of a command."""
     looked_up: "Callable[[tuple[str, ...]], Sequence[Candidate]] | None" = field(default=None, compare=False)
-    """Finds what can follow a command behind these words as things stand, instead of `arguments`. It is asked at every
-    key, so that it has to be quick."""
+    """Finds the next argument after some words, instead of `arguments`. Called for every key, so it has to be fast."""
 
     @property
     def inserted(self) -> str:
-        """What goes into the prompt."""
+        """The text to insert."""
         return self.insert or self.label
 
     def following(self, words: tuple[str, ...]) -> "Sequence[Candidate]":
-        """What can be the next word of a command that has these words behind its name."""
+        """Candidates for the next argument after these words."""
         return self.arguments if self.looked_up is None else self.looked_up(words)
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What could take the place of a part of the prompt."""
+    """Candidates for a part of the prompt."""
 
     start: int
-    """Index of the first character that is replaced."""
+    """Index of the first replaced character."""
     end: int
-    """Index behind the last one."""
+    """Index after the last one."""
     candidates: tuple[Candidate, ...]
-    """The best first, never empty."""
+    """Best first, never empty."""
 
     def changes(self, text: str, candidate: Candidate) -> bool:
-        """Whether taking the candidate says anything that does not stand there already."""
+        """Whether inserting the candidate would change the text."""
         typed = text[self.start : self.end]
         return typed.translate(_NARROW) != candidate.inserted.rstrip()
 
     def apply(self, text: str, candidate: Candidate) -> tuple[str, int]:
-        """The prompt with the candidate in its place, and where the cursor is then."""
+        """The text with the candidate inserted, and the new index of the cursor."""
         inserted = candidate.inserted
         rest = text[self.end :]
         if inserted.endswith(" ") and rest.startswith(" "):
@@ -68,15 +67,15 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Completer:
-    """Finds completions of slash commands, their arguments, and files after `@`."""
+    """Completes slash commands, their arguments, and files after `@`."""
 
     commands: Callable[[], Sequence[Candidate]]
-    """The commands, each label with its slash; one that takes something inserts a space behind its name."""
+    """Commands; labels include the slash."""
     files: Callable[[], Sequence[str]]
-    """Paths from the workspace's folder; a folder ends with a slash."""
+    """Paths relative to the workspace; folders end with a slash."""
 
     def complete(self, text: str, cursor: int) -> Completion | None:
-        """What can be completed at an index of the text; None when there is nothing, or it is complete already."""
+        """The completion at the cursor; None if there is none, or the word is complete already."""
         found = _FILE.search(text, 0, cursor)
         if found:
             return _only_if_new(text, self._file_completion(text, cursor, found))
@@ -107,10 +106,10 @@ class Completer:
 
 
 def best_paths(paths: Iterable[str], needle: str, most: int = MOST_CANDIDATES) -> list[str]:
-    """Paths whose letters include those of the needle in order, the likeliest first, at most `most`.
+    """Paths that contain the letters of the needle in order, best match first.
 
-    First those whose name or whole path begins with the needle, then those that hold it as it is, then the rest by
-    how close together the letters stand; a shorter path before a longer one.
+    Prefixes of the name or path come first, then substrings, then scattered letters by their spread; shorter paths
+    before longer ones.
     """
     if not needle:
         return heapq.nsmallest(most, paths, key=lambda path: (path.count("/", 0, -1), path))
@@ -122,7 +121,7 @@ def best_paths(paths: Iterable[str], needle: str, most: int = MOST_CANDIDATES) -
 
 
 def _rank(path: str, needle: str, scattered: re.Pattern[str]) -> tuple[int, int, int, int] | None:
-    """The smaller the likelier: how it matches, how far the letters are apart, depth, length; None: not at all."""
+    """A sort key: kind of match, spread of the letters, depth, length. None: no match."""
     spread = 0
     if needle in path:
         name = path.rfind("/", 0, -1) + 1
@@ -138,7 +137,6 @@ def _rank(path: str, needle: str, scattered: re.Pattern[str]) -> tuple[int, int,
 
 
 def _ranked(candidates: Sequence[Candidate], needle: str) -> tuple[Candidate, ...]:
-    """Candidates in their own order where nothing was typed, else as `best_paths` ranks their labels."""
     if needle in ("", "/"):
         return tuple(candidates[:MOST_CANDIDATES])
     by_label = {candidate.label: candidate for candidate in candidates}
@@ -146,7 +144,6 @@ def _ranked(candidates: Sequence[Candidate], needle: str) -> tuple[Candidate, ..
 
 
 def _file_candidate(path: str) -> Candidate:
-    """A folder is left open for what comes after its slash."""
     spaced = bool(re.search(r"\s", path))
     if path.endswith("/"):
         return Candidate(path, insert=f'@"{path}' if spaced else f"@{path}")
@@ -154,7 +151,6 @@ def _file_candidate(path: str) -> Candidate:
 
 
 def _only_if_new(text: str, completion: Completion | None) -> Completion | None:
-    """The completion, unless its only candidate is what stands there."""
     match completion:
         case Completion(candidates=(only,)) if not completion.changes(text, only):
             return None

@@ -1,4 +1,4 @@
-"""What the keys and prompts of the app do to a session."""
+"""Carries out the keys and prompts of the app on a session."""
 
 import asyncio
 import logging
@@ -18,65 +18,81 @@ from harness.events import (
     TurnEnded,
 )
 from harness.session import Opening, Session, open_session
-from harness.settings import Loaded, Settings
+from harness.settings import LoadedSettings, Settings
 from harness.ui.app.asker import ScreenAsker
-from harness.ui.app.command_candidates import Offered, command_candidates
-from harness.ui.app.menu import Menu
+from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candidates
+from harness.ui.app.menu import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.screen_commands import SCREEN_COMMANDS, run_screen_command
 from harness.ui.app.status_facts import status_of
 from harness.ui.app.views import Actions, Views
-from harness.ui.app.workspace_files import WorkspaceFiles
-from harness.ui.commands.commands import COMMANDS, is_command, leaves, prompt_of, run_command, works_any_time
-from harness.ui.commands.file_commands import file_command_names
-from harness.ui.commands.results import CommandError, Do, GoOn, Leave, Play, Say, ShowList
-from harness.ui.lines.columns import Groups
-from harness.ui.lines.line import Line, Tone
-from harness.ui.panel.state import Panel, Phase
-from harness.ui.plain.greeting import greeting
-from harness.ui.transcript.entries import Listed, Note
-from harness.ui.turn_queue import Delivery, Ended, Item, TurnLoop, Typed
+from harness.ui.commands.commands import (
+    COMMANDS,
+    file_command_names,
+    is_command,
+    prompt_of,
+    quits,
+    run_command,
+    works_any_time,
+)
+from harness.ui.commands.results import (
+    CommandError,
+    CommandResult,
+    PlayEvents,
+    Quit,
+    ShowList,
+    ShowText,
+    StartTask,
+    SwitchSession,
+)
+from harness.ui.folds.model import Phase
+from harness.ui.lines.line import Groups, Line, Tone
+from harness.ui.lines.reports import greeting
+from harness.ui.panel.state import Panel
+from harness.ui.transcript.entries import ListEntry, NoteEntry
+from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
 
 LONG_TURN_S = 10.0
-"""A turn that took longer tells of its end, if the person looks elsewhere."""
+"""The end of a longer turn is notified."""
 TWICE_S = 2.0
-"""Seconds after an interruption in which another Esc is still about it."""
+"""Seconds after an interruption in which another Esc is ignored."""
 GRACE_S = 8.0
-"""Seconds a turn may take to end when the app is told to."""
+"""Seconds a turn may take to end when the app quits."""
 STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
-"""Ends of a turn that the user stopped."""
+"""Transitions that end a stopped turn."""
 TYPED = (
-    ("!COMMAND", "a shell command of your own; the model sees it"),
-    ("@FILE", "a file of this folder"),
-    ("//TEXT", "a prompt that begins with a slash"),
-    ("?", "every key"),
+    ("!COMMAND", "run a shell command; the model sees its output"),
+    ("@FILE", "mention a file"),
+    ("//TEXT", "a prompt that starts with a slash"),
+    ("?", "list the keys"),
 )
-"""What lines can begin with."""
+"""Prefixes of a line."""
 PROMPTS = "prompts.jsonl"
-"""File of the state folder that remembers what was typed."""
+"""The prompt history, in the state folder of the session."""
 
 
 class Controller:
-    """One person, one screen, one session at a time."""
+    """One user, one screen, one session at a time."""
 
-    def __init__(self, app: "HarnessApp", loaded: Loaded, reread: Callable[[], Settings], log: logging.Logger) -> None:
+    def __init__(
+        self, app: "HarnessApp", loaded: LoadedSettings, reread: Callable[[], Settings], log: logging.Logger
+    ) -> None:
         self._app = app
         self._loaded = loaded
         self._reread = reread
         self._log = log
-        self._asker = ScreenAsker(app.put)
+        self._asker = ScreenAsker(app.ask)
         self._views = self._fresh_views()
         self._session: Session | None = None
         self.menu = Menu(app, self)
-        """What can be chosen or opened on the screen."""
+        """Lists and pages."""
         self._turns = TurnLoop(self._carry_out, self._ended, self._arrived)
         self._playing = False
-        """Events are being played, of a turn or of something else that can be stopped."""
+        """Events are arriving, of a turn or of another command that can be stopped."""
         self._pausing: asyncio.Future[str | None] | None = None
-        """A turn has paused, and the user is asked how to go on."""
+        """The question how to continue a paused turn."""
         self._warning = ""
         self._unwarn: Callable[[], None] = _nothing
         self._leaving: int | None = None
@@ -86,81 +102,80 @@ class Controller:
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, opening: Opening) -> None:
-        """Open a session and show it; the one before is closed. Raises HarnessError when it cannot be opened."""
+        """Open and show a session, then close the previous one. Raises HarnessError."""
         views = self._fresh_views()
         session = await open_session(
             self._loaded, self._asker, opening, reread=self._reread, observer=views.see, log=self._log, warm=False
         )
         before, self._session = self._session, session
         if before is not None:
-            before.incoming.on_change = _nothing
-        session.incoming.on_change = self._turns.wake
+            before.inbox.notify(None)
+        session.inbox.notify(self._turns.wake)
         self._turns.queue.hold()
         self._views.leave()
         self._views = views
         views.enter()
         for line in greeting(session, self._loaded):
-            views.show(Note(line))
-        self._equip_prompt(session)
-        self._tell()
+            views.show(NoteEntry(line))
+        self._set_up_prompt(session)
+        self._update_status()
         if before is not None:
             await before.aclose()
 
-    def _equip_prompt(self, session: Session) -> None:
-        """What can be completed in this session, and the prompts of earlier days."""
+    def _set_up_prompt(self, session: Session) -> None:
         prompt = self._app.prompt
         early = prompt.history.prompts
         prompt.keep_image = session.keep_image
-        prompt.history = PromptHistory(session.state_folder / PROMPTS, session.masked)
+        prompt.history = PromptHistory(session.state_folder / PROMPTS, session.conversation.masking.text)
         for text in early:
             prompt.history.add(text)
-        of_files = [Offered(one.name, one.hint, one.description) for one in session.commands.commands]
+        of_files = [FileCommand(one.name, one.hint, one.description) for one in session.commands.commands]
         self._app.commands = command_candidates((*of_files, *COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
-        self._app.files = WorkspaceFiles(session.files, prompt.look_again)
+        self._app.files = WorkspaceFiles(session.files, prompt.refresh_completion)
 
     @property
     def session(self) -> Session:
-        """The session that is open. Raises RuntimeError before one is."""
+        """The open session. Raises RuntimeError before one is open."""
         if self._session is None:
             raise RuntimeError("no session is open")
         return self._session
 
     @property
     def views(self) -> Views:
-        """Conversation and panel of the session that is open."""
+        """Conversation and panel of the open session."""
         return self._views
 
-    async def begin(self, opening: Opening, *, choose: bool, said: str) -> None:
-        """Open the first session; `choose` lets the person pick it, `said` is shown above it."""
+    async def start(self, opening: Opening, *, choose: bool, text: str) -> None:
+        """Open the first session. `choose` offers a list of sessions; `text` is shown above the conversation."""
         settings = self._loaded.settings
         if settings.theme is not None:
             try:
                 await self.menu.choose_theme(settings.theme)
             except CommandError as error:
                 raise SettingsError(f"{self._loaded.origins['theme']}: {error}") from error
-        self._app.calls = settings.call
+        self._app.notification = settings.notification
         await self.open(opening)
-        if said:
-            self._views.show(said.rstrip())
+        if text:
+            self._views.show(text.rstrip())
         if choose and self.menu.other_sessions():
             self._turns.put("/resume")
         self._turns.start()
 
     @property
     def worth_resuming(self) -> str:
-        """The id of the session, if anything was said in it; else empty."""
-        return self._session.id if self._session is not None and self._session.turn else ""
+        """The id of the session if it has a turn, else empty."""
+        return self._session.id if self._session is not None and self._session.conversation.turn else ""
 
     async def aclose(self) -> None:
         """End the turn and close the session."""
         self._views.leave()
         await self._turns.aclose()
         if self._session is not None:
-            self._session.incoming.on_change = _nothing
+            self._session.inbox.notify(None)
             await self._session.aclose()
 
     def leave(self, code: int) -> None:
-        """End the app with this exit code, after the turn has ended; a second call does not wait for that."""
+        """Quit with this exit code after the turn has ended; a second call quits at once."""
         self._turns.queue.close()
         if not self._playing or self._leaving is not None:
             self._app.exit(code)
@@ -169,33 +184,32 @@ class Controller:
         self.session.interrupt()
         self._app.set_timer(GRACE_S, lambda: self._app.exit(code))
 
-    def get_warm(self) -> None:
-        """Somebody types: import what the first request needs meanwhile."""
+    def warm_up(self) -> None:
+        """Import what the first request needs, while the user types."""
         if not self._warmed and self._session is not None:
             self._warmed = True
             self.later(self._session.warm())
 
-    # ── what is typed ───────────────────────────────────────────────────────────────────────────
+    # ── typed lines ───────────────────────────────────────────────────────────────────────────
 
     def submit(self, text: str) -> None:
-        """Do what was typed: a prompt, a command after `/`, a shell command after `!`. Prompts wait for their turn."""
+        """Run a typed line: a prompt, a slash command, or a shell command after `!`. Prompts are queued."""
         line = text.strip()
         if not line:
             return
         if self._views.shown_step is not None:
             self._views.show_step(None)
-        self._app.stage.chat.follow()
+        self._app.split_view.chat.follow()
         if self.running and line == "/retry" and self._waits:
             self.retry_now()
         elif self.running and self._works_now(line):
             self._at_once(line)
         else:
             self._turns.put(text)
-            self._tell()
+            self._update_status()
 
     def _works_now(self, line: str) -> bool:
-        """Whether a line is a command that does not wait for its turn. Leaving waits for the prompts typed before."""
-        if not self._is_command(line) or (leaves(line) and len(self._turns.queue)):
+        if not self._is_command(line) or (quits(line) and len(self._turns.queue)):
             return False
         return works_any_time(line, file_command_names(self.session))
 
@@ -203,70 +217,66 @@ class Controller:
         return is_command(line, {*SCREEN_COMMANDS, *file_command_names(self.session)})
 
     def _at_once(self, line: str) -> None:
-        """Do a command beside what runs."""
+        """Run a command while a turn is running."""
         try:
             if (screen := run_screen_command(line, self.menu)) is not None:
                 self.later(screen)
                 return
-            match run_command(line, self.session):
-                case Say(text):
-                    self._views.show(text)
-                case ShowList(groups):
-                    self._show_list(groups)
-                case Do(work):
-                    self.later(self._do(work))
-                case Leave():
-                    self.leave(0)
+            self._show_result(run_command(line, self.session))
         except HarnessError as error:
-            self.trouble(str(error))
-        self._tell()
+            self.show_error(str(error))
+        self._update_status()
 
     async def _carry_out(self, item: Item) -> None:
-        """Do what is next, to its end. Raises HarnessError, one sentence, when it cannot be done."""
+        """Run an item of the queue to its end. Raises HarnessError."""
         match item:
             case Delivery():
                 await self._play(self.session.deliver())
-            case Typed(text):
-                self._tell()
-                await self._obey(text)
+            case TypedLine(text):
+                self._update_status()
+                await self._run_line(text)
 
-    async def _obey(self, text: str) -> None:
+    async def _run_line(self, text: str) -> None:
         line = text.strip()
         if line.startswith("!") and line[1:].strip():
-            await self._play(self.session.shell(line[1:].strip()))
+            await self._play(self.session.user_commands.shell(line[1:].strip()))
         elif self._is_command(line):
-            await self._command(line)
+            await self._run_command(line)
         else:
             await self._play(self.session.run(prompt_of(text)))
 
-    async def _command(self, line: str) -> None:
+    async def _run_command(self, line: str) -> None:
         if (screen := run_screen_command(line, self.menu)) is not None:
             await screen
             return
         match run_command(line, self.session):
-            case Say(text):
+            case PlayEvents(events):
+                await self._play(events)
+            case SwitchSession(opening, text):
+                await self.switch(opening, text)
+            case result:
+                self._show_result(result)
+
+    def _show_result(self, result: CommandResult) -> None:
+        match result:
+            case ShowText(text):
                 self._views.show(text)
             case ShowList(groups):
                 self._show_list(groups)
-            case Do(work):
-                self.later(self._do(work))
-            case Play(events):
-                await self._play(events)
-            case GoOn(opening, text):
-                await self.go_on(opening, text)
-            case Leave():
+            case StartTask(work):
+                self.later(self._show_when_done(work))
+            case Quit():
                 self.leave(0)
 
     def _show_list(self, groups: Groups) -> None:
-        """The commands, with those of the screen, from the first one on."""
         only_here = [(f"/{one.name}", one.help) for one in SCREEN_COMMANDS.values() if not one.only_alone]
-        self._views.show(Listed((*groups, ("The screen", only_here), ("Typing", TYPED))), from_top=True)
+        self._views.show(ListEntry((*groups, ("The screen", only_here), ("Typing", TYPED))), from_top=True)
 
-    async def _do(self, work: Coroutine[Any, Any, str]) -> None:
+    async def _show_when_done(self, work: Coroutine[Any, Any, str]) -> None:
         self._views.show(await work)
 
-    async def go_on(self, opening: Opening, text: str) -> None:
-        """Leave the session for another one, and say this there. What waits in the queue runs in that one."""
+    async def switch(self, opening: Opening, text: str) -> None:
+        """Open another session and show `text` there. Queued prompts run in that session."""
         await self.open(opening)
         if text:
             self._views.show(text)
@@ -275,23 +285,22 @@ class Controller:
 
     @property
     def running(self) -> bool:
-        """Something runs, or is about to."""
+        """Something is running or queued."""
         return self._turns.busy
 
     def _arrived(self) -> bool:
-        """Something from the background has not been delivered yet."""
-        return bool(self.session.incoming.waiting)
+        return bool(self.session.inbox.waiting)
 
     async def _play(self, events: AsyncGenerator[Event, None]) -> None:
-        """Let events come until they end; the views get them from the session. Then ask, if the turn paused."""
+        """Run events to their end; the views receive them from the session. Then ask, if the turn paused."""
         self._turns.queue.release()
         self._playing, began, paused, begun = True, time.monotonic(), None, False
-        self._tell()
+        self._update_status()
         try:
             async with aclosing(events):
                 async for event in events:
                     if not begun and self._turns.queue.stopping:
-                        self.session.interrupt()  # it was stopped before it had begun, which forgets such a wish
+                        self.session.interrupt()  # stopped before it began, which clears the interrupt
                     begun = True
                     match event:
                         case TurnEnded(code=code) if code in STOPPED:
@@ -301,28 +310,26 @@ class Controller:
         finally:
             self._playing = False
         if time.monotonic() - began >= LONG_TURN_S and self._leaving is None:
-            self._app.call_person("the turn has ended")
+            self._app.notify_user("the turn has ended")
         if paused is not None and not self._turns.queue.stopping and self._leaving is None:
-            await self._how_to_go_on(paused)
+            await self._ask_how_to_continue(paused)
 
-    def _ended(self, ended: Ended) -> None:
-        """One item of the queue has ended, and the next one has not begun."""
+    def _ended(self, ended: ItemEnd) -> None:
         if ended.error is not None:
-            self._tell_error(ended.error)
+            self._show_error(ended.error)
         if ended.at_once:
-            self._views.show(Note(Line("○", "stopped at once; /retry goes on from here", Tone.TROUBLE)))
+            self._views.show(NoteEntry(Line("○", "stopped at once; /retry continues", Tone.TROUBLE)))
         if ended.given_back:
             self._app.prompt.load("\n".join((*ended.given_back, self._app.prompt.text)).rstrip("\n"))
         if self._leaving is not None:
             self._app.exit(self._leaving)
             return
-        self._tell()
+        self._update_status()
 
-    async def _how_to_go_on(self, report: PauseReport) -> None:
-        """The turn paused with a report: ask whether and how to go on, and do it."""
-        troubled = [row.tool for row in self.session.health if row.state is not BreakerState.CLOSED]
-        self._tell()
-        self._pausing = asyncio.ensure_future(self._asker.pause(report, troubled))
+    async def _ask_how_to_continue(self, report: PauseReport) -> None:
+        open_tools = [row.tool for row in self.session.breakers.health if row.state is not BreakerState.CLOSED]
+        self._update_status()
+        self._pausing = asyncio.ensure_future(self._asker.pause(report, open_tools))
         try:
             await asyncio.wait({self._pausing})
         finally:
@@ -331,38 +338,37 @@ class Controller:
         tool = None if pausing.cancelled() else pausing.result()
         if tool is None:
             self._turns.queue.stop()
-            self._views.show("stopped; /retry goes on with a fresh budget")
+            self._views.show("stopped; /retry continues with a fresh failure budget")
             return
         if tool:
-            self.session.command_breaker(BreakerCommand.RESET, "" if tool == "all" else tool)
+            self.session.breakers.command(BreakerCommand.RESET, "" if tool == "all" else tool)
         await self._play(self.session.retry())
 
     def later(self, work: Coroutine[None, None, None]) -> None:
-        """Do something beside the keys; what goes wrong in it is told, and never ends the app."""
+        """Run `work` concurrently. Its errors are shown and never end the app."""
         self._app.run_worker(self._guarded(work), exit_on_error=False)
 
     async def _guarded(self, work: Coroutine[None, None, None]) -> None:
         try:
             await work
-        except Exception as error:  # noqa: BLE001 (the border: see above)
-            self._tell_error(error)
+        except Exception as error:  # noqa: BLE001 (shown and logged)
+            self._show_error(error)
 
-    def _tell_error(self, error: BaseException) -> None:
-        """Say what went wrong; what is no expected error goes to the log, too."""
+    def _show_error(self, error: BaseException) -> None:
         if isinstance(error, HarnessError):
-            self.trouble(str(error))
+            self.show_error(str(error))
         else:
-            self._log.error("something failed", exc_info=error)
-            self.trouble(f"something in the program failed ({type(error).__name__}: {error})")
+            self._log.error("internal error", exc_info=error)
+            self.show_error(f"internal error ({type(error).__name__}: {error})")
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
     def interrupt(self) -> None:
-        """Stop the turn; the second time at once, without waiting for what it runs."""
+        """Stop the turn; the second time without waiting for its tools."""
         if self._pausing is not None:
             self._pausing.cancel()
         elif not self._playing:
-            pass  # what runs is short
+            pass  # a short command is running
         elif self._turns.queue.stop():
             self._interrupted_at = time.monotonic()
             self.session.interrupt()
@@ -371,20 +377,20 @@ class Controller:
             self._turns.end_at_once()
 
     def escape(self) -> None:
-        """Back to the present, or stop the turn, or, twice, go back to an earlier prompt."""
+        """Return from an earlier step to the present, stop the turn, or, twice, choose an earlier prompt."""
         if self._views.shown_step is not None:
             self._views.show_step(None)
         elif self._playing or self._pausing is not None:
             self.interrupt()
         elif time.monotonic() - self._interrupted_at < TWICE_S:
-            pass  # pressed twice to be sure that the turn stops; it has
-        elif self._app.twice("escape"):
+            pass  # pressed twice to stop the turn, which has ended
+        elif self._app.pressed_twice("escape"):
             self.submit("/rewind")
         else:
-            self.warn("Esc again goes back to an earlier prompt")
+            self.warn("press Esc again to go back to an earlier prompt")
 
     def shortcut(self, key: str) -> bool:
-        """A key while the prompt is empty; True: it meant something."""
+        """Handle a key while the prompt is empty; returns whether it has a meaning."""
         match key:
             case "left" | "right":
                 self._views.walk(-1 if key == "left" else 1)
@@ -395,65 +401,63 @@ class Controller:
         return True
 
     def retry_now(self) -> None:
-        """Do not wait for the retry, or for a silent model."""
+        """Retry now instead of waiting."""
         if self._waits:
-            self.session.retry_now()
+            self.session.recovery.retry_now()
         else:
-            self.warn("no retry is waited for")
+            self.warn("there is no retry to wait for")
 
     def ask_other_model(self) -> None:
-        """Ask the next fallback instead of waiting for this model."""
+        """Use the fallback model instead of waiting."""
         try:
-            self.session.ask_other_model()
+            self.session.recovery.ask_other_model()
         except HarnessError as error:
             self.warn(str(error))
 
     @property
     def _waits(self) -> bool:
-        """A retry is waited for, or a silent model is."""
         model = self._views.fold.now.model
         return model.retry is not None or model.silence is not None
 
     def next_mode(self) -> None:
-        """Ask, edit freely, read only, and round again; everything allowed only where the session began so."""
+        """Cycle the permission modes; yolo is among them only if the settings allow it."""
         modes = ["ask", "edits", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
-        now = self.session.permission_mode
-        self.session.set_permission_mode(modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask")
-        self._tell()
+        now = self.session.permissions.mode
+        self.session.permissions.set_mode(modes[(modes.index(now) + 1) % len(modes)] if now in modes else "ask")
+        self._update_status()
 
     def actions(self, panel: Panel) -> Actions:
-        """What can be pressed while the panel shows this."""
-        other = [("Alt+M", "other model")] if self._can_turn_to_another(panel) else []
+        """The keys that the panel offers."""
+        other = [("Alt+M", "fallback model")] if self._can_switch_model(panel) else []
         if panel.model.phase is Phase.WAITING:
             return [("Alt+R", "retry now"), *other, ("Esc", "stop")]
         if panel.model.silence is not None:
             return [("Alt+R", "ask again"), *other, ("Esc", "stop")]
         return []
 
-    def _can_turn_to_another(self, panel: Panel) -> bool:
+    def _can_switch_model(self, panel: Panel) -> bool:
         waits = panel.model.phase is Phase.WAITING or panel.model.silence is not None
-        return waits and self._session is not None and self._session.other_model is not None
+        return waits and self._session is not None and self._session.recovery.other_model is not None
 
-    # ── what is said in the status line ─────────────────────────────────────────────────────────
+    # ── status line ─────────────────────────────────────────────────────────
 
     def warn(self, text: str) -> None:
-        """Say something for a moment."""
+        """Show a text in the status line for a moment."""
         self._warning = text
         self._unwarn()
         self._unwarn = self._app.set_timer(2.5, self._forget_warning).stop
-        self._tell()
+        self._update_status()
 
     def _forget_warning(self) -> None:
         self._unwarn = _nothing
         self._warning = ""
-        self._tell()
+        self._update_status()
 
-    def trouble(self, text: str) -> None:
-        """Say in the conversation that something could not be done."""
-        self._views.show(Note(Line("!", text, Tone.TROUBLE)))
+    def show_error(self, text: str) -> None:
+        """Show an error in the conversation."""
+        self._views.show(NoteEntry(Line("!", text, Tone.TROUBLE)))
 
-    def _tell(self, panel: Panel | None = None) -> None:
-        """Bring the status line up to date."""
+    def _update_status(self, panel: Panel | None = None) -> None:
         if self._session is None:
             return
         status = status_of(
@@ -464,19 +468,19 @@ class Controller:
             waiting=len(self._turns.queue),
             warning=self._warning,
         )
-        self._app.status.tell(status)
+        self._app.status.show(status)
 
     def redraw(self) -> None:
-        """The space has changed."""
+        """Draw again after a resize."""
         self._views.changed()
 
     def _fresh_views(self) -> Views:
-        return Views(self._app, self._app.stage, self.actions, self._redrawn)
+        return Views(self._app, self._app.split_view, self.actions, self._redrawn)
 
     def _redrawn(self, panel: Panel) -> None:
-        self._tell(panel)
+        self._update_status(panel)
         self._app.redraw_full_panel()
 
 
 def _nothing() -> None:
-    """There is no warning to take back, and no session to listen to."""
+    """A callback that is not set."""

@@ -1,4 +1,4 @@
-"""Every key, as a table and as a page."""
+"""The keys of the app, as a table and as a page."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -11,42 +11,42 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 KeyTable = Sequence[tuple[str, Sequence[tuple[str, str]]]]
-"""Titles, and below each the keys and what they do."""
+"""Sections of keys with their descriptions."""
 
 KEYS: KeyTable = (
     (
         "While a turn runs",
         (
-            ("Esc", "stop the model and its tools; what was said is kept"),
-            ("Alt+R", "retry now, while a retry is waited for or the model is silent"),
-            ("Alt+M", "ask the other model instead, while a retry is waited for"),
-            ("Enter", "what you type now is the next prompt"),
+            ("Esc", "stop the turn; text received so far is kept"),
+            ("Alt+R", "retry now, while waiting for a retry or a silent model"),
+            ("Alt+M", "use the fallback model, while waiting for a retry"),
+            ("Enter", "queue the next prompt"),
         ),
     ),
     (
         "The prompt",
         (
             ("Enter", "send"),
-            ("Ctrl+J", "a new line; so do Shift+Enter and a backslash before Enter"),
-            ("↑ ↓  Ctrl+R", "earlier prompts, and search in them"),
-            ("/  @  !", "a command, a file, a shell command of your own"),
-            ("Tab", "take what is offered; go to a question and back"),
-            ("Alt+V", "attach the image in the clipboard; a dragged image or PDF attaches itself"),
-            ("Ctrl+G", "write in your editor"),
+            ("Ctrl+J", "new line; also Shift+Enter, or a backslash before Enter"),
+            ("↑ ↓  Ctrl+R", "earlier prompts; search them"),
+            ("/  @  !", "slash command, file, shell command"),
+            ("Tab", "accept a completion; move to a question and back"),
+            ("Alt+V", "attach the image in the clipboard; or drag an image or PDF into the prompt"),
+            ("Ctrl+G", "edit the prompt in your editor"),
             ("Esc Esc", "go back to an earlier prompt"),
-            ("Ctrl+C", "copy what is selected, clear, stop; twice quits"),
-            ("Ctrl+D  Ctrl+Z", "leave; suspend"),
+            ("Ctrl+C", "copy the selection, clear, stop; twice: quit"),
+            ("Ctrl+D  Ctrl+Z", "quit; suspend"),
         ),
     ),
     (
         "The screen",
         (
-            ("F2  F3", "panel on and off; panel on the whole screen"),
-            ("← →", "with an empty prompt: the panel as it was, step by step"),
-            ("Ctrl+O", "expand every tool call and thought, or fold them; a click does it for one"),
-            ("Shift+Tab", "asks first, edits freely, read only"),
-            ("PgUp PgDn", "scroll; Ctrl+End follows again"),
-            ("Ctrl+L", "draw again"),
+            ("F2  F3", "show or hide the panel; panel on the whole screen"),
+            ("← →", "with an empty prompt: the panel at earlier steps"),
+            ("Ctrl+O", "expand or fold all tool calls and thoughts; click for one"),
+            ("Shift+Tab", "permission mode: asks first, edits freely, read only"),
+            ("PgUp PgDn", "scroll; Ctrl+End: newest"),
+            ("Ctrl+L", "redraw"),
         ),
     ),
 )
@@ -64,7 +64,7 @@ def keys_content(keys: KeyTable = KEYS) -> Content:
 
 
 class KeysScreen(ModalScreen[None]):
-    """Shows the keys until any of those that close things is pressed."""
+    """A page of keys, closed by Esc, Enter, q, ? or F1."""
 
     DEFAULT_CSS = """
     KeysScreen {

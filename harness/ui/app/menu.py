@@ -1,145 +1,136 @@
-"""What can be chosen or opened on the screen: sessions, earlier prompts, themes, pages."""
+"""Lists and pages of the app, and the slash commands that open them."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.content import Content
 
 from harness.base.errors import HarnessError
-from harness.base.terminal_text import visible
-from harness.session import FilesBack, Opening, RewindPoint, Session, SessionSummary
-from harness.ui.app.full_panel import FullPanel
+from harness.base.external_text import visible
+from harness.session import Opening, RewindPlan, RewindPoint, Session, SessionSummary
 from harness.ui.app.keys import KeysScreen
+from harness.ui.app.panel_view import FullPanel
 from harness.ui.app.picker import Picker
 from harness.ui.app.question import Choice, Question
-from harness.ui.app.screen_commands import known_theme
 from harness.ui.app.views import Views
 from harness.ui.commands.results import CommandError
-from harness.ui.commands.session_list import session_lines
-from harness.ui.transcript.entries import Answer
+from harness.ui.commands.session_commands import session_lines
+from harness.ui.transcript.entries import AnswerEntry
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
 
 
-class Conversing(Protocol):
-    """Who knows the session, and can go on with another one."""
+class OpenSession(Protocol):
+    """The session of the app; see `controller.Controller`."""
 
     @property
-    def session(self) -> Session:
-        """The session that is open."""
-        ...
+    def session(self) -> Session: ...
 
     @property
-    def views(self) -> Views:
-        """Conversation and panel of that session."""
-        ...
+    def views(self) -> Views: ...
 
-    async def go_on(self, opening: Opening, text: str) -> None:
-        """Leave the session for another one, and say this there."""
-        ...
+    async def switch(self, opening: Opening, text: str) -> None: ...
 
-    def warn(self, text: str) -> None:
-        """Say something for a moment."""
-        ...
+    def warn(self, text: str) -> None: ...
 
-    def trouble(self, text: str) -> None:
-        """Say that something could not be done."""
-        ...
+    def show_error(self, text: str) -> None: ...
 
 
 class Menu:
-    """Opens lists and pages, and does what is chosen there: the commands of `screen_commands`."""
+    """Opens lists and pages, and carries out the choice."""
 
-    def __init__(self, app: "HarnessApp", conversing: Conversing) -> None:
+    def __init__(self, app: "HarnessApp", controller: OpenSession) -> None:
         self._app = app
-        self._conversing = conversing
+        self._controller = controller
 
     async def choose_theme(self, name: str) -> None:
-        """Use a theme; an empty name offers all of them. Raises CommandError for one that does not exist."""
+        """Set the theme; an empty name opens a list. Raises CommandError for an unknown theme."""
         app = self._app
         themes = sorted(app.available_themes)
         if name:
             app.theme = known_theme(name, themes)
-        elif (number := await self._chosen("Which colours?", themes)) is not None:
+        elif (number := await self._chosen("Choose a theme", themes)) is not None:
             app.theme = themes[number]
 
     def copy_answer(self) -> None:
-        """The last answer into the clipboard. Raises CommandError before there is one."""
-        entries = reversed(self._conversing.views.transcript.entries)
-        text = next((entry.text for entry in entries if isinstance(entry, Answer)), "")
+        """Copy the last answer to the clipboard. Raises CommandError if there is none."""
+        entries = reversed(self._controller.views.transcript.entries)
+        text = next((entry.text for entry in entries if isinstance(entry, AnswerEntry)), "")
         if not text:
             raise CommandError("There is no answer to copy yet.")
         self._app.copy_to_clipboard(text)
-        self._conversing.warn(f"copied {len(text):,} characters")
+        self._controller.warn(f"copied {len(text):,} characters")
 
     def other_sessions(self) -> Sequence[SessionSummary]:
-        """The sessions that can be chosen. Raises CommandError when there is none."""
-        session = self._conversing.session
+        """The other sessions of the folder. Raises CommandError if there are none."""
+        session = self._controller.session
         found = [summary for summary in session.sessions() if summary.id != session.id]
         if not found:
-            raise CommandError("There is no other session for this folder yet.")
+            raise CommandError("There is no other session in this folder.")
         return found
 
     async def pick_session(self) -> None:
-        """Choose a session, and go on with it. Raises CommandError when there is no other one."""
-        session, found = self._conversing.session, self.other_sessions()
-        before = f"The session before: harness --resume {session.id}" if session.turn else ""
-        number = await self._chosen("Go on with which session?", list(session_lines(found)))
+        """Choose another session and switch to it. Raises CommandError if there is none."""
+        session, found = self._controller.session, self.other_sessions()
+        before = f"Previous session: harness --resume {session.id}" if session.conversation.turn else ""
+        number = await self._chosen("Choose a session to resume", list(session_lines(found)))
         if number is not None:
-            await self._conversing.go_on(Opening(found[number].id), before)
+            await self._controller.switch(Opening(found[number].id), before)
 
     async def pick_rewind(self) -> None:
-        """Choose a prompt to go back to; it comes back into the prompt."""
-        points = self._conversing.session.rewind_points
+        """Choose an earlier prompt; the conversation goes back to before it, and the prompt is edited again."""
+        points = self._controller.session.conversation.rewind_points
         if not points:
-            self._conversing.warn("there is no earlier prompt to go back to")
+            self._controller.warn("there is no earlier prompt")
             return
-        title = "Go back before which prompt? What came after is forgotten."
+        title = "Go back to before which prompt? Everything after it is forgotten."
         lines = [f"{point.turn:>3}  {' '.join(point.prompt.split())}" for point in points]
         number = await self._chosen(title, lines, chosen=len(points) - 1)
         if number is not None:
             await self._go_back(points[number])
 
     async def _go_back(self, point: RewindPoint) -> None:
-        """Take back the conversation, and the files if they differ and the person wants it."""
-        session = self._conversing.session
+        session = self._controller.session
         try:
-            back = await session.files_since(point.turn)
+            back = await session.rewind.files_since(point.turn)
         except HarnessError as error:
-            self._conversing.trouble(str(error))
+            self._controller.show_error(str(error))
             back = None
         answer = await self._which(back) if back is not None and back.changes else "conversation"
         match answer:
             case "nothing":
                 return
             case "files":
-                await session.rewind_files(point.turn, conversation=True)
+                await session.rewind.restore_files(point.turn, conversation=True)
             case _:
-                session.rewind(point.turn)
+                session.rewind.to_turn(point.turn)
         self._app.prompt.load(point.prompt)
 
-    async def _which(self, back: FilesBack) -> str:
+    async def _which(self, back: RewindPlan) -> str:
         choices = (
-            Choice("c", "the conversation only", "conversation"),
-            Choice("f", "the files, too; /rewind undo undoes that", "files"),
-            Choice("n", "neither", "nothing"),
+            Choice("c", "conversation only", "conversation"),
+            Choice("f", "conversation and files (undo: /rewind undo)", "files"),
+            Choice("n", "cancel", "nothing"),
         )
         detail = Content(visible("\n".join(back.lines)))
-        answer, _ = await self._app.put(Question(f"Take back what? For the files: {back.summary}", choices, detail))
+        answer, _ = await self._app.ask(Question(f"What to restore? Files: {back.summary}", choices, detail))
         return answer
 
     def full_panel(self) -> None:
-        """The panel on the whole screen."""
-        self._app.push_screen(FullPanel(lambda: self._conversing.views))
+        """Show the panel on the whole screen."""
+        self._app.push_screen(FullPanel(lambda: self._controller.views))
 
     def show_keys(self) -> None:
-        """Every key."""
+        """Show all keys."""
         self._app.push_screen(KeysScreen())
 
     async def _chosen(self, title: str, lines: list[str], chosen: int = 0) -> int | None:
-        """Show a list until a line is chosen; its number, or None when the list was left."""
+        """Show a list; returns the index of the chosen line, or None."""
         closed: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
 
         def close(number: int | None) -> None:
@@ -148,3 +139,54 @@ class Menu:
 
         await self._app.push_screen(Picker(title, lines, chosen=chosen), close)
         return await closed
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenCommand:
+    """A slash command that needs the screen."""
+
+    name: str
+    arguments: str
+    help: str
+    run: Callable[[Menu, str], Awaitable[None] | None]
+    """Its awaitable ends when the user has chosen."""
+    only_alone: bool = False
+    """With an argument, the command in `ui.commands` of that name runs instead."""
+
+
+def run_screen_command(line: str, menu: Menu) -> Coroutine[Any, Any, None] | None:
+    """The command in a line, to be awaited; None if it is not one of the screen. Awaiting it raises CommandError."""
+    name, _, argument = line[1:].strip().partition(" ")
+    command = SCREEN_COMMANDS.get(name.lower())
+    argument = argument.strip()
+    if command is None or (command.only_alone and argument):
+        return None
+    return _run(command, argument, menu)
+
+
+async def _run(command: ScreenCommand, argument: str, menu: Menu) -> None:
+    if argument and not command.arguments:
+        raise CommandError(f"/{command.name} takes no arguments; type /{command.name} alone.")
+    choosing = command.run(menu, argument)
+    if choosing is not None:
+        await choosing
+
+
+def known_theme(name: str, themes: Sequence[str]) -> str:
+    """The name, if it is a theme. Raises CommandError with similar ones."""
+    if name in themes:
+        return name
+    near = get_close_matches(name, themes, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(near)}?" if near else "/theme lists them."
+    raise CommandError(f"Unknown theme {name!r}; {hint}")
+
+
+_TABLE: Sequence[ScreenCommand] = (
+    ScreenCommand("theme", "[name]", "choose a theme", lambda menu, name: menu.choose_theme(name)),
+    ScreenCommand("copy", "", "copy the last answer", lambda menu, _: menu.copy_answer()),
+    ScreenCommand("panel", "", "show the recovery panel on the whole screen", lambda menu, _: menu.full_panel()),
+    ScreenCommand("keys", "", "list the keys", lambda menu, _: menu.show_keys()),
+    ScreenCommand("resume", "", "choose a session", lambda menu, _: menu.pick_session(), only_alone=True),
+    ScreenCommand("rewind", "", "choose an earlier prompt", lambda menu, _: menu.pick_rewind(), only_alone=True),
+)
+SCREEN_COMMANDS: Mapping[str, ScreenCommand] = MappingProxyType({command.name: command for command in _TABLE})

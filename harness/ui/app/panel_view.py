@@ -1,17 +1,25 @@
-"""The panel as a widget: one text, drawn anew only when it was told to."""
+"""The recovery panel: a widget, its place beside the conversation, and a screen of its own."""
 
 from collections.abc import Callable
+from typing import ClassVar, Protocol
 
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
+from textual.screen import Screen
 from textual.widgets import Static
 
+from harness.ui.app.chat import Chat
+from harness.ui.app.status import Status, StatusLine
+
 Drawing = Callable[[int, int], Content]
-"""Columns and rows there are, to what is shown in them."""
+"""Draws the panel into columns × rows."""
 
 
 class PanelView(Static):
-    """Shows what a function draws into the space there is."""
+    """Shows the output of a function, sized to the widget."""
 
     DEFAULT_CSS = """
     PanelView {
@@ -21,16 +29,16 @@ class PanelView(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(markup=False, id=id)
-        self.auto_links = False  # what can be clicked is drawn as such already
+        self.auto_links = False
         self._draw: Drawing | None = None
 
-    def use(self, draw: Drawing) -> None:
-        """Draw like this from now on."""
+    def set_renderer(self, draw: Drawing) -> None:
+        """Use this function from now on."""
         self._draw = draw
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw what is true now; nothing happens while the panel is hidden."""
+        """Draw again; no-op while the panel is hidden."""
         columns, rows = self._space
         if self._draw is not None and columns > 0 and rows > 0:
             follows_its_text = self.styles.height is not None and self.styles.height.is_auto
@@ -38,7 +46,6 @@ class PanelView(Static):
 
     @property
     def _space(self) -> tuple[int, int]:
-        """Columns, and rows up to the most that the panel may take where its height follows its text."""
         region = self.scrollable_content_region
         highest = self.styles.max_height
         rows = region.height if highest is None else int(highest.resolve(self.app.size, self.app.size, None) or 0)
@@ -46,3 +53,137 @@ class PanelView(Static):
 
     def on_resize(self, event: Resize) -> None:
         self.redraw()
+
+
+WIDE = 100
+"""Least columns for the panel beside the conversation."""
+BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
+"""Classes of the screen by its columns, for an app with a SplitView."""
+
+SPLIT_CSS = """
+SplitView {
+    height: 1fr;
+    layout: horizontal;
+}
+SplitView > Chat { width: 1fr; height: 1fr; }
+SplitView > PanelView { width: 48; height: 1fr; border-left: solid $surface-lighten-2; }
+SplitView.-no-panel > PanelView { display: none; }
+.-narrow SplitView { layout: vertical; }
+.-narrow SplitView > PanelView {
+    width: 1fr; height: auto; max-height: 40vh;
+    border-left: none; border-top: solid $surface-lighten-2;
+}
+"""
+"""Part of the styles of the app, because it depends on a class of the screen."""
+
+
+class SplitView(Container):
+    """Conversation and panel, side by side on a `-wide` screen, else one below the other."""
+
+    def compose(self) -> ComposeResult:
+        yield Chat()
+        yield PanelView()
+
+    @property
+    def is_ready(self) -> bool:
+        """Both widgets are composed and the app is not closing."""
+        return len(self.children) > 1
+
+    @property
+    def chat(self) -> Chat:
+        """The conversation."""
+        return self.query_one(Chat)
+
+    @property
+    def panel(self) -> PanelView:
+        """The panel."""
+        return self.query_one(PanelView)
+
+    @property
+    def below(self) -> bool:
+        """The panel is below the conversation."""
+        return self.screen.has_class("-narrow")
+
+    def toggle_panel(self) -> bool:
+        """Show or hide the panel; returns whether it is visible now."""
+        hidden = self.toggle_class("-no-panel").has_class("-no-panel")
+        if not hidden:
+            self.call_after_refresh(self.panel.redraw)
+        return not hidden
+
+
+class PanelTimeline(Protocol):
+    """The panel at any step; see `views.Views`."""
+
+    @property
+    def shown_step(self) -> int | None: ...
+
+    def content(self, columns: int, rows: int) -> Content: ...
+
+    def walk(self, by: int) -> None: ...
+
+    def jump(self, *, backwards: bool) -> bool: ...
+
+    def show_step(self, step: int | None) -> None: ...
+
+
+class FullPanel(Screen[None]):
+    """The panel on the whole screen, with keys to step through the session."""
+
+    DEFAULT_CSS = """
+    FullPanel {
+        & > PanelView { height: 1fr; padding: 0 2; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f3,q", "dismiss", "back", show=False),
+        Binding("escape", "back", "back", show=False),
+        Binding("left,h", "walk(-1)", "step back", show=False),
+        Binding("right,l", "walk(1)", "step forward", show=False),
+        Binding("n", "jump(False)", "next incident", show=False),
+        Binding("p", "jump(True)", "previous incident", show=False),
+        Binding("end", "now", "now", show=False),
+    ]
+
+    KEYS = (("←→", "steps"), ("n p", "incidents"), ("End", "now"), ("F3", "back"))
+
+    def __init__(self, views: Callable[[], PanelTimeline]) -> None:
+        """`views` returns the views of the open session; their owner redraws this screen."""
+        super().__init__()
+        self._views = views
+
+    def compose(self) -> ComposeResult:
+        yield PanelView()
+        yield StatusLine()
+
+    def on_mount(self) -> None:
+        self.query_one(PanelView).set_renderer(lambda columns, rows: self._views().content(columns, rows))
+        self.redraw()
+
+    @property
+    def _past(self) -> bool:
+        return self._views().shown_step is not None
+
+    def redraw(self) -> None:
+        """Draw again."""
+        for panel in self.query(PanelView):  # none before the screen is composed
+            panel.redraw()
+        when = "an earlier step" if self._past else "now"
+        for status in self.query(StatusLine):
+            status.show(Status((when,), keys=self.KEYS))
+
+    def action_walk(self, by: int) -> None:
+        self._views().walk(by)
+
+    def action_jump(self, backwards: bool) -> None:
+        if not self._views().jump(backwards=backwards):
+            self.query_one(StatusLine).show(Status(("no further incident",), keys=self.KEYS))
+
+    def action_now(self) -> None:
+        self._views().show_step(None)
+
+    def action_back(self) -> None:
+        if self._past:
+            self.action_now()
+        else:
+            self.dismiss(None)

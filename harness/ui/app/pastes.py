@@ -1,20 +1,20 @@
-"""Long pastes and files, folded to one placeholder each while the prompt is edited."""
+"""Placeholders for long pastes and files in the prompt."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from harness.base.regular_file import open_regular
+from harness.base.files import open_regular
 from harness.media.formats import PDF, media_type, pdf_pages, size_of
 from harness.media.mentions import mention
 
 MOST_LINES = 8
-"""A paste of more lines is folded."""
+"""Longer pastes get a placeholder."""
 MOST_CHARACTERS = 2_000
-"""A paste of more characters is folded."""
+"""Longer pastes get a placeholder."""
 
 LOOKED_AT = 256 * 1024
-"""Bytes of a file in which its size is looked for."""
+"""Bytes read to find the size of an image or PDF."""
 
 _PLACEHOLDER = re.compile(r"\[(?:pasted [\d,]+ lines? #\d+|(?:image|PDF) \d+: [^\[\]\n]*)\]")
 _NOT_IN_A_NAME = re.compile(r"[\[\]\x00-\x1f\x7f-\x9f]")
@@ -22,12 +22,12 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def cleaned(text: str) -> str:
-    """Text from outside as a prompt may hold it: one kind of line break, no control characters but tabs."""
+    """Text with uniform line breaks and without control characters other than tabs."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def files_at(paths: Iterable[str]) -> dict[str, str]:
-    """The paths, where all of them lead to images and PDF files, and a few words about each; else nothing. Blocks."""
+    """A description of each path if all are images or PDF files, else an empty dict. Blocks."""
     found: dict[str, str] = {}
     for path in paths:
         about = None if '"' in path else about_file(path)
@@ -38,7 +38,7 @@ def files_at(paths: Iterable[str]) -> dict[str, str]:
 
 
 def about_file(path: str) -> str | None:
-    """ "image", the name and the size of an image, or the same of a PDF; None for any other file. Blocks."""
+    """Kind, name and size of an image or PDF file; None for other files. Blocks."""
     try:
         file = Path(path).expanduser()
         with open_regular(file) as opened:
@@ -56,10 +56,9 @@ def about_file(path: str) -> str | None:
 
 
 class Pastes:
-    """The long pastes and the files of one prompt.
+    """The pastes and files behind the placeholders of one prompt.
 
-    The prompt shows a placeholder for each. Whoever deletes the placeholder deletes the paste; what looks like one
-    and was typed by hand stays what it is.
+    Deleting a placeholder deletes its paste. Typed text that looks like a placeholder is left alone.
     """
 
     def __init__(self) -> None:
@@ -68,9 +67,9 @@ class Pastes:
         self._number = 0
 
     def fold(self, text: str) -> str:
-        """What the prompt shows for a paste: itself, or a placeholder where it is long.
+        """A placeholder for a long paste, else the paste itself.
 
-        A paste that holds something like a placeholder is folded too, so that it comes out as it went in.
+        A paste that contains a placeholder is folded, too, so that it comes out unchanged.
         """
         lines = text.count("\n") + 1
         if lines <= MOST_LINES and len(text) <= MOST_CHARACTERS and not _PLACEHOLDER.search(text):
@@ -81,7 +80,7 @@ class Pastes:
         return placeholder
 
     def fold_files(self, files: Iterable[tuple[str, str]]) -> str:
-        """What the prompt shows for paths and what `about_file` tells of each. They are sent as mentions."""
+        """Placeholders for paths, given with their descriptions. They are sent as mentions."""
         shown = []
         for path, about in files:
             self._number += 1
@@ -92,26 +91,26 @@ class Pastes:
         return "".join(shown)
 
     def before(self, text: str) -> int:
-        """Length of the placeholder that `text` ends with; 0 where it ends with anything else."""
+        """Length of the placeholder at the end of `text`; 0 for none."""
         return next((len(placeholder) for placeholder in self._kept if text.endswith(placeholder)), 0)
 
     def unfold(self, text: str) -> str:
-        """The prompt with every paste in its place, each once."""
+        """The text with each placeholder replaced by its paste, once."""
         waiting = dict(self._kept)
         return _PLACEHOLDER.sub(lambda found: waiting.pop(found[0], found[0]), text)
 
     def follow(self, text: str) -> None:
-        """Take note of an edit: the paste of a placeholder that is no longer in `text` is deleted."""
+        """Delete the pastes whose placeholders are no longer in `text`."""
         for placeholder in [placeholder for placeholder in self._kept if placeholder not in text]:
             self._gone[placeholder] = self._kept.pop(placeholder)
 
     def revive(self, text: str) -> None:
-        """Take note that an earlier `text` came back, by undo or from the history, with the pastes it had."""
+        """Restore deleted pastes whose placeholders are in `text` again, after undo or from the history."""
         for placeholder in [placeholder for placeholder in self._gone if placeholder in text]:
             self._kept[placeholder] = self._gone.pop(placeholder)
 
     def forget(self) -> None:
-        """Begin a new prompt."""
+        """Start a new prompt."""
         self._kept.clear()
         self._gone.clear()
         self._number = 0

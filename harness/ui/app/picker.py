@@ -1,4 +1,4 @@
-"""Choose one thing from a list: a session, a prompt to go back to, a theme."""
+"""A list to choose from: sessions, prompts, themes."""
 
 from collections.abc import Sequence
 from math import inf
@@ -14,12 +14,12 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.ui.question_focus import GRACE_S
 
 
 class Picker(ModalScreen[int | None]):
-    """Gives the number of the line that was chosen, from 0; None: none of them."""
+    """A modal list; returns the index of the chosen line, or None."""
 
     DEFAULT_CSS = """
     Picker {
@@ -36,7 +36,7 @@ class Picker(ModalScreen[int | None]):
     """
     AUTO_FOCUS = "OptionList"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "dismiss(None)", "leave it", show=False, priority=True)
+        Binding("escape,ctrl+c", "dismiss(None)", "cancel", show=False, priority=True)
     ]
 
     def __init__(self, title: str, lines: Sequence[str], *, chosen: int = 0) -> None:
@@ -51,7 +51,7 @@ class Picker(ModalScreen[int | None]):
         self._shown_at = monotonic()
 
     def meant_for_prompt(self, event: Key | Paste) -> bool:
-        """Whether an event belongs to what is being typed: text, Enter right behind it, all from before the list."""
+        """Whether an event belongs to typed text: text, Enter right after it, or any key before the list appeared."""
         if isinstance(event, Paste) or event.is_printable or event.key == "backspace":
             self._text_at = event.time
             return True
@@ -63,7 +63,7 @@ class Picker(ModalScreen[int | None]):
             options = OptionList(*(Option(Content(visible(line).replace("\n", " "))) for line in self._lines))
             options.highlighted = self._chosen if self._lines else None
             yield options
-            yield Static(Content("↑↓ Enter chooses   Esc leaves it"), markup=False, classes="hint")
+            yield Static(Content("↑↓ select   Enter choose   Esc cancel"), markup=False, classes="hint")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(event.option_index)

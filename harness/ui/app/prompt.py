@@ -1,8 +1,10 @@
-"""Where the person types: text, completion, history, pastes."""
+"""The prompt: text, completion, history, pastes, external editor."""
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+import shlex
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,31 +17,60 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
+from harness.base.errors import HarnessError
 from harness.base.threads import in_thread
 from harness.media.mentions import pasted_paths
-from harness.ui.app.candidate_list import CandidateList
 from harness.ui.app.clipboard_image import ClipboardError, clipboard_image
 from harness.ui.app.completion import Candidate, Completer
-from harness.ui.app.completion_list import Completing
-from harness.ui.app.external_editor import EditorError, edited
-from harness.ui.app.history_walk import HistoryWalk, matching
+from harness.ui.app.completion_list import CandidateList, CompletionMenu
 from harness.ui.app.pastes import Pastes, about_file, cleaned, files_at
-from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.prompt_mode import SIGNS, PromptMode, mode_of, submitted
-from harness.ui.app.prompt_text import PromptText
+from harness.ui.app.prompt_history import HistoryCursor, PromptHistory, matching
+from harness.ui.app.prompt_text import SIGNS, PromptMode, PromptText, mode_of, submitted
+
+FALLBACK = "vi"
+"""The editor if neither VISUAL nor EDITOR is set, as for git."""
+
+
+class EditorError(HarnessError):
+    """The editor could not be run or failed."""
+
+
+async def edited(text: str, environment: Mapping[str, str]) -> str:
+    """Edit a text in the editor that the environment names; the terminal must be free. Raises EditorError."""
+    editor = environment.get("VISUAL") or environment.get("EDITOR") or FALLBACK
+    with tempfile.TemporaryDirectory(prefix="harness-") as folder:
+        file = Path(folder) / "prompt.md"
+        file.write_text(text, encoding="utf-8", errors="replace")
+        file.chmod(0o600)
+        await _run(editor, file)
+        try:
+            return file.read_bytes().decode("utf-8", "replace").removesuffix("\n")
+        except OSError as error:
+            raise EditorError(f"{editor} removed the file; the prompt is unchanged.") from error
+
+
+async def _run(editor: str, file: Path) -> None:
+    try:
+        process = await asyncio.create_subprocess_exec(*shlex.split(editor), os.fspath(file))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise EditorError(f"{editor} cannot be run ({reason}); set $VISUAL or $EDITOR to an editor.") from error
+    if code := await process.wait():
+        raise EditorError(f"{editor} ended with code {code}; the prompt is unchanged.")
+
 
 SEARCH_SIGN = "?"
 LONGEST_LOOK_S = 2.0
-"""Seconds in which a file has to say what it is whose path was pasted."""
+"""Seconds to read a file whose path was pasted."""
 NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "alt+enter", "shift+\r", "\r"})
-"""Line breaks; the last two are Shift+Enter and Alt+Enter of a terminal that reports keys as xterm does.
+"""Keys that insert a line break; the last two are Shift+Enter and Alt+Enter in the xterm encoding.
 
-Terminals that report them in no way send plain Enter for Shift+Enter, and textual takes Alt+Enter for Enter there.
+Other terminals send plain Enter for Shift+Enter, and Textual takes their Alt+Enter for Enter.
 """
 
 
 class PromptArea(Vertical):
-    """The prompt: a sign, some rows of text, and above them what could be taken."""
+    """A sign, a text area, and the completion list above them."""
 
     DEFAULT_CSS = """
     PromptArea {
@@ -52,28 +83,28 @@ class PromptArea(Vertical):
     """
 
     prompt_mode: reactive[PromptMode] = reactive[PromptMode]("prompt")
-    """What the text is meant as."""
+    """Prompt, shell command or slash command."""
 
     @dataclass
     class Submitted(Message):
-        """The person submitted a text; the prompt is empty again."""
+        """A text was submitted and the prompt is empty."""
 
         text: str
-        """Whole, with every paste in its place."""
+        """With every placeholder replaced by its paste."""
 
     @dataclass
     class Changed(Message):
-        """There is another text now."""
+        """The text has changed."""
 
         text: str
-        """Whole, with every paste in its place."""
+        """With every placeholder replaced by its paste."""
 
     @dataclass
     class Refused(Message):
-        """Something could not be done."""
+        """Something failed."""
 
         text: str
-        """One sentence for the person."""
+        """One sentence."""
 
     def __init__(
         self,
@@ -84,75 +115,73 @@ class PromptArea(Vertical):
         placeholder: str = "",
         id: str | None = None,
     ) -> None:
-        """A prompt.
-
+        """
         Args:
-            history: what was submitted before.
-            completer: finds what a word could become.
-            shortcut: is asked with the name of every key while there is no text and nothing is open; True: the key
-                was used and is not typed.
-            placeholder: what is shown while there is no text.
+            history: earlier prompts.
+            completer: finds completions.
+            shortcut: called for every key while the prompt is empty and no list is open; True: the key is handled.
+            placeholder: shown while the prompt is empty.
             id: of the widget.
         """
         super().__init__(id=id)
         self.history = history
-        """What was submitted before; another one can take its place."""
+        """Earlier prompts; can be replaced."""
         self._shortcut = shortcut
         self._pastes = Pastes()
-        self._walk = HistoryWalk()
+        self._cursor = HistoryCursor()
         self._draft: tuple[str, int] | None = None
         self._last = ""
         self._list = CandidateList()
-        self._completing = Completing(completer, self._list)
+        self._completing = CompletionMenu(completer, self._list)
         self._sign = Static(SIGNS["prompt"], id="prompt-sign", markup=False)
         self._placeholder = placeholder
         self._input = PromptText(
             placeholder=placeholder,
-            before_key=self._take_key,
+            before_key=self._handle_key,
             after_edit=self._after_edit,
             on_revival=lambda: self._pastes.revive(self._input.text),
             fold=self._folded,
         )
         self.keep_image: Callable[[bytes], Path] | None = None
-        """Keeps an image of the clipboard as a file; None: there is no session yet."""
+        """Saves an image of the clipboard to a file; None before a session is open."""
 
     @property
     def text(self) -> str:
-        """What a submission would give: the whole text, with every paste in its place."""
+        """The text that would be submitted."""
         return self._pastes.unfold(self._draft[0] if self._draft else self._input.text)
 
     @property
     def empty(self) -> bool:
-        """Whether there is no text at all."""
+        """Whether there is no text."""
         return not (self._draft[0] if self._draft else self._input.text)
 
     @property
     def searching(self) -> bool:
-        """Whether the history is being searched; the text area holds what is looked for then."""
+        """Whether the text area holds a search of the history."""
         return self._draft is not None
 
     @property
     def completing(self) -> bool:
-        """Whether a list of completions is open."""
+        """Whether a completion list is open."""
         return self._completing.open
 
     def load(self, text: str) -> None:
-        """Show another text, with the cursor at its end."""
+        """Replace the text; the cursor goes to its end."""
         self._draft = None
         self._pastes.forget()
-        self._walk.leave()
+        self._cursor.reset()
         self._show(text)
 
     def clear(self) -> None:
-        """Begin a new prompt."""
+        """Start a new prompt."""
         self.load("")
 
-    def look_again(self) -> None:
-        """Complete anew where a list is wanted: there are other files or commands now."""
-        self._completing.look_again(self._input.text, self._input.cursor)
+    def refresh_completion(self) -> None:
+        """Update an open list after the files or commands have changed."""
+        self._completing.refresh(self._input.text, self._input.cursor)
 
     def focus(self, scroll_visible: bool = True) -> "PromptArea":
-        """Let the person type here."""
+        """Focus the text area."""
         self._input.focus(scroll_visible)
         return self
 
@@ -174,12 +203,12 @@ class PromptArea(Vertical):
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
-    async def _take_key(self, key: str) -> bool:
-        """Whether a key was used here and the text area must not have it."""
+    async def _handle_key(self, key: str) -> bool:
+        """Handle a key before the text area; returns whether it is handled."""
         if self.searching:
-            return self._take_search_key(key)
+            return self._handle_search_key(key)
         if self.completing:
-            if self._take_list_key(key):
+            if self._handle_list_key(key):
                 return True
         elif self.empty and self._shortcut(key):
             return True
@@ -190,9 +219,9 @@ class PromptArea(Vertical):
                 self._input.type("\n")
                 self._after_edit()
             case "up" if self._input.on_first_row:
-                self._go(self._walk.older)
+                self._go(self._cursor.older)
             case "down" if self._input.on_last_row:
-                self._go(self._walk.newer)
+                self._go(self._cursor.newer)
             case "tab":
                 return self._completing.reopen(self._input.text, self._input.cursor)
             case "ctrl+r":
@@ -208,12 +237,12 @@ class PromptArea(Vertical):
                 return False
         return True
 
-    def _take_list_key(self, key: str) -> bool:
+    def _handle_list_key(self, key: str) -> bool:
         match key:
             case "up" | "down":
                 self._completing.move(1 if key == "down" else -1)
             case "enter" | "tab":
-                taken = self._completing.take(self._input.text)
+                taken = self._completing.accept(self._input.text)
                 if taken:
                     self._input.put(*taken)
                     self._after_edit()
@@ -232,7 +261,7 @@ class PromptArea(Vertical):
             self.history.add(text)
             self.clear()
             self.post_message(self.Submitted(text))
-            self._tell_of_history()
+            self._report_history_problem()
 
     # ── text ────────────────────────────────────────────────────────────────────────────────────
 
@@ -247,26 +276,24 @@ class PromptArea(Vertical):
 
     @property
     def _placeholder_before_cursor(self) -> int:
-        """Length of the placeholder that ends at the cursor, which goes as a whole; 0 where there is none."""
         return self._pastes.before(self._input.text[: self._input.cursor])
 
     async def _folded(self, paste: str) -> str:
-        """What is put into the text for a paste."""
         if self.searching:
             return " ".join(paste.split("\n"))
         files: dict[str, str] = {}
         if paths := pasted_paths(paste):
-            with suppress(TimeoutError):  # a disk that does not answer: what was pasted is text
+            with suppress(TimeoutError):  # the disk does not answer
                 async with asyncio.timeout(LONGEST_LOOK_S):
                     files = await in_thread(partial(files_at, paths))
         return self._pastes.fold_files(files.items()) if files else self._pastes.fold(paste)
 
     async def _paste_image(self, *, or_text: bool) -> bool:
-        """Take an image from the system's clipboard; without one the key may mean the text that was copied in here."""
+        """Attach the image in the clipboard; without one, Ctrl+V pastes text."""
         try:
             image = await clipboard_image(os.environ)
             if self.keep_image is None:
-                raise ClipboardError("The session is not open yet; try again in a moment.")
+                raise ClipboardError("The session is still loading; try again in a moment.")
             path = str(await in_thread(partial(self.keep_image, image)))
         except (ClipboardError, OSError) as error:
             if not or_text:
@@ -286,7 +313,7 @@ class PromptArea(Vertical):
             self._pastes.follow(text)
             self._note_text()
         if changed or self.completing:
-            self._completing.look(text, self._input.cursor)
+            self._completing.update(text, self._input.cursor)
 
     def _note_text(self) -> None:
         text = self._input.text
@@ -304,7 +331,7 @@ class PromptArea(Vertical):
 
     def _go(self, step: Callable[[Sequence[str], str], str | None]) -> None:
         text = step(self.history.prompts, self._input.text)
-        self._tell_of_history()
+        self._report_history_problem()
         if text is not None:
             self._show(text)
 
@@ -314,14 +341,14 @@ class PromptArea(Vertical):
         self._input.show("")
         self._show_sign()
         self._find()
-        self._tell_of_history()
+        self._report_history_problem()
 
     def _find(self) -> None:
         found = matching(self.history.prompts, self._input.text)
-        title = "search the history: Enter takes, Ctrl+R older, Esc leaves" if found else "no earlier prompt has that"
+        title = "search: Enter accepts, Ctrl+R older, Esc cancels" if found else "no earlier prompt matches"
         self._list.open([Candidate(prompt) for prompt in found], title)
 
-    def _take_search_key(self, key: str) -> bool:
+    def _handle_search_key(self, key: str) -> bool:
         match key:
             case "ctrl+r" | "down":
                 self._list.move(1)
@@ -330,7 +357,7 @@ class PromptArea(Vertical):
             case "enter" | "tab":
                 if found := self._list.chosen:
                     self._leave_search()
-                    self._walk.leave()
+                    self._cursor.reset()
                     self._show(found.label)
             case "escape":
                 self._leave_search()
@@ -345,19 +372,19 @@ class PromptArea(Vertical):
         if draft:
             self._show(*draft)
 
-    def _tell_of_history(self) -> None:
+    def _report_history_problem(self) -> None:
         if problem := self.history.problem():
             self.post_message(self.Refused(problem))
 
-    # ── the person's editor ─────────────────────────────────────────────────────────────────────
+    # ── external editor ─────────────────────────────────────────────────────────────────────
 
     async def _edit_elsewhere(self) -> None:
         try:
-            # Nothing may be drawn meanwhile: the terminal is the editor's, and the turn goes on.
+            # Nothing may be drawn: the editor has the terminal, and the turn continues.
             with self.app.suspend(), self.app.batch_update():
                 outcome = await _edited_or_why_not(self.text)
         except SuspendNotSupported:
-            outcome = EditorError("An editor cannot be opened here: this terminal cannot be lent to it.")
+            outcome = EditorError("An editor cannot be opened in this terminal.")
         if isinstance(outcome, EditorError):
             self.post_message(self.Refused(str(outcome)))
         elif outcome != self.text:
@@ -365,7 +392,6 @@ class PromptArea(Vertical):
 
 
 async def _edited_or_why_not(text: str) -> str | EditorError:
-    """An error is returned: one that is raised would leave the app suspended."""
     try:
         return await edited(text, os.environ)
     except EditorError as error:

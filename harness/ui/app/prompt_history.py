@@ -1,4 +1,4 @@
-"""The prompts of earlier days, in a file that several programs may write."""
+"""Earlier prompts, in a file that several programs may write."""
 
 import json
 import os
@@ -6,47 +6,47 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.base.regular_file import read_regular
+from harness.base.files import read_regular
 
 MOST_PROMPTS = 1_000
-"""Prompts that are kept."""
+"""Most prompts to keep."""
 COMPACTED_ABOVE = 2 * MOST_PROMPTS
-"""Lines of the file above which it is written anew."""
+"""Lines above which the file is rewritten."""
 MOST_BYTES = 100_000_000
-"""Of a file that is read."""
+"""Largest file to read."""
 MOST_CHARACTERS = 100_000
-"""A longer prompt is known in this run alone, so that the file stays quick to read."""
+"""Longer prompts are not written to the file."""
 
 
 class PromptHistory:
-    """What was submitted, oldest first.
+    """Submitted prompts, oldest first.
 
-    One line of JSON for each prompt, appended by a single write. Damaged lines are skipped. A file that cannot be
-    read or written is told once, by `problem`, and the history of this run goes on in memory.
+    The file has one line of JSON per prompt, appended by a single write. Damaged lines are skipped. If the file cannot
+    be read or written, `problem` says so once and the history is kept in memory.
     """
 
     def __init__(self, file: Path | None, masked: Callable[[str], str] = str) -> None:
-        """Nothing is read yet; None: a history that is kept nowhere. `masked` takes keys out of what is written."""
+        """`file` is read at the first access; None: keep the history in memory. `masked` removes keys from the text."""
         self._file = file
         self._masked = masked
         self._prompts: list[str] | None = None
         self._lines = 0
         self._torn = False
-        self._told = False
+        self._reported = False
         self._problem: str | None = None
 
     @property
     def prompts(self) -> Sequence[str]:
-        """The prompts, oldest first; the file is read at the first call."""
+        """The prompts, oldest first."""
         return self._read()
 
     def problem(self) -> str | None:
-        """One sentence on what went wrong with the file; None when nothing did or it was told already."""
+        """A sentence about a problem of the file, returned once; None if there is none."""
         problem, self._problem = self._problem, None
         return problem
 
     def add(self, prompt: str) -> None:
-        """Remember a prompt, unless it is blank, begins with a space or is the same as the one before."""
+        """Add a prompt, unless it is blank, starts with a space or repeats the last one."""
         prompts = self._read()
         if not prompt.strip() or prompt.startswith(" ") or prompts[-1:] == [prompt]:
             return
@@ -58,7 +58,7 @@ class PromptHistory:
                 if self._lines > COMPACTED_ABOVE:
                     self._compact(self._file)
             except OSError as error:
-                self._tell(f"Prompts cannot be remembered in {self._file}: {error.strerror or error}.")
+                self._report(f"Cannot write prompts to {self._file}: {error.strerror or error}.")
 
     def _read(self) -> list[str]:
         if self._prompts is None:
@@ -69,7 +69,7 @@ class PromptHistory:
                     if self._lines > COMPACTED_ABOVE:
                         self._compact(self._file)
                 except OSError as error:
-                    self._tell(f"Earlier prompts cannot be read from {self._file}: {error.strerror or error}.")
+                    self._report(f"Cannot read earlier prompts from {self._file}: {error.strerror or error}.")
         return self._prompts
 
     def _prompts_in(self, file: Path) -> list[str]:
@@ -97,7 +97,7 @@ class PromptHistory:
         self._lines += 1
 
     def _compact(self, file: Path) -> None:
-        """Keep the newest prompts only, also those that other programs have added since the file was read."""
+        """Rewrite the file with the newest prompts, including those that other programs have added."""
         data = b"".join(map(_line_of, self._prompts_in(file)))
         fresh = file.with_name(f"{file.name}.{os.getpid()}")
         try:
@@ -108,9 +108,9 @@ class PromptHistory:
             fresh.unlink(missing_ok=True)
         self._lines, self._torn = data.count(b"\n"), False
 
-    def _tell(self, problem: str) -> None:
-        if not self._told:
-            self._told, self._problem = True, problem
+    def _report(self, problem: str) -> None:
+        if not self._reported:
+            self._reported, self._problem = True, problem
 
 
 def _line_of(prompt: str) -> bytes:
@@ -126,3 +126,45 @@ def _prompt_of(line: bytes) -> str | None:
                 return None
     except (ValueError, RecursionError):
         return None
+
+
+class HistoryCursor:
+    """A position in the history. The draft comes after the newest prompt."""
+
+    def __init__(self) -> None:
+        self._draft = ""
+        self._back = 0
+
+    def older(self, prompts: Sequence[str], shown: str) -> str | None:
+        """The prompt before the shown one; None if there is none.
+
+        A shown text that is not in the history, or was changed, becomes the draft.
+        """
+        self._locate(prompts, shown)
+        if self._back >= len(prompts):
+            return None
+        self._back += 1
+        return prompts[-self._back]
+
+    def newer(self, prompts: Sequence[str], shown: str) -> str | None:
+        """The prompt after the shown one, or the draft; None if the draft is shown."""
+        self._locate(prompts, shown)
+        if self._back == 0:
+            return None
+        self._back -= 1
+        return prompts[-self._back] if self._back else self._draft
+
+    def reset(self) -> None:
+        """Go back to the end, without a draft."""
+        self._draft, self._back = "", 0
+
+    def _locate(self, prompts: Sequence[str], shown: str) -> None:
+        if not 0 < self._back <= len(prompts) or shown != prompts[-self._back]:
+            self._draft, self._back = shown, 0
+
+
+def matching(prompts: Sequence[str], needle: str, most: int = 100) -> list[str]:
+    """Distinct prompts that contain the needle, ignoring case, newest first."""
+    folded = needle.casefold()
+    found = (prompt for prompt in reversed(prompts) if folded in prompt.casefold())
+    return list(dict.fromkeys(found))[:most]

@@ -1,8 +1,8 @@
-"""The text of the prompt: a text area that asks before it takes a key."""
+"""The text area of the prompt, and the mode of its text."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from textual import events
 from textual.binding import Binding
@@ -13,7 +13,7 @@ from textual.widgets.text_area import Selection
 from harness.ui.app.pastes import cleaned
 
 LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7", "pageup", "pagedown"})
-"""Keys that a text area would take and that mean something else in this program."""
+"""Keys of a text area that have another meaning in the app."""
 
 KEYS: Mapping[str, str] = {
     **{binding.key: binding.action for binding in Binding.make_bindings(TextArea.BINDINGS)},
@@ -23,14 +23,14 @@ KEYS: Mapping[str, str] = {
     "alt+d": "delete_word_right",
     "ctrl+underscore": "undo",
 }
-"""The action of each key that edits or moves: those of a text area, and some of readline."""
+"""Actions of keys: those of a text area, and some of readline."""
 
 
 class PromptText(TextArea, inherit_bindings=False):
-    """Several lines of text, as high as they need.
+    """A text area that grows with its text.
 
-    A text area runs its bindings only after a key has bubbled up to the app, which can be after a letter that was
-    typed behind it. Here keys do their work where they arrive, in the order in which they were typed.
+    Textual runs bindings after a key has bubbled up to the app, possibly after the next letter. Here each key is
+    handled on arrival, so that keys take effect in the order of typing.
     """
 
     DEFAULT_CSS = """
@@ -54,14 +54,13 @@ class PromptText(TextArea, inherit_bindings=False):
         on_revival: Callable[[], None],
         fold: Callable[[str], Awaitable[str]],
     ) -> None:
-        """A text area with four seams.
-
+        """
         Args:
-            placeholder: what is shown while there is no text.
-            before_key: is asked about every key; True: it was used.
-            after_edit: is told after a key or a paste did its work.
-            on_revival: is told after undo or redo, before `after_edit`.
-            fold: makes of a paste what is put into the text.
+            placeholder: shown while the text is empty.
+            before_key: called for every key; True: the key is handled.
+            after_edit: called after every key and paste.
+            on_revival: called after undo and redo, before `after_edit`.
+            fold: returns the text to insert for a paste.
         """
         super().__init__(
             placeholder=placeholder, soft_wrap=True, show_line_numbers=False, highlight_cursor_line=False, compact=True
@@ -80,36 +79,36 @@ class PromptText(TextArea, inherit_bindings=False):
 
     @property
     def on_first_row(self) -> bool:
-        """Whether the cursor is in the first row of the screen that the text takes."""
+        """Whether the cursor is in the first wrapped row."""
         return self.navigator.is_first_wrapped_line(self.cursor_location)
 
     @property
     def on_last_row(self) -> bool:
-        """Whether the cursor is in the last row of the screen that the text takes."""
+        """Whether the cursor is in the last wrapped row."""
         return self.navigator.is_last_wrapped_line(self.cursor_location)
 
     def show(self, text: str, cursor: int | None = None) -> None:
-        """Another text, with the cursor at an index or at its end. What was done before cannot be undone then."""
+        """Replace the text and clear the undo history; the cursor goes to an index or to the end."""
         self.load_text(text)
         self.move_cursor(self.document.end if cursor is None else _location(text, cursor))
 
     def type(self, text: str) -> None:
-        """Put a text where the cursor is, in the place of what is selected."""
+        """Insert a text at the cursor, replacing the selection."""
         start, end = sorted(self.selection)
         self.move_cursor(self.replace(text, start, end, maintain_selection_offset=False).end_location)
 
     def put(self, text: str, start: int, end: int) -> None:
-        """Replace what is between two indices, as an edit that can be undone; the cursor goes behind it."""
+        """Replace the text between two indices as an undoable edit; the cursor goes to its end."""
         whole = self.text
         self.selection = Selection(_location(whole, start), _location(whole, end))
         self.type(text)
 
     async def action_paste(self) -> None:  # type: ignore[override]  # textual awaits what an action returns
-        """What was cut or copied in here."""
+        """Paste the clipboard of the app."""
         await self._paste(self.app.clipboard)
 
     def action_delete_to_space(self) -> None:
-        """Delete the word before the cursor with all its punctuation, as a shell does."""
+        """Delete back to the previous space, as a shell does."""
         start, end = sorted(self.selection)
         if start == end:
             row, column = end
@@ -121,7 +120,6 @@ class PromptText(TextArea, inherit_bindings=False):
         self.screen.screen_layout_refresh_signal.subscribe(self, self._place_cursor, immediate=True)
 
     def _place_cursor(self, _: Screen[Any]) -> None:
-        """Move the terminal's cursor, where an input method opens its window, along with a text that moved."""
         if self.has_focus and self.app.cursor_position != self.cursor_screen_offset:
             self.app.cursor_position = self.cursor_screen_offset
             self.refresh()
@@ -154,3 +152,33 @@ class PromptText(TextArea, inherit_bindings=False):
 def _location(text: str, index: int) -> tuple[int, int]:
     before = text[:index]
     return before.count("\n"), len(before) - (before.rfind("\n") + 1)
+
+
+PromptMode = Literal["prompt", "shell", "command"]
+
+SIGNS: Mapping[PromptMode, str] = {"prompt": "▸", "shell": "!", "command": "/"}
+"""The sign before the text."""
+
+SLASHES = ("/", "／")
+
+
+def mode_of(text: str) -> PromptMode:
+    """Shell after `!`, command after a `/` that does not start a path, else prompt. Accepts full-width signs."""
+    if text.startswith(("!", "！")):
+        return "shell"
+    if not text.startswith(SLASHES) or text[1:].startswith(SLASHES):
+        return "prompt"
+    word = text.split(maxsplit=1)[0]
+    return "prompt" if "/" in word[1:] else "command"
+
+
+def submitted(text: str) -> str:
+    """The text to submit: narrow signs, narrow spaces in a command, no trailing space."""
+    match mode_of(text):
+        case "shell":
+            text = "!" + text[1:]
+        case "command":
+            text = "/" + text[1:].replace("\u3000", " ")
+        case "prompt" if text.startswith(SLASHES) and text[1:].startswith(SLASHES):
+            text = "//" + text[2:]
+    return text.rstrip()

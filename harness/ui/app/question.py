@@ -1,4 +1,4 @@
-"""A question inside the screen: what it is about, numbered choices, and room for a reason."""
+"""A question with numbered choices and an optional text field."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -14,41 +14,39 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from harness.base.terminal_text import visible
-from harness.ui.question_focus import Key as Meaning
+from harness.base.external_text import visible
+from harness.ui.question_focus import KeyMeaning
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
 OPEN_ESCAPE = "↑↓ Enter, a number or a letter   Esc: no answer   Tab: back to the prompt"
-WAITING = "Keys go to the prompt: finish there, or Tab to answer"
-"""What the last line says of the keys."""
+WAITING = "Keys go to the prompt; press Tab to answer"
+"""Hints in the last line."""
 CHOICE = "choice"
-"""Key of the meta data of a line of choices: the place of the choice."""
+"""Metadata key of a line: the index of the choice."""
 ROWS_BESIDE = 5
-"""Rows that are needed besides what is asked about and the choices: border, keys, reason, prompt, status."""
+"""Rows for border, hint, text field, prompt and status line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One thing that can be answered."""
+    """One possible answer."""
 
     key: str
-    """The letter that takes it; its number does too. Empty: only its number."""
+    """The letter that selects it; its number does, too. Empty: only its number."""
     label: str
     value: str
     asks: str = ""
-    """What is asked for besides, as a placeholder: a reason. Empty: nothing is."""
+    """Placeholder of a text field that follows, such as a reason. Empty: none."""
     text: str = ""
-    """What stands there already, to be changed or left as it is."""
+    """Initial text of that field."""
     note: str = ""
-    """What it means, behind the label."""
+    """Explanation after the label."""
 
 
 class Question(Vertical):
-    """Stands above the prompt while something has to be decided.
+    """A question above the prompt, answered with a number, a letter, the arrow keys or a click.
 
-    Numbers, letters, the arrows and a click all work, full-width ones too, so that it can be answered without seeing a
-    cursor.
-    It takes no key before `take_keys`; `QuestionApp.put` decides when that is.
+    It handles no keys before `open`; `QuestionApp` decides when. Full-width characters count, too.
     """
 
     DEFAULT_CSS = """
@@ -71,26 +69,26 @@ class Question(Vertical):
     can_focus = True
 
     chosen = reactive(0)
-    """The choice that Enter takes."""
+    """Index of the choice that Enter selects."""
 
     class Answered(Message):
-        """The person has chosen."""
+        """The question was answered."""
 
         def __init__(self, question: "Question", value: str, text: str) -> None:
             super().__init__()
             self.question = question
             self.value = value
             self.text = text
-            """The reason, where one was asked for."""
+            """Content of the text field."""
 
     class Clicked(Message):
-        """The user has clicked on a choice; `QuestionApp` decides whether that counts."""
+        """A choice was clicked; `QuestionApp` decides whether that counts."""
 
         def __init__(self, question: "Question", number: int) -> None:
             super().__init__()
             self.question = question
             self.number = number
-            """Its place among the choices, from 0."""
+            """Index of the choice."""
 
     def __init__(
         self,
@@ -101,14 +99,13 @@ class Question(Vertical):
         preselected: str = "",
         escape: str = "",
     ) -> None:
-        """A question.
-
+        """
         Args:
-            title: what it is about; more than one line if need be.
+            title: the question, in one or more lines.
             choices: at least one.
-            detail: text of others, shown as it is, never as markup.
-            preselected: value of the choice that Enter takes at first; empty: the first one.
-            escape: value that Escape answers with; empty: it answers nothing here, and ends the turn.
+            detail: untrusted text, never parsed as markup.
+            preselected: value of the choice selected first; empty: the first choice.
+            escape: value of the answer that Escape gives; empty: Escape stops the turn.
         """
         super().__init__(classes="-waiting")
         self._title = visible(title)
@@ -116,68 +113,68 @@ class Question(Vertical):
         self._detail = detail
         self._escape = escape
         self._answered = False
-        self._before_hold = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
-        self.set_reactive(Question.chosen, self._before_hold)
+        self._before_point = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
+        self.set_reactive(Question.chosen, self._before_point)
         self.can_focus = False
 
     @property
     def answered(self) -> bool:
-        """Whether an answer was given; no key counts any more."""
+        """Whether it has been answered."""
         return self._answered
 
     @property
     def writing(self) -> bool:
-        """Whether a reason is being written, so that every character belongs to it."""
+        """Whether the text field is active."""
         return self.query_one(Input).has_class("-asked")
 
     @property
-    def place_of_keys(self) -> Widget:
-        """The widget that takes keys now."""
+    def key_target(self) -> Widget:
+        """The widget that handles keys."""
         return self.query_one(Input) if self.writing else self
 
-    def take_keys(self) -> None:
-        """Show that keys answer from now on."""
+    def open(self) -> None:
+        """Start to handle keys."""
         self.can_focus = True
         self.remove_class("-waiting")
         self._redraw()
 
-    def wait(self) -> None:
-        """Show that keys go elsewhere."""
+    def close(self) -> None:
+        """Stop handling keys."""
         self.can_focus = False
         self.add_class("-waiting")
         self._redraw()
 
-    def meaning(self, event: Key) -> Meaning:
-        """What a key means to the question while no reason is written."""
+    def meaning(self, event: Key) -> KeyMeaning:
+        """The meaning of a key while the text field is inactive."""
         if event.key == "tab":
-            return Meaning.TAB
+            return KeyMeaning.TAB
         if event.key == "enter":
-            return Meaning.ENTER
+            return KeyMeaning.ENTER
         if event.key in ("escape", "backspace", "ctrl+c"):
-            return Meaning.CANCEL
+            return KeyMeaning.CANCEL
         if not event.is_printable:
-            return Meaning.CONTROL
-        choice = self._meant_by(_folded(event))
+            return KeyMeaning.CONTROL
+        choice = self._choice_for(_folded(event))
         if choice is None:
-            return Meaning.TEXT
-        return Meaning.REASON if choice.asks and not choice.text else Meaning.ANSWER
+            return KeyMeaning.TEXT
+        return KeyMeaning.REASON if choice.asks and not choice.text else KeyMeaning.ANSWER
 
     def point_at(self, event: Key) -> None:
-        """Mark the choice that a key would take."""
-        if (choice := self._meant_by(_folded(event))) is not None:
-            self._before_hold, self.chosen = self.chosen, self._choices.index(choice)
+        """Mark the choice that a key selects."""
+        if (choice := self._choice_for(_folded(event))) is not None:
+            self._before_point, self.chosen = self.chosen, self._choices.index(choice)
 
     def point_back(self) -> None:
-        """Mark the choice that was marked before `point_at`."""
-        self.chosen = self._before_hold
+        """Undo `point_at`."""
+        self.chosen = self._before_point
 
     def scroll_page(self, direction: int) -> None:
-        """Show the page before (-1) or after (1) of what it is about."""
+        """Scroll the detail by a page, up (-1) or down (1)."""
         detail = self.query_one(VerticalScroll)
         (detail.scroll_page_down if direction > 0 else detail.scroll_page_up)(animate=False)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(can_focus=False):  # however much there is to say, the choices stay in sight
+        with VerticalScroll(can_focus=False):  # the choices stay visible
             yield Static(Content(self._title), markup=False, classes="title")
             if self._detail:
                 yield Static(self._detail, markup=False)
@@ -190,47 +187,47 @@ class Question(Vertical):
         self._redraw()
 
     def fit(self, rows: int) -> None:
-        """Leave room on a screen of so many rows for the choices, a reason, the prompt and the status line."""
+        """Limit the detail so that everything else fits into `rows`."""
         most = min(rows // 2, rows - len(self._choices) - ROWS_BESIDE)
-        for said in self.query(VerticalScroll):  # none before it has been composed
-            said.styles.max_height = max(2, most)
+        for detail in self.query(VerticalScroll):  # none before it is composed
+            detail.styles.max_height = max(2, most)
 
     def watch_chosen(self) -> None:
         self._redraw()
 
     def _redraw(self) -> None:
         if not self.is_attached or not self.query(".choices"):
-            return  # keys may move it before it has been composed
+            return  # keys may arrive before it is composed
         waiting = self.has_class("-waiting")
         lines = [_line(number, choice, self.chosen, waiting=waiting) for number, choice in enumerate(self._choices)]
         self.query_one(".choices", Static).update(Content("\n").join(lines))
         self.query_one(".keys", Static).update(WAITING if waiting else OPEN_ESCAPE if self._escape else OPEN)
 
     def press(self, event: Key) -> bool:
-        """Do what a key means; False: it means nothing here."""
+        """Handle a key; returns whether it has a meaning here."""
         if self._answered:
             return True
         if self.writing:
-            return self._key_of_the_reason(event)
+            return self._press_in_field(event)
         typed = _folded(event)
         if event.key in ("up", "down"):
             self.chosen = (self.chosen + (1 if event.key == "down" else -1)) % len(self._choices)
         elif event.key == "enter":
-            self._take(self._choices[self.chosen])
+            self._select(self._choices[self.chosen])
         elif event.key == "escape" and self._escape:
             self._finish(self._escape, "")
-        elif typed and (found := self._meant_by(typed)) is not None:
+        elif typed and (found := self._choice_for(typed)) is not None:
             self.chosen = self._choices.index(found)
-            self._take(found)
+            self._select(found)
         else:
             return False
         return True
 
-    def take(self, number: int) -> None:
-        """Do what Enter does on the choice at this place, from 0."""
+    def select(self, number: int) -> None:
+        """Select the choice at this index."""
         if not self._answered and not self.writing:
             self.chosen = number
-            self._take(self._choices[number])
+            self._select(self._choices[number])
 
     def on_click(self, event: Click) -> None:
         number = event.style.meta.get(CHOICE)
@@ -243,11 +240,11 @@ class Question(Vertical):
             event.stop()
             event.prevent_default()
 
-    def _key_of_the_reason(self, event: Key) -> bool:
-        """Keys while a reason is written; those that come before the field has the focus are not lost."""
+    def _press_in_field(self, event: Key) -> bool:
+        """Handle keys for the text field, also before it has the focus."""
         field = self.query_one(Input)
         if event.key == "escape":
-            self._ask_no_more()
+            self._hide_field()
         elif field.has_focus:
             return False
         elif event.key == "enter":
@@ -256,12 +253,12 @@ class Question(Vertical):
             field.insert_text_at_cursor(event.character)
         return True
 
-    def _meant_by(self, typed: str) -> Choice | None:
+    def _choice_for(self, typed: str) -> Choice | None:
         if typed.isdigit() and 1 <= int(typed) <= len(self._choices):
             return self._choices[int(typed) - 1]
         return next((choice for choice in self._choices if choice.key == typed), None)
 
-    def _take(self, choice: Choice) -> None:
+    def _select(self, choice: Choice) -> None:
         if not choice.asks:
             self._answer("")
             return
@@ -272,7 +269,7 @@ class Question(Vertical):
         field.add_class("-asked")
         field.focus()
 
-    def _ask_no_more(self) -> None:
+    def _hide_field(self) -> None:
         field = self.query_one(Input)
         field.remove_class("-asked")
         field.clear()
@@ -292,7 +289,6 @@ class Question(Vertical):
 
 
 def _line(number: int, choice: Choice, chosen: int, *, waiting: bool) -> Content:
-    """One choice, which can be clicked on."""
     key = f" ({choice.key})" if choice.key else ""
     points = number == chosen and not waiting
     label = visible(f"{'▸' if points else ' '} {number + 1} {choice.label}{key}")
@@ -301,5 +297,4 @@ def _line(number: int, choice: Choice, chosen: int, *, waiting: bool) -> Content
 
 
 def _folded(event: Key) -> str:
-    """The character of a key, in small letters and of usual width."""
     return unicodedata.normalize("NFKC", event.character or "").lower()

@@ -1,4 +1,4 @@
-"""An app with a prompt, whose questions do not take what is typed there."""
+"""An app with a prompt and questions that do not steal its keys."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,81 +14,80 @@ from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question import Question
 from harness.ui.app.terminal_app import TerminalApp
-from harness.ui.question_focus import Key, QuestionFocus, Target
+from harness.ui.question_focus import KeyMeaning, KeyTarget, QuestionFocus
 
 
 @dataclass
-class _Asked:
+class _OpenQuestion:
     """The question on the screen."""
 
     question: Question
     focus: QuestionFocus
     answered: asyncio.Future[tuple[str, str]]
     held: events.Key | None = None
-    """A letter of which the next moment tells whether it is an answer."""
+    """A letter that becomes an answer if no other key follows soon."""
 
 
 class QuestionApp(TerminalApp):
-    """Shows one question at a time, and sends each key where it belongs. See `question_focus` for the rule.
+    """Shows one question at a time and routes keys by the rules of `question_focus`.
 
-    All keys come by here in the order in which they were typed, so that a burst is not torn apart by a focus that
-    moves in the middle of it.
+    All keys pass through here in order, so that a moving focus cannot split a burst of keys.
     """
 
     prompt: PromptArea
-    """Where the user types."""
+    """The prompt."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        """`clock` gives the seconds that events are stamped with."""
+        """`clock` returns the time that events are stamped with."""
         super().__init__()
         self._clock = clock
-        self._asked: _Asked | None = None
+        self._asked: _OpenQuestion | None = None
         self._one_at_a_time = asyncio.Lock()
         self._alarm: Timer | None = None
         self._pressed_at = 0.0
-        """When a mouse button was pressed last. A click has a later time, that at which it was handled."""
+        """Time of the last mouse press. A click carries the time at which it was handled."""
 
     @property
-    def above_question(self) -> Widget:
-        """The widget below which a question stands."""
+    def widget_above_question(self) -> Widget:
+        """The widget above a question."""
         raise NotImplementedError
 
     @property
     def asking(self) -> bool:
-        """Whether a question is on the screen."""
+        """Whether a question is shown."""
         return self._asked is not None
 
     @property
     def answering(self) -> bool:
-        """Whether a question takes the keys."""
+        """Whether a question handles keys."""
         return self._asked is not None and self._asked.focus.open
 
     def on_mount(self) -> None:
-        self.app_resume_signal.subscribe(self, lambda _: self._shown())  # an editor had the screen meanwhile
+        self.app_resume_signal.subscribe(self, lambda _: self._shown())  # after an editor
 
     def on_resize(self, event: events.Resize) -> None:
         if self._asked is not None:
             self._asked.question.fit(event.size.height)
 
     def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
-        self._wake_up_in_time()  # the key that emptied the prompt has done so only now
+        self._schedule()  # the prompt may be empty now
 
     # ── one question ────────────────────────────────────────────────────────────────────────────
 
-    async def put(self, question: Question) -> tuple[str, str]:
-        """Show a question until it is answered; gives the value and the text."""
+    async def ask(self, question: Question) -> tuple[str, str]:
+        """Show a question until it is answered; returns value and text of the answer."""
         async with self._one_at_a_time:
             answered: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
-            self._asked = _Asked(question, QuestionFocus(self._clock()), answered)
+            self._asked = _OpenQuestion(question, QuestionFocus(self._clock()), answered)
             try:
-                await self.screen_stack[0].mount(question, after=self.above_question)
+                await self.screen_stack[0].mount(question, after=self.widget_above_question)
                 self.call_after_refresh(self._shown)
                 return await answered
             finally:
                 self._asked = None
-                self._ring_in(None)
+                self._set_alarm(None)
                 await question.remove()
-                self._focus(self._place_of_text)
+                self._focus(self._prompt_text)
 
     def on_question_answered(self, message: Question.Answered) -> None:
         asked = self._asked
@@ -99,19 +98,19 @@ class QuestionApp(TerminalApp):
         asked = self._asked
         if asked is None or asked.question is not message.question or not asked.focus.may_click(self._pressed_at):
             return
-        self._resolve_held(asked, Target.PROMPT)
+        self._resolve_held(asked, KeyTarget.PROMPT)
         if not asked.focus.open:
             asked.focus.opened(self._clock())
-            asked.question.take_keys()
+            asked.question.open()
         asked.focus.release()
-        asked.question.take(message.number)
-        self._focus(asked.question.place_of_keys)
-        self._wake_up_in_time()
+        asked.question.select(message.number)
+        self._focus(asked.question.key_target)
+        self._schedule()
 
-    # ── when it takes keys ──────────────────────────────────────────────────────────────────────
+    # ── opening ──────────────────────────────────────────────────────────────────────
 
     def settle_question(self) -> None:
-        """Do what is due by now: let the question take keys, or a letter that is held answer."""
+        """Open the question, or let a held letter answer, if it is due."""
         asked, now = self._asked, self._clock()
         if asked is None:
             return
@@ -121,44 +120,41 @@ class QuestionApp(TerminalApp):
         due = asked.focus.opens_at(in_use=self._in_use)
         if asked.focus.held_until is not None and now >= asked.focus.held_until:
             asked.focus.release()
-            self._resolve_held(asked, Target.QUESTION)
+            self._resolve_held(asked, KeyTarget.QUESTION)
         elif due is not None and now >= due:
             asked.focus.opened(now)
-            asked.question.take_keys()
-            self._focus(asked.question.place_of_keys)
-        self._wake_up_in_time()
+            asked.question.open()
+            self._focus(asked.question.key_target)
+        self._schedule()
 
     def _shown(self) -> None:
-        """The question can be seen from now on, if nothing hides it: its moment begins anew."""
         if self._asked is not None:
             self._asked.focus.covered(self._clock())
             self._close(self._asked)
-            self._wake_up_in_time()
+            self._schedule()
 
-    def _close(self, asked: _Asked) -> None:
-        asked.question.wait()
-        self._focus(self._place_of_text)
+    def _close(self, asked: _OpenQuestion) -> None:
+        asked.question.close()
+        self._focus(self._prompt_text)
 
-    def _wake_up_in_time(self) -> None:
+    def _schedule(self) -> None:
         due = None
         if self._asked is not None:
             focus = self._asked.focus
             due = focus.opens_at(in_use=self._in_use) if focus.held_until is None else focus.held_until
-        self._ring_in(None if due is None else max(due - self._clock(), 0.01))
+        self._set_alarm(None if due is None else max(due - self._clock(), 0.01))
 
-    def _ring_in(self, seconds: float | None) -> None:
+    def _set_alarm(self, seconds: float | None) -> None:
         if self._alarm is not None:
             self._alarm.stop()
         self._alarm = None if seconds is None else self.set_timer(seconds, self.settle_question)
 
     @property
     def _covered(self) -> bool:
-        """A page or a list hides the question and takes the keys."""
         return len(self.screen_stack) > 1
 
     @property
     def _in_use(self) -> bool:
-        """There is something in the prompt that is not finished."""
         return self.prompt.display and (not self.prompt.empty or self.prompt.searching)
 
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
@@ -167,85 +163,83 @@ class QuestionApp(TerminalApp):
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
             self._pressed_at = event.time
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            if self._passes_list(event):
+            if self._bypass_picker(event):
                 return
             if self._asked is not None and self._covered:
                 self._shown()
-            elif self._asked is not None and not self._goes_on(event, self._asked):
+            elif self._asked is not None and not self._route(event, self._asked):
                 return
         await super().on_event(event)
 
-    def _passes_list(self, event: events.Key | events.Paste) -> bool:
-        """Give an event to the prompt although a list is open above it, if it belongs to what is typed there."""
-        picker, text = self.screen, self._place_of_text
+    def _bypass_picker(self, event: events.Key | events.Paste) -> bool:
+        """Forward an event to the prompt if it belongs to text typed before a list appeared."""
+        picker, text = self.screen, self._prompt_text
         keys_of_both = isinstance(event, events.Key) and event.key in ("escape", "ctrl+c")
         if not isinstance(picker, Picker) or text is None or keys_of_both or not picker.meant_for_prompt(event):
             return False
         text._forward_event(event)
         return True
 
-    def _goes_on(self, event: events.Key | events.Paste, asked: _Asked) -> bool:
-        """Move the focus to where an event belongs; False: it was used, or is held."""
+    def _route(self, event: events.Key | events.Paste, asked: _OpenQuestion) -> bool:
+        """Focus the target of an event; returns False if it was handled here or is held."""
         question = asked.question
         already_answered = question.answered
         if already_answered:
-            self._focus(self._place_of_text)
+            self._focus(self._prompt_text)
             return True
         key = self._meaning(event, question)
-        if asked.focus.open and question.writing and key is not Key.TAB:
-            self._focus(question.place_of_keys)
+        if asked.focus.open and question.writing and key is not KeyMeaning.TAB:
+            self._focus(question.key_target)
             return True
         was_open = asked.focus.open
         route = asked.focus.key(key, event.time, in_use=self._in_use)
         if route.held is not None:
             self._resolve_held(asked, route.held)
         match route.key:
-            case Target.HELD if isinstance(event, events.Key):
+            case KeyTarget.HELD if isinstance(event, events.Key):
                 asked.held = event
                 question.point_at(event)
-            case Target.QUESTION if question.answered and key is Key.CONTROL:
-                self._focus(self._place_of_text)  # the letter before it has answered, and this is about something else
-            case Target.QUESTION:
+            case KeyTarget.QUESTION if question.answered and key is KeyMeaning.CONTROL:
+                self._focus(self._prompt_text)  # the letter before it was the answer
+            case KeyTarget.QUESTION:
                 if isinstance(event, events.Key) and self._press(asked, event):
                     return False
-            case Target.NOBODY if not was_open:
-                pass  # the question opens as soon as it may
+            case KeyTarget.NONE if not was_open:
+                pass  # the question opens when its grace period ends
             case _:
                 self._close(asked)
-        self._wake_up_in_time()
-        return route.key in (Target.QUESTION, Target.PROMPT)
+        self._schedule()
+        return route.key in (KeyTarget.QUESTION, KeyTarget.PROMPT)
 
-    def _meaning(self, event: events.Key | events.Paste, question: Question) -> Key:
-        key = Key.TEXT if isinstance(event, events.Paste) else question.meaning(event)
-        if key is Key.TAB and self.prompt.display and self.prompt.completing:
-            return Key.CONTROL  # takes what is offered there
-        if key is Key.TEXT and not self.prompt.display:
-            return Key.CONTROL  # there is no text that it could belong to
+    def _meaning(self, event: events.Key | events.Paste, question: Question) -> KeyMeaning:
+        key = KeyMeaning.TEXT if isinstance(event, events.Paste) else question.meaning(event)
+        if key is KeyMeaning.TAB and self.prompt.display and self.prompt.completing:
+            return KeyMeaning.CONTROL  # accepts a completion
+        if key is KeyMeaning.TEXT and not self.prompt.display:
+            return KeyMeaning.CONTROL  # there is no prompt to type into
         return key
 
-    def _resolve_held(self, asked: _Asked, target: Target) -> None:
-        """Let the letter that was held go its way."""
+    def _resolve_held(self, asked: _OpenQuestion, target: KeyTarget) -> None:
+        """Deliver the held letter."""
         held, asked.held = asked.held, None
         if held is None:
             return
-        if target is Target.QUESTION:
+        if target is KeyTarget.QUESTION:
             self._press(asked, held)
         else:
             asked.question.point_back()
-            if target is Target.PROMPT and self._place_of_text is not None:
-                self._place_of_text._forward_event(held)
+            if target is KeyTarget.PROMPT and self._prompt_text is not None:
+                self._prompt_text._forward_event(held)
 
-    def _press(self, asked: _Asked, event: events.Key) -> bool:
-        """Let a key do its work at once: what is typed behind it may be there already, and belong to a reason."""
+    def _press(self, asked: _OpenQuestion, event: events.Key) -> bool:
         used = asked.question.press(event)
-        self._focus(asked.question.place_of_keys)
+        self._focus(asked.question.key_target)
         return used
 
     @property
-    def _place_of_text(self) -> Widget | None:
+    def _prompt_text(self) -> Widget | None:
         return self.prompt.query_one(PromptText) if self.prompt.display else None
 
     def _focus(self, widget: Widget | None) -> None:
-        """At once, unlike `Widget.focus`: the next key may be there already."""
         if self.is_running:
             self.screen_stack[0].set_focus(widget)

@@ -1,7 +1,7 @@
-"""Text colours that can be read on every background of the app, whatever the theme.
+"""Readable text colours in every theme.
 
-A theme of Textual gives its colours for text as tints of its main colours; in a light theme some are too pale
-(WCAG 2.1, 1.4.3 wants a contrast of 4.5 : 1). Such a colour is moved towards black or white until it is not.
+Some light themes of Textual have text colours with less contrast than WCAG 2.1 asks for (4.5 : 1, section 1.4.3).
+These are blended with black or white until they have enough.
 """
 
 from collections.abc import Mapping
@@ -10,24 +10,23 @@ from textual.app import App
 from textual.color import BLACK, WHITE, Color
 
 LEAST_CONTRAST = 4.5
-"""Of text to what is behind it (https://www.w3.org/TR/WCAG21/#contrast-minimum)."""
+"""Text to background (https://www.w3.org/TR/WCAG21/#contrast-minimum)."""
 BACKGROUNDS = ("background", "surface")
 TEXTS = ("accent", "text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success")
 STEP = 0.02
 
 
 class ReadableColours(App[int]):
-    """An app whose text colours can be read in every theme."""
+    """An app with readable text colours in every theme."""
 
     def get_css_variables(self) -> dict[str, str]:
-        """The colours of the theme, those of text with enough contrast."""
+        """The colours of the theme, with enough contrast for text."""
         self.theme_variables = readable(super().get_css_variables())
         return self.theme_variables
 
 
 def readable(variables: Mapping[str, str]) -> dict[str, str]:
-    """The colours of a theme, those of text moved away from the backgrounds as far as it takes; the colours of a theme
-    that leaves them to the terminal stay as they are."""
+    """The colours of a theme with enough contrast for text. ANSI colours of the terminal are unchanged."""
     found = dict(variables)
     backgrounds = [Color.parse(variables[name]) for name in BACKGROUNDS]
     if any(colour.ansi is not None for colour in backgrounds):
@@ -50,8 +49,7 @@ def _moved(colour: Color, backgrounds: list[Color]) -> Color:
 
 
 def contrast(one: Color, other: Color) -> float:
-    """How much two colours differ for the eye: 1 not at all, 21 as black and white
-    (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio)."""
+    """Contrast of two colours, 1 to 21 (https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio)."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

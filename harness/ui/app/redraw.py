@@ -1,7 +1,7 @@
-"""When to draw: soon after a change, never more often than it can be afforded, once a second while something moves.
+"""Schedules drawing: soon after a change, with bounded processor time, once a second during a countdown.
 
-Nothing ticks by itself. Each timer fires once and is set only because something changed, or because what is shown
-changes with time: a countdown, or how long a tool has been running (terminal §5).
+There is no periodic timer. Each timer fires once and is set after a change, or while something on the screen depends on
+the time.
 """
 
 from collections.abc import Callable
@@ -9,36 +9,32 @@ from time import monotonic, thread_time
 from typing import Protocol
 
 AT_ONCE_S = 0.005
-"""A timer of Textual cannot wait for nothing; this is what somebody who looks takes for at once."""
+"""Shortest delay; Textual timers cannot be zero."""
 SOONEST_S = 0.1
-"""Seconds between two drawings at least: text streams smoothly, and a storm of events costs no more than a few."""
+"""Least seconds between two drawings of the conversation."""
 PANEL_S = 0.25
-"""The same for the panel."""
+"""Least seconds between two drawings of the panel."""
 SHARE = 8
-"""Nothing is drawn again before this many times the processor time that was used since it was drawn. What is counted
-is that of the whole loop, because most of a drawing happens later, when Textual lays out and paints."""
+"""The next drawing waits this many times the processor time used since the last one. The time of the whole loop counts,
+because Textual lays out and paints later."""
 LATEST_S = 0.5
-"""Unless that would be later than this."""
+"""Longest such wait in seconds."""
 
 
 class Timer(Protocol):
-    """What was set and has not fired."""
+    """A timer of Textual."""
 
-    def stop(self) -> None:
-        """Do not call back."""
-        ...
+    def stop(self) -> None: ...
 
 
 class HasTimers(Protocol):
-    """An app, as far as it is needed here."""
+    """An app of Textual."""
 
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> Timer:
-        """Call back once, after `delay` seconds."""
-        ...
+    def set_timer(self, delay: float, callback: Callable[[], None]) -> Timer: ...
 
 
 class _Pace:
-    """How often one thing is drawn."""
+    """The rate of one kind of drawing."""
 
     def __init__(self, soonest_s: float, clock: Callable[[], float], used: Callable[[], float]) -> None:
         self._soonest_s = soonest_s
@@ -48,19 +44,17 @@ class _Pace:
         self._used_then = used()
 
     def draws(self) -> None:
-        """It is drawn now."""
         self._drawn_at = self._clock()
         self._used_then = self._used()
 
     @property
     def wait_s(self) -> float:
-        """Seconds until it may be drawn again, as far as that is known yet."""
         wanted = min(SHARE * (self._used() - self._used_then), LATEST_S)
         return self._drawn_at + max(self._soonest_s, wanted) - self._clock()
 
 
-class Refreshing:
-    """Calls one function to draw the conversation and one to draw the panel."""
+class RedrawScheduler:
+    """Decides when the conversation and the panel are drawn."""
 
     def __init__(
         self,
@@ -75,11 +69,11 @@ class Refreshing:
         """
         Args:
             timers: the app.
-            draw_chat: draws what changed in the conversation.
+            draw_chat: draws changes of the conversation.
             draw_panel: draws the panel and the status line.
-            moving: seconds until what is shown changes by itself; None: it does not.
-            clock: seconds that only grow.
-            used: seconds of processor time that the loop has taken.
+            moving: seconds until the shown times change; None: there are none.
+            clock: a monotonic clock.
+            used: processor time of the loop in seconds.
         """
         self._timers = timers
         self._draw_chat = draw_chat
@@ -92,14 +86,14 @@ class Refreshing:
         self._panel_pace = _Pace(PANEL_S, clock, used)
 
     def changed(self) -> None:
-        """Something happened; it will be drawn."""
+        """Draw soon."""
         if self._chat_due is None:
             self._chat_due = self._timers.set_timer(max(AT_ONCE_S, self._chat_pace.wait_s), self._chat)
         if self._panel_due is None:
             self._panel_due = self._timers.set_timer(max(AT_ONCE_S, self._panel_pace.wait_s), self._panel)
 
     def at_once(self) -> None:
-        """Draw both now: a person has asked to see something else."""
+        """Draw both now."""
         for timer in (self._chat_due, self._panel_due):
             if timer is not None:
                 timer.stop()
@@ -107,7 +101,7 @@ class Refreshing:
         self._drawn_panel()
 
     def stop(self) -> None:
-        """Draw no more."""
+        """Cancel all drawing."""
         for timer in (self._chat_due, self._panel_due, self._tick):
             if timer is not None:
                 timer.stop()

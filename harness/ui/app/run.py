@@ -1,6 +1,6 @@
-"""The app from its first paint to the line that says how to go on.
+"""Runs the app, from the first paint to the command that resumes the session.
 
-Whatever happens, the terminal is given back first, and what there is to say is said after that.
+The terminal is always restored before anything is printed.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, TextIO
 
 from harness.base.threads import in_thread
 from harness.ui.app.app import HarnessApp
-from harness.ui.app.terminal_driver import give_up
+from harness.ui.app.terminal_driver import discard_output
 
 if TYPE_CHECKING:
-    from harness.settings import Loaded, Settings
+    from harness.settings import LoadedSettings, Settings
     from harness.ui.app.controller import Controller
 
 
-class PlainWanted(Exception):  # noqa: N818 (no error: another front end is asked for)
-    """A settings file asks for lines only."""
+class PlainRequested(Exception):  # noqa: N818 (not an error)
+    """The settings ask for the plain front end."""
 
 
 def converse(options: Namespace, flags: Mapping[str, object], err: TextIO) -> int:
     """Run the app as the command line asks for; returns the exit code. Raises HarnessError, or PlainWanted."""
-    app = HarnessApp(partial(_begin, options, flags))
+    app = HarnessApp(partial(_open, options, flags))
     return asyncio.run(_run(app, err))
 
 
@@ -39,49 +39,49 @@ async def _run(app: HarnessApp, err: TextIO) -> int:
         if controller is not None:
             await controller.aclose()
     if controller is not None and controller.worth_resuming:
-        _say(f"resume with: harness --resume {controller.worth_resuming}", err)
+        _print(f"resume with: harness --resume {controller.worth_resuming}", err)
     return code
 
 
-def _say(text: str, err: TextIO) -> None:
+def _print(text: str, err: TextIO) -> None:
     try:
         print(text, file=err)
-    except OSError:  # the terminal went away after the app had drawn the last time
-        give_up(err)
+    except OSError:  # the terminal has gone
+        discard_output(err)
 
 
-async def _begin(options: Namespace, flags: Mapping[str, object], app: HarnessApp) -> "Controller":
-    """Import what is heavy, read the settings, open the session."""
-    loaded, reread, log, said = await in_thread(partial(_prepared, options, flags))
+async def _open(options: Namespace, flags: Mapping[str, object], app: HarnessApp) -> "Controller":
+    """Load settings and agent, and open the session."""
+    loaded, reread, log, text = await in_thread(partial(_load, options, flags))
     from harness.session import Opening
     from harness.ui.app.controller import Controller
 
     controller = Controller(app, loaded, reread, log)
     app.controller = controller
     resume = "latest" if options.go_on else options.resume
-    await controller.begin(Opening(resume or None, options.fork_session), choose=resume == "", said=said)
+    await controller.start(Opening(resume or None, options.fork_session), choose=resume == "", text=text)
     if options.prompt:
         controller.submit(options.prompt)
     return controller
 
 
-def _prepared(
+def _load(
     options: Namespace, flags: Mapping[str, object]
-) -> "tuple[Loaded, Callable[[], Settings], logging.Logger, str]":
-    """Everything that takes its time and needs no screen. Runs in a thread, behind the first paint."""
+) -> "tuple[LoadedSettings, Callable[[], Settings], logging.Logger, str]":
+    """Load everything that needs no screen. Runs in a thread after the first paint."""
     import os
 
     from harness.settings import current_folder, load
     from harness.settings.logs import open_log
-    from harness.ui.app import controller  # noqa: F401 (imported here, so that it costs the loop nothing)
+    from harness.ui.app import controller  # noqa: F401 (imported in this thread)
 
     here = current_folder()
     loaded = load(flags, os.environ, here).require_answer()
     if loaded.settings.plain:
-        raise PlainWanted
-    said = io.StringIO()
-    log = open_log(loaded.settings, said)
-    return loaded, partial(_settings, flags, here), log, said.getvalue()
+        raise PlainRequested
+    notices = io.StringIO()
+    log = open_log(loaded.settings, notices)
+    return loaded, partial(_settings, flags, here), log, notices.getvalue()
 
 
 def _settings(flags: Mapping[str, object], here: Path) -> "Settings":

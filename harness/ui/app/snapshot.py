@@ -1,4 +1,4 @@
-"""A picture of one moment of a session: the same views as live, drawn without a terminal."""
+"""SVG snapshots of a session, drawn by the live views without a terminal."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,24 @@ from textual.content import Content
 
 from harness.base.errors import HarnessError
 from harness.session import Record
-from harness.ui.app.entry_view import EntryDrawing
-from harness.ui.app.panel_view import PanelView
+from harness.ui.app.menu import known_theme
+from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, PanelView, SplitView
 from harness.ui.app.readable_colours import ReadableColours
-from harness.ui.app.screen_commands import known_theme
-from harness.ui.app.split_view import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.views import EntryRenderer
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import panel_content
 from harness.ui.transcript.fold import Transcript
 
 SETTLED_S = 0.04
-"""Seconds after which a screen that is still the same does not change any more: two frames of Textual's."""
+"""Seconds without a change after which the screen is settled: two frames of Textual."""
 
 
-class Still(ReadableColours):
-    """Conversation and panel, or the panel alone, as they were after some records."""
+class SnapshotApp(ReadableColours):
+    """Conversation and panel, or the panel only, after some records."""
 
     CSS = (
-        STAGE_CSS
+        SPLIT_CSS
         + """
     Screen { layout: vertical; }
     Screen > PanelView { height: 1fr; }
@@ -40,55 +39,57 @@ class Still(ReadableColours):
         self._transcript = Transcript()
         self._fold = PanelFold()
         for record in records:
-            self._transcript.see(record.event, record.at)
-            self._fold.see(record.event, record.at)
+            self._transcript.on_event(record.event, record.at)
+            self._fold.on_event(record.event, record.at)
         self._session = name
         if theme:
             self.theme = known_theme(theme, sorted(self.available_themes))
 
     def compose(self) -> ComposeResult:
-        yield PanelView() if self._panel_only else Stage()
+        yield PanelView() if self._panel_only else SplitView()
         yield StatusLine()
 
     def on_mount(self) -> None:
         panel = self._fold.now
-        self.query_one(PanelView).use(self._drawn)
-        for stage in self.query(Stage):
-            stage.chat.use(EntryDrawing(lambda: panel.at))
-            stage.chat.update(self._transcript.entries)
-        self.query_one(StatusLine).tell(Status((self._session, f"turn {panel.turn}", f"step {panel.step}")))
+        self.query_one(PanelView).set_renderer(self._drawn)
+        for split_view in self.query(SplitView):
+            split_view.chat.set_renderer(EntryRenderer(lambda: panel.at))
+            split_view.chat.update(self._transcript.entries)
+        self.query_one(StatusLine).show(Status((self._session, f"turn {panel.turn}", f"step {panel.step}")))
 
     def _drawn(self, columns: int, rows: int) -> Content:
         panel = self._fold.now
         return panel_content(panel, columns, rows, panel.at)
 
 
-async def picture(
+async def snapshot_svg(
     records: Sequence[Record], name: str, *, columns: int, rows: int, theme: str = "", panel_only: bool = False
 ) -> str:
-    """The moment after `records` as an SVG of so many columns and rows.
+    """The screen after `records` as an SVG.
 
     Args:
-        records: what had happened by then, oldest first.
-        name: what the status line calls it.
-        theme: one of Textual's themes; empty: the default one.
+        records: oldest first.
+        name: shown in the status line.
+        columns: width of the screen.
+        rows: height of the screen.
+        theme: a theme of Textual; empty: the default.
         panel_only: without the conversation.
 
-    Raises HarnessError for a theme that does not exist.
+    Raises HarnessError for an unknown theme.
     """
-    app = Still(records, name, theme=theme, panel_only=panel_only)
+    app = SnapshotApp(records, name, theme=theme, panel_only=panel_only)
     async with app.run_test(size=(columns, rows)) as pilot:
         await pilot.pause()
         before, drawn = "", app.export_screenshot(title=f"harness · {name}")
-        while drawn != before:  # what stands there first moves once more when all heights are known
+        while drawn != before:  # the layout changes once more when all heights are known
             await pilot.pause(SETTLED_S)
             before, drawn = drawn, app.export_screenshot(title=f"harness · {name}")
         return drawn
 
 
-def size_of(text: str) -> tuple[int, int]:
+def parse_size(text: str) -> tuple[int, int]:
     """Columns and rows in a text such as "120x36". Raises HarnessError."""
     columns, _, rows = text.lower().partition("x")
     if not (columns.isdecimal() and rows.isdecimal() and 20 <= int(columns) <= 400 and 5 <= int(rows) <= 200):
-        raise HarnessError(f"{text!r} is no size; give columns and rows, for example 120x36.")
+        raise HarnessError(f"{text!r} is not a size; give columns and rows, for example 120x36.")
     return int(columns), int(rows)

@@ -1,4 +1,4 @@
-"""The line at the bottom: who answers, who may do what, how full, how much, and what can be pressed."""
+"""The status line: model, permissions, context, cost, and keys."""
 
 from dataclasses import dataclass
 
@@ -13,17 +13,17 @@ BETWEEN = " · "
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the line says. Facts are words, most important first."""
+    """Content of the status line; facts and keys are sorted by importance."""
 
     facts: tuple[str, ...] = ()
     warning: str = ""
-    """Said instead of the keys, in the colour of a warning; for a moment, or as long as it is true."""
+    """Shown instead of the keys."""
     keys: tuple[tuple[str, str], ...] = ()
-    """Keys and what they do, most important first."""
+    """Keys and their descriptions."""
 
 
 class StatusLine(Static):
-    """One row. What does not fit is left out from the end, never cut in the middle of a word."""
+    """One row; facts that do not fit are left out."""
 
     DEFAULT_CSS = """
     StatusLine {
@@ -37,8 +37,8 @@ class StatusLine(Static):
         super().__init__(markup=False, id=id)
         self._status = Status()
 
-    def tell(self, status: Status) -> None:
-        """Say this from now on; nothing is drawn when it is what is said already."""
+    def show(self, status: Status) -> None:
+        """Show this status."""
         if status != self._status:
             self._status = status
             self._redraw()
@@ -51,9 +51,9 @@ class StatusLine(Static):
 
 
 def line(status: Status, columns: int) -> Content:
-    """The line in `columns` cells. The first fact is always there, then keys or warning, then as many facts as fit.
+    """The line in `columns` cells: the first fact, keys or warning, and as many further facts as fit.
 
-    Where there is no room for two things a warning stands alone, else the first fact.
+    Without room for both, a warning is preferred to the first fact, and the first fact to keys.
     """
     right = _right(status, columns)
     facts = list(status.facts)

@@ -1,28 +1,30 @@
-"""What every app of ours does: a stage and its keys, and a terminal that is given back whatever happens."""
+"""The base of the apps: a split view with its keys, and a terminal that is always restored."""
 
 import asyncio
 import signal
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Offset, Spacing
 from textual.screen import Screen
+from textual.selection import SelectEnd, Selection, SelectState
+from textual.widget import Widget
 
-from harness.ui.app.column_screen import ColumnScreen
-from harness.ui.app.full_panel import FullPanel
+from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, FullPanel, PanelView, SplitView
 from harness.ui.app.readable_colours import ReadableColours
-from harness.ui.app.split_view import BREAKPOINTS, STAGE_CSS, Stage
 from harness.ui.app.terminal_driver import TerminalDriver
 
-HEEDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-"""Signals that would end the process with the terminal as it is (terminal §4); the app ends itself instead."""
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+"""Signals that quit the app, so that the terminal is restored."""
 
 
 class TerminalApp(ReadableColours):
-    """An app with a stage. Ends with an exit code; what it failed with is raised by who ran it."""
+    """An app with a SplitView. `run_to_end` returns its exit code or raises its error."""
 
-    CSS = STAGE_CSS + "PromptArea { padding: 0 1; }"
+    CSS = SPLIT_CSS + "PromptArea { padding: 0 1; }"
     ENABLE_COMMAND_PALETTE = False
     PAUSE_GC_ON_SCROLL = True
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
@@ -40,65 +42,64 @@ class TerminalApp(ReadableColours):
     def __init__(self) -> None:
         super().__init__()
         self.failure: BaseException | None = None
-        """What ended the app although nobody wanted it to; raised again once the terminal is back."""
+        """The error that ended the app; raised once the terminal is restored."""
         self._hung_up = False
 
     def get_default_screen(self) -> Screen[None]:
-        """A screen whose columns are selected apart."""
+        """A screen that selects text within one column."""
         return ColumnScreen(id="_default")
 
     def get_driver_class(self) -> type[Driver]:
-        """Where Textual would draw on a terminal, a driver that survives the terminal."""
+        """On a terminal, a driver that survives its loss."""
         chosen = super().get_driver_class()
         return TerminalDriver if chosen is LinuxDriver else chosen
 
     def on_mount(self) -> None:
-        # After Ctrl+Z and fg the terminal is empty, and Textual draws only what it takes for changed.
+        # After Ctrl+Z and fg the terminal is empty, but Textual draws changes only.
         self.app_resume_signal.subscribe(self, lambda _: self.call_after_refresh(self.action_repaint))
 
     @property
-    def stage(self) -> Stage:
+    def split_view(self) -> SplitView:
         """Conversation and panel."""
-        return self.screen_stack[0].query_one(Stage)
+        return self.screen_stack[0].query_one(SplitView)
 
     def redraw_full_panel(self) -> None:
-        """What the panel shows has changed; it may be on the whole screen."""
+        """Draw the full-screen panel again if it is open."""
         if isinstance(self.screen, FullPanel):
             self.screen.redraw()
 
     def fail(self, error: BaseException) -> None:
-        """End, and let the one who ran the app raise this."""
+        """Quit with an error."""
         self.failure = error
         self.exit(1)
 
-    def signalled(self, number: int) -> None:
-        """A signal asks the program to end."""
+    def on_signal(self, number: int) -> None:
+        """Quit because of a signal."""
         self.exit(128 + number)
 
     async def run_to_end(self) -> int:
-        """Run the app; returns its exit code, or raises what it failed with."""
+        """Run the app; returns its exit code, or raises its error."""
         loop = asyncio.get_running_loop()
-        for number in HEEDED:
-            loop.add_signal_handler(number, self._heed, number)
+        for number in SIGNALS:
+            loop.add_signal_handler(number, self._receive, number)
         try:
             code = await self.run_async()
         finally:
-            for number in HEEDED:
+            for number in SIGNALS:
                 loop.remove_signal_handler(number)
         if self.failure is not None:
             raise self.failure
         return code or 0
 
-    def _heed(self, number: int) -> None:
+    def _receive(self, number: int) -> None:
         if number == signal.SIGHUP:
             if self._hung_up:
-                return  # the system tells of a terminal that has gone, and so does the first write that fails
+                return  # sent by the system, and again after the first failed write
             self._hung_up = True
-        with self._context():  # a signal arrives outside of every message
-            self.signalled(number)
+        with self._context():  # signals arrive outside of message handlers
+            self.on_signal(number)
 
     def _fatal_error(self) -> None:
-        """A handler of the app failed: give the terminal back; the command line says it in one sentence."""
         self.failure = self._exception
         self._close_messages_no_wait()
 
@@ -108,17 +109,57 @@ class TerminalApp(ReadableColours):
         self.refresh(repaint=True, layout=True)
 
     def action_expand(self) -> None:
-        self.stage.chat.expand_all()
+        self.split_view.chat.expand_all()
 
     def action_panel(self) -> None:
-        self.stage.toggle_panel()
+        self.split_view.toggle_panel()
 
     def action_scroll(self, direction: int) -> None:
-        chat = self.stage.chat
+        chat = self.split_view.chat
         (chat.scroll_page_down if direction > 0 else chat.scroll_page_up)(animate=False)
 
     def action_first(self) -> None:
-        self.stage.chat.scroll_home(animate=False)
+        self.split_view.chat.scroll_home(animate=False)
 
     def action_newest(self) -> None:
-        self.stage.chat.follow()
+        self.split_view.chat.follow()
+
+
+INSIDE = Spacing(0, 1, 0, 1)
+"""Cells at the sides of a column without text."""
+
+
+class ColumnScreen(Screen[None]):
+    """A screen on which a selection stays in the column where it began.
+
+    Textual selects in reading order across the common ancestor of both ends. With columns, that would include the other
+    column as soon as the pointer leaves the text.
+    """
+
+    def validate__select_state(self, state: SelectState | None) -> SelectState | None:
+        """End a drag that left its column at the nearest cell inside."""
+        column = None if state is None else column_of(state.start.content_widget or state.start.container)
+        if state is None or state.end is None or column is None:
+            return state
+        region = column.scrollable_content_region.shrink(INSIDE)
+        if not region or column in (state.end.content_widget or state.end.container).ancestors_with_self:
+            return state
+        x, y = state.screen_offset
+        nearest = Offset(min(max(x, region.x), region.right - 1), min(max(y, region.y), region.bottom - 1))
+        widget, offset = self.get_widget_and_offset_at(*nearest)
+        found = widget is not None and offset is not None and column in widget.ancestors_with_self
+        return state.update_end(nearest, SelectEnd(column, widget if found else None, offset if found else None))
+
+    def validate_selections(self, selections: dict[Widget, Selection]) -> dict[Widget, Selection]:
+        """Remove other columns from the selection."""
+        state = self._select_state
+        column = None if state is None else column_of(state.start.content_widget or state.start.container)
+        if column is None:
+            return selections
+        return {widget: chosen for widget, chosen in selections.items() if column in widget.ancestors_with_self}
+
+
+def column_of(widget: Widget) -> Widget | None:
+    """The column of a widget; None for others such as the status line."""
+    above = (one for one in widget.ancestors_with_self if isinstance(one, VerticalScroll | PanelView))
+    return next(above, None)

@@ -1,7 +1,7 @@
-"""A terminal that can go away: its window is closed, its connection is lost.
+"""A driver that survives the loss of its terminal, such as a closed window.
 
-Textual's writing thread ends at the first error, and then the app waits for ever for that thread to take more. So the
-app is given a file that survives its terminal.
+Textual's writer thread ends at the first error, and the app would then wait for it forever. So the app writes to a file
+object that swallows the error.
 """
 
 import os
@@ -15,32 +15,30 @@ from textual.drivers.linux_driver import LinuxDriver
 
 
 class TerminalDriver(LinuxDriver):
-    """Draws on a terminal as long as there is one."""
+    """Draws on a terminal while there is one."""
 
     def __init__(
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         if sys.__stderr__ is not None:
-            self._file = cast(TextIOWrapper, Enduring(sys.__stderr__))
+            self._file = cast(TextIOWrapper, TerminalStream(sys.__stderr__))
 
     def _sigcont_application(self, *_: object) -> None:
-        """Draw again after Ctrl+Z, and only then: SIGCONT comes with SIGHUP too, and to a program that never stopped.
-
-        Textual would start a second thread for keys and one for writing, and wait for the first ones for ever.
-        """
+        """Resume after Ctrl+Z only. SIGCONT also comes with SIGHUP; Textual would then start its threads a second time
+        and wait for the first ones forever."""
         if self._must_signal_resume:
             super()._sigcont_application()
 
 
-class Enduring:
-    """Standard error. Once it cannot be written any more, text goes nowhere, and the program hears SIGHUP."""
+class TerminalStream:
+    """Standard error; when it cannot be written, text is discarded and SIGHUP is sent to the program."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
 
     def write(self, text: str) -> int:
-        """Write, or lose the text."""
+        """Write or discard a text."""
         try:
             return self._file.write(text)
         except OSError:
@@ -48,14 +46,14 @@ class Enduring:
             return len(text)
 
     def flush(self) -> None:
-        """Send what was written on its way, or lose it."""
+        """Flush, or discard the buffer."""
         try:
             self._file.flush()
         except OSError:
             self._lose()
 
     def fileno(self) -> int:
-        """Number of the file."""
+        """The file descriptor."""
         return self._file.fileno()
 
     def isatty(self) -> bool:
@@ -63,15 +61,12 @@ class Enduring:
         return self._file.isatty()
 
     def _lose(self) -> None:
-        give_up(self._file)
+        discard_output(self._file)
         os.kill(os.getpid(), signal.SIGHUP)
 
 
-def give_up(terminal: TextIO) -> None:
-    """Let what is still said to a terminal that has gone, and to standard output, be said to nobody: that is no error.
-
-    Else the flush at exit would fail, and with it the exit code.
-    """
+def discard_output(terminal: TextIO) -> None:
+    """Redirect standard output and a lost terminal to the null device, so that the flush at exit does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for number in (sys.stdout.fileno(), terminal.fileno()):
         os.dup2(nowhere, number)

@@ -1,36 +1,69 @@
-"""The two views of one session: what is folded from its events, and what of it is drawn."""
+"""The two views of a session, conversation and panel: folds over its events, and their drawing."""
 
 import time
 from collections.abc import Callable, Sequence
 from math import ceil
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from harness.events import Event
-from harness.ui.app.entry_view import EntryDrawing
-from harness.ui.app.redraw import HasTimers, Refreshing
-from harness.ui.app.split_view import Stage
+from harness.ui.app.panel_view import SplitView
+from harness.ui.app.redraw import HasTimers, RedrawScheduler
+from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import is_calm, panel_content
-from harness.ui.panel.state import Panel, Phase
+from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import next_incident
 from harness.ui.panel.work_lines import changes_in
-from harness.ui.transcript.entries import Entry, Shown
+from harness.ui.transcript.content import entry_content, set_off
+from harness.ui.transcript.entries import AnswerEntry, Entry, TextEntry
 from harness.ui.transcript.fold import Transcript
 
+if TYPE_CHECKING:
+    from harness.ui.transcript.markdown import StreamedMarkdown
+
+
+class EntryRenderer:
+    """Draws entries. Of a streaming answer only the new text is parsed."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """`clock` returns Unix time, for running times."""
+        self._clock = clock
+        self._growing: StreamedMarkdown | None = None
+
+    def content(self, entry: Entry, columns: int, *, expanded: bool) -> Content:
+        """The entry in lines of at most `columns` cells."""
+        if isinstance(entry, AnswerEntry) and not entry.done:
+            return self._grown(entry.text, columns)
+        return entry_content(entry, columns, expanded=expanded, now=self._clock())
+
+    def _grown(self, text: str, columns: int) -> Content:
+        if self._growing is None:
+            from harness.ui.transcript.markdown import StreamedMarkdown  # with the first answer, not the first paint
+
+            self._growing = StreamedMarkdown()
+        self._growing.set(text)
+        return self._growing.content(columns)
+
+    def apart(self, above: Entry | None, below: Entry) -> bool:
+        """Whether a blank line separates two entries."""
+        return above is not None and set_off(above, below)
+
+
 Actions = Sequence[tuple[str, str]]
-"""Keys and what they do now."""
+"""Keys and their descriptions."""
 CALM_ROWS = 2
-"""Rows of the panel below the conversation when nothing on it needs a look."""
+"""Rows of the panel below the conversation while there is nothing to report."""
 
 
 class Views:
-    """Conversation and panel, fed with events."""
+    """Conversation and panel of one session."""
 
     def __init__(
         self,
         timers: HasTimers,
-        stage: Stage,
+        split_view: SplitView,
         actions: Callable[[Panel], Actions],
         redrawn: Callable[[Panel], None],
         *,
@@ -40,13 +73,13 @@ class Views:
         """
         Args:
             timers: the app.
-            stage: where both are drawn.
-            actions: what can be pressed now.
-            redrawn: called after the panel was drawn, with what is shown now.
-            clock: Unix time; for a recorded session that of the record.
-            moves: whether that time goes by; where it stands still there is nothing to draw again.
+            split_view: the widgets to draw on.
+            actions: returns the keys that the panel offers.
+            redrawn: called with the current state after the panel was drawn.
+            clock: Unix time; for a recorded session the time of the record.
+            moves: whether the clock is running; if not, times are not redrawn.
         """
-        self._stage = stage
+        self._split_view = split_view
         self._actions = actions
         self._redrawn = redrawn
         self._clock = clock
@@ -54,65 +87,64 @@ class Views:
         self.transcript = Transcript()
         self.fold = PanelFold()
         self.shown_step: int | None = None
-        """A step of the past that the panel shows; None: the present."""
-        self.refreshing = Refreshing(timers, self._draw_chat, self._draw_panel, self._moving)
-        self._on_stage = False
+        """The earlier step that the panel shows; None: the present."""
+        self.refreshing = RedrawScheduler(timers, self._draw_chat, self._draw_panel, self._moving)
+        self._visible = False
         self._to_show: int | None = None
-        """The entry whose beginning is to be seen after the next drawing."""
+        """Index of the entry to scroll to after the next drawing."""
 
     def enter(self) -> None:
-        """Take the stage: from now on what is seen is drawn."""
-        self._on_stage = True
-        self._stage.chat.update((), 0)
-        self._stage.chat.use(EntryDrawing(self._clock))
-        self._stage.panel.use(self._content_on_stage)
+        """Start to draw on the split view."""
+        self._visible = True
+        self._split_view.chat.update((), 0)
+        self._split_view.chat.set_renderer(EntryRenderer(self._clock))
+        self._split_view.panel.set_renderer(self._visible_content)
         self.changed()
 
     def changed(self) -> None:
-        """Draw soon, if this is what the stage shows."""
-        if self._on_stage:
+        """Draw soon, if visible."""
+        if self._visible:
             self.refreshing.changed()
 
     def changed_at_once(self) -> None:
-        """Draw now, if this is what the stage shows: both views and all else that a key changes in a single frame."""
-        if self._on_stage:
+        """Draw both views now, in a single frame, if they are visible."""
+        if self._visible:
             self.refreshing.at_once()
 
     def see(self, event: Event, at: float) -> None:
-        """Take in an event; it will be drawn soon."""
-        self.transcript.see(event, at)
-        self.fold.see(event, at)
+        """Add an event and draw soon."""
+        self.transcript.on_event(event, at)
+        self.fold.on_event(event, at)
         self.changed()
 
     def show(self, entry: Entry | str, *, from_top: bool = False) -> None:
-        """Put something into the conversation that no event says; `from_top`: of a long one show the beginning."""
-        self.transcript.show(Shown(entry) if isinstance(entry, str) else entry)
+        """Add an entry that comes from no event; `from_top` scrolls to its first line."""
+        self.transcript.show(TextEntry(entry) if isinstance(entry, str) else entry)
         if from_top:
             self._to_show = len(self.transcript.entries) - 1
         self.changed()
 
     @property
     def panel(self) -> Panel:
-        """What the panel shows: the present, or the moment that was walked to."""
+        """The shown state: of the present or of an earlier step."""
         self._leave_lost_step()
         return self.fold.now if self.shown_step is None else self.fold.at_step(self.shown_step)
 
     def content(self, columns: int, rows: int) -> Content:
-        """The panel, drawn into so much space."""
+        """The panel drawn into columns × rows."""
         panel = self.panel
         now = self._clock() if self.shown_step is None else panel.at
         actions = self._actions(panel) if self.shown_step is None else (("←→", "other steps"), ("Esc", "back to now"))
         return panel_content(panel, columns, rows, now, shown_step=self.shown_step, actions=actions)
 
-    def _content_on_stage(self, columns: int, rows: int) -> Content:
-        """The same beside the conversation, or in few rows below it while nothing needs a look."""
-        calm = self._stage.below and self.shown_step is None and is_calm(self.fold.now)
+    def _visible_content(self, columns: int, rows: int) -> Content:
+        calm = self._split_view.below and self.shown_step is None and is_calm(self.fold.now)
         return self.content(columns, min(rows, CALM_ROWS) if calm else rows)
 
-    # ── walking the timeline ────────────────────────────────────────────────────────────────────
+    # ── stepping through the timeline ────────────────────────────────────────────────────────────────────
 
     def walk(self, by: int) -> None:
-        """Show the step that lies `by` steps further; past the newest one the present is shown again."""
+        """Move by a number of steps; after the newest one comes the present."""
         self._leave_lost_step()
         steps = self.fold.steps
         if not steps:
@@ -122,7 +154,7 @@ class Views:
         self.show_step(steps[place] if place < len(steps) else None)
 
     def jump(self, *, backwards: bool) -> bool:
-        """Show the next step in which something went wrong; False when there is none."""
+        """Show the next or previous step with a fault; returns whether there is one."""
         self._leave_lost_step()
         now = self.fold.now
         found = next_incident(now.marks, self.shown_step or now.step + 1, backwards=backwards)
@@ -131,32 +163,31 @@ class Views:
         return found is not None
 
     def show_step(self, step: int | None) -> None:
-        """Show the panel as it was at the end of a step; None: as it is."""
+        """Show the panel at the end of a step; None: the present."""
         self.shown_step = step
         self.redraw_panel()
 
     def _leave_lost_step(self) -> None:
-        """A step that cannot be shown any more gives way to the present."""
         if self.shown_step is not None and self.shown_step not in self.fold.steps:
             self.shown_step = None
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
     def redraw_panel(self) -> None:
-        """Draw the panel at once."""
-        if self._on_stage:
+        """Draw the panel now."""
+        if self._visible:
             self._draw_panel()
 
     def leave(self) -> None:
-        """Draw no more."""
-        self._on_stage = False
+        """Stop drawing."""
+        self._visible = False
         self.refreshing.stop()
 
     def _draw_chat(self) -> None:
-        if not self._stage.stands:
+        if not self._split_view.is_ready:
             return
-        chat = self._stage.chat
-        changes = self.transcript.take()
+        chat = self._split_view.chat
+        changes = self.transcript.changes()
         if changes is not None:
             chat.update(self.transcript.entries, changes.first)
             if self._to_show is not None:
@@ -166,13 +197,13 @@ class Views:
             chat.redraw(running_only=True)
 
     def _draw_panel(self) -> None:
-        if not self._stage.stands:
+        if not self._split_view.is_ready:
             return
-        self._stage.panel.redraw()
+        self._split_view.panel.redraw()
         self._redrawn(self.fold.now)
 
     def _moving(self) -> float | None:
-        """Seconds until the next whole second of a countdown, or of how long something has been running."""
+        """Seconds until a countdown or running time on the screen changes; None: there is none."""
         if not self._moves():
             return None
         panel = self.fold.now

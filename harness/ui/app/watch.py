@@ -1,6 +1,6 @@
-"""Somebody else's session on the screen: one that runs in another process, or one that is over.
+"""Sessions of other processes, and recorded sessions, on the screen.
 
-Both feed the views that a live session feeds, from the journal instead of the agent.
+Both use the views of a live session, fed from the journal instead of the agent.
 """
 
 import asyncio
@@ -15,21 +15,20 @@ from textual.events import Resize
 from textual.timer import Timer
 
 from harness.base.errors import HarnessError
-from harness.base.terminal_text import counted
-from harness.journal.follow import BadLine, CaughtUp, Followed, Record, WriterChanged
-from harness.ui.app.full_panel import FullPanel
-from harness.ui.app.split_view import Stage
+from harness.base.external_text import counted
+from harness.journal.follow import CaughtUp, FollowItem, Record, SkippedLine, WriterChanged
+from harness.ui.app.panel_view import FullPanel, SplitView
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.app.terminal_app import TerminalApp
 from harness.ui.app.views import Actions, Views
 from harness.ui.panel.state import Panel
-from harness.ui.replay.player import Player
+from harness.ui.replay import ReplayPlayer
 
 Keys = tuple[tuple[str, str], ...]
 
 
 class RecordedApp(TerminalApp):
-    """Conversation and panel of a journal, and no prompt."""
+    """Conversation and panel of a journal, without a prompt."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q,ctrl+c,ctrl+d,ctrl+q", "leave", "leave", show=False, priority=True),
@@ -41,44 +40,44 @@ class RecordedApp(TerminalApp):
     def __init__(self, name: str) -> None:
         super().__init__()
         self.session = name
-        """What the status line calls the session."""
+        """The name of the session in the status line."""
         self._begun = False
 
     def compose(self) -> ComposeResult:
-        yield Stage()
+        yield SplitView()
         yield StatusLine()
 
     def on_mount(self) -> None:
         self.views = self.fresh_views()
         self.views.enter()
         self._begun = True
-        self.tell()
+        self.update_status()
         self.begin()
 
     def begin(self) -> None:
-        """The first paint is over; what is shown may come."""
+        """Start to show events, after the first paint."""
         raise NotImplementedError
 
     def fresh_views(self) -> Views:
-        """Views that have seen nothing yet."""
-        return Views(self, self.stage, self.actions, self.redrawn)
+        """New, empty views."""
+        return Views(self, self.split_view, self.actions, self.redrawn)
 
     def actions(self, panel: Panel) -> Actions:
-        """Nothing can be pressed for a session that is somebody else's."""
+        """None: the session belongs to another process."""
         return ()
 
     def redrawn(self, panel: Panel) -> None:
-        """The panel was drawn, and with it goes all that says the same."""
-        self.tell()
+        """Update the status line and the full-screen panel."""
+        self.update_status()
         self.redraw_full_panel()
 
-    def tell(self) -> None:
-        """Bring the status line up to date."""
+    def update_status(self) -> None:
+        """Update the status line."""
         raise NotImplementedError
 
-    def say(self, facts: Sequence[str], keys: Keys, warning: str = "") -> None:
-        """The status line."""
-        self.screen_stack[0].query_one(StatusLine).tell(Status((*facts, self.session), warning, keys))
+    def set_status(self, facts: Sequence[str], keys: Keys, warning: str = "") -> None:
+        """Show a status."""
+        self.screen_stack[0].query_one(StatusLine).show(Status((*facts, self.session), warning, keys))
 
     def action_leave(self) -> None:
         self.exit(0)
@@ -87,25 +86,25 @@ class RecordedApp(TerminalApp):
         self.push_screen(FullPanel(lambda: self.views))
 
     def action_line(self, by: int) -> None:
-        self.stage.chat.scroll_relative(y=by, animate=False)
+        self.split_view.chat.scroll_relative(y=by, animate=False)
 
     def on_resize(self, event: Resize) -> None:
-        if self._begun:  # the first size is told before there is anything to draw
+        if self._begun:  # the first size arrives before there is anything to draw
             self.views.changed()
 
 
 class WatchApp(RecordedApp):
-    """A session as another process writes it."""
+    """A session while another process writes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "walk(-1)", "step back", show=False),
-        Binding("right", "walk(1)", "step on", show=False),
-        Binding("p", "jump(True)", "incident before", show=False),
+        Binding("right", "walk(1)", "step forward", show=False),
+        Binding("p", "jump(True)", "previous incident", show=False),
         Binding("n", "jump(False)", "next incident", show=False),
         Binding("escape,end", "now", "now", show=False),
     ]
 
-    def __init__(self, name: str, followed: AsyncGenerator[Followed, None]) -> None:
+    def __init__(self, name: str, followed: AsyncGenerator[FollowItem, None]) -> None:
         super().__init__(name)
         self._followed = followed
         self._writer: int | None = None
@@ -120,30 +119,30 @@ class WatchApp(RecordedApp):
         try:
             async with aclosing(self._followed) as followed:
                 async for one in followed:
-                    self._take(one)
+                    self._add(one)
         except HarnessError as error:
             self.fail(error)
 
-    def _take(self, one: Followed) -> None:
+    def _add(self, one: FollowItem) -> None:
         match one:
             case Record():
                 self.views.see(one.event, one.at)
-            case BadLine():
+            case SkippedLine():
                 self._skipped += 1
             case CaughtUp(writer) | WriterChanged(writer):
                 self._caught_up, self._writer = True, writer
-                self.tell()
+                self.update_status()
 
-    def tell(self) -> None:
-        """Who writes, and what can be pressed."""
+    def update_status(self) -> None:
+        """Show the writing process and the keys."""
         if not self._caught_up:
-            who = "reading"
+            state = "reading"
         else:
-            who = f"watching process {self._writer}" if self._writer else "nobody writes it now"
+            state = f"watching process {self._writer}" if self._writer else "no process is writing"
         skipped = f"{counted(self._skipped, 'line')} could not be read" if self._skipped else ""
         past = self.views.shown_step is not None
         keys = (("Esc", "back to now"),) if past else (("←→", "steps"), ("n p", "incidents"))
-        self.say((who,), (*keys, ("F3", "full"), ("q", "leave")), skipped)
+        self.set_status((state,), (*keys, ("F3", "full"), ("q", "quit")), skipped)
 
     def action_walk(self, by: int) -> None:
         self.views.walk(by)
@@ -153,54 +152,54 @@ class WatchApp(RecordedApp):
 
     def action_now(self) -> None:
         self.views.show_step(None)
-        self.stage.chat.follow()
+        self.split_view.chat.follow()
 
 
 class ReplayApp(RecordedApp):
-    """A recorded session, played."""
+    """A recorded session during replay."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "play", "play, pause", show=False, priority=True),
         Binding("left", "step(-1)", "step back", show=False),
-        Binding("right", "step(1)", "step on", show=False),
+        Binding("right", "step(1)", "step forward", show=False),
         Binding("n", "incident(1)", "next incident", show=False),
-        Binding("p", "incident(-1)", "incident before", show=False),
+        Binding("p", "incident(-1)", "previous incident", show=False),
         Binding("home", "edge(-1)", "beginning", show=False),
         Binding("end", "edge(1)", "end", show=False),
         Binding("plus,equals_sign", "faster(2.0)", "faster", show=False),
         Binding("minus", "faster(0.5)", "slower", show=False),
     ]
 
-    def __init__(self, name: str, player: Player) -> None:
+    def __init__(self, name: str, player: ReplayPlayer) -> None:
         super().__init__(name)
         self._player = player
         self._shown = 0
-        """Records that the views have seen."""
+        """Number of records that the views have."""
         self._next: Timer | None = None
         self._note = ""
 
     def fresh_views(self) -> Views:
-        """Views that tell the time of the record."""
+        """New views with the clock of the record."""
         return Views(
-            self, self.stage, self.actions, self.redrawn, clock=lambda: self._player.recorded_at(time.monotonic())
+            self, self.split_view, self.actions, self.redrawn, clock=lambda: self._player.recorded_at(time.monotonic())
         )
 
     def begin(self) -> None:
         """Play."""
         if not self._player.over:
             self._player.play(time.monotonic())
-        self._go_on()
+        self._advance()
 
-    def _go_on(self) -> None:
-        """Show what is due, and come back when something is again."""
+    def _advance(self) -> None:
+        """Show the records that are due and schedule the next ones."""
         now = time.monotonic()
         if self._next is not None:
             self._next.stop()
         self._player.due(now)
         self._catch_up()
         wait = self._player.wait_s(now)
-        self._next = None if wait is None else self.set_timer(max(0.005, wait), self._go_on)
-        self.tell()
+        self._next = None if wait is None else self.set_timer(max(0.005, wait), self._advance)
+        self.update_status()
 
     def _catch_up(self) -> None:
         player = self._player
@@ -214,20 +213,20 @@ class ReplayApp(RecordedApp):
         self._shown = player.position
         self.views.changed()
 
-    def tell(self) -> None:
-        """Where the playhead is, and what can be pressed."""
+    def update_status(self) -> None:
+        """Show the position and the keys."""
         player = self._player
-        state = "playing" if player.playing else "the end" if player.over else "paused"
+        state = "playing" if player.playing else "end" if player.over else "paused"
         speed = f" {player.speed:g}×" if player.speed != 1 else ""
-        short = f"a silence of {player.shortened_s:.0f} s is shortened" if player.playing and player.shortened_s else ""
+        short = f"a pause of {player.shortened_s:.0f} s is shortened" if player.playing and player.shortened_s else ""
         keys: Keys = (
             ("Space", "pause" if player.playing else "play"),
             ("←→", "steps"),
             ("n p", "incidents"),
             ("+ -", "speed"),
-            ("q", "leave"),
+            ("q", "quit"),
         )
-        self.say((f"{state}{speed}", f"step {player.step} of {player.last_step}"), keys, self._note or short)
+        self.set_status((f"{state}{speed}", f"step {player.step} of {player.last_step}"), keys, self._note or short)
 
     def action_play(self) -> None:
         now = time.monotonic()
@@ -244,7 +243,7 @@ class ReplayApp(RecordedApp):
         now = time.monotonic()
         self._player.pause(now)
         found = (self._player.next_incident if by > 0 else self._player.previous_incident)(now)
-        self._moved("" if found else "there is no incident further on" if by > 0 else "there is no incident before")
+        self._moved("" if found else "no further incident" if by > 0 else "no earlier incident")
 
     def action_edge(self, by: int) -> None:
         (self._player.end if by > 0 else self._player.start)(time.monotonic())
@@ -256,20 +255,20 @@ class ReplayApp(RecordedApp):
 
     def _moved(self, note: str = "") -> None:
         self._note = note
-        self._go_on()
+        self._advance()
 
 
-def watch(name: str, followed: AsyncGenerator[Followed, None]) -> int:
+def watch(name: str, followed: AsyncGenerator[FollowItem, None]) -> int:
     """Watch a session that another process writes; returns the exit code. Raises HarnessError."""
     return asyncio.run(WatchApp(name, followed).run_to_end())
 
 
 def replay(name: str, records: Sequence[Record], *, speed: float = 1.0, step: int | None = None) -> int:
-    """Play a recorded session, at speed 0 from its end; returns the exit code.
+    """Replay a recorded session; speed 0 starts at its end. Returns the exit code.
 
-    Raises HarnessError for a step that it does not have.
+    Raises HarnessError for a step that does not exist.
     """
-    player = Player(records, speed=speed or 1.0)
+    player = ReplayPlayer(records, speed=speed or 1.0)
     if not speed:
         player.end(time.monotonic())
     if step is not None:

@@ -1,4 +1,4 @@
-"""What a slash command leads to, and what can be wrong with one."""
+"""Results of slash commands, for the front end to carry out."""
 
 from collections.abc import AsyncGenerator, Coroutine
 from dataclasses import dataclass
@@ -7,52 +7,52 @@ from typing import Any
 from harness.base.errors import HarnessError
 from harness.events import Event
 from harness.session import Opening
-from harness.ui.lines.columns import Groups
+from harness.ui.lines.line import Groups
 
 
 class CommandError(HarnessError):
-    """A command cannot be done as it was typed."""
+    """A slash command cannot run as typed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
-    """Show this text."""
+class ShowText:
+    """Show a text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ShowList:
-    """Show this list, from its beginning."""
+    """Show a list from its first line."""
 
     groups: Groups
 
 
 @dataclass(frozen=True, slots=True)
-class Do:
-    """Do this beside everything else, and show the text that comes of it."""
+class StartTask:
+    """Run `work` concurrently and show the text it returns."""
 
     work: Coroutine[Any, Any, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
-    """Show these events as they come."""
+class PlayEvents:
+    """Show events as they arrive."""
 
     events: AsyncGenerator[Event, None]
 
 
 @dataclass(frozen=True, slots=True)
-class GoOn:
-    """Leave this session and go on with that one."""
+class SwitchSession:
+    """Close this session, open another and show `text` there."""
 
     opening: Opening
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class Quit:
     """End the program."""
 
 
-Result = Say | ShowList | Do | Play | GoOn | Leave
+CommandResult = ShowText | ShowList | StartTask | PlayEvents | SwitchSession | Quit

@@ -1,1 +1,1 @@
-"""The course on the screen and in lines: `harness learn`."""
+"""The front ends of the course: `harness learn`."""

@@ -1,25 +1,27 @@
-"""`harness check`: checks what a learner wrote, or shows the next hint."""
+"""`harness check`: check an exercise, or show the next hint."""
 
 import asyncio
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TextIO
 
+from harness.base.external_text import visible
+from harness.events import Json
 from harness.lessons.catalogue import chapters_folder
-from harness.lessons.checker import run_checks
+from harness.lessons.checker import Checked, CheckFailure, CheckResult, Trouble, run_checks
 from harness.lessons.copies import Copy, NoCopy, copies
 from harness.lessons.exercises import every_exercise
-from harness.lessons.languages import Language
+from harness.lessons.lesson import Language, LocalizedText
 from harness.lessons.progress import Progress, ProgressError
 from harness.settings import Settings
-from harness.ui.lessons.check_lines import as_json, check_lines, heading, hint_as_json, hint_lines
 
 
 def check(settings: Settings, options: Namespace, out: TextIO) -> int:
-    """Run the command; 0: everything passes. Raises HarnessError."""
+    """Run the command; returns 0 if everything passes. Raises HarnessError."""
     found = copies(Path.cwd() / (options.folder or ""), every_exercise(chapters_folder()))
     if options.hint:
         _hint(found, options, out)
@@ -31,21 +33,20 @@ def check(settings: Settings, options: Namespace, out: TextIO) -> int:
 
 
 async def _check_all(found: Sequence[Copy], options: Namespace, out: TextIO) -> list[Copy]:
-    """Those that pass."""
-    passed, told = [], []
+    passed, reports = [], []
     for number, copy in enumerate(found):
         language = _language(copy, options)
         if not options.json:
             out.write("\n\n" * (number > 0) + heading(copy, language) + "\n")
-            out.flush()  # the checks may take their time
+            out.flush()  # the checks may be slow
         checked = await run_checks(copy.exercise, copy.file)
-        told.append(as_json(copy, checked, language))
+        reports.append(as_json(copy, checked, language))
         if not options.json:
             out.writelines(f"{line}\n" for line in check_lines(copy, checked, language))
         if checked.passed:
             passed.append(copy)
     if options.json:
-        out.write(json.dumps({"exercises": told}) + "\n")
+        out.write(json.dumps({"exercises": reports}) + "\n")
     return passed
 
 
@@ -70,4 +71,182 @@ def _remember(settings: Settings, copy: Copy) -> None:
     try:
         Progress.of(settings.state_dir).passed(copy.exercise.id)
     except ProgressError as error:
-        print(f"harness: {error} That it passed is not remembered.", file=sys.stderr)
+        print(f"harness: {error} The result was not saved.", file=sys.stderr)
+
+
+WHY: Mapping[Trouble, LocalizedText] = MappingProxyType(
+    {
+        Trouble.ASSERTION: LocalizedText("{text}", "{text}"),
+        Trouble.RAISED: LocalizedText("Your code raised {text}", "コードが例外を出しました: {text}"),
+        Trouble.UNFIT: LocalizedText(
+            "The check cannot use the result of {file}: {text}", "{file} の結果を使えませんでした: {text}"
+        ),
+        Trouble.MISSING: LocalizedText("{file} does not define {text}.", "{file} に {text} がもうありません。"),
+        Trouble.ABSENT: LocalizedText(
+            "{file} is missing; `harness learn {chapter} --exercise {name}` restores it.",
+            "{file} がもうありません。`harness learn {chapter} --exercise {name}` で元に戻せます。",
+        ),
+        Trouble.SYNTAX: LocalizedText("This is not valid Python: {text}.", "Python の文法に合っていません: {text}。"),
+        Trouble.IMPORT: LocalizedText("This import fails: {text}.", "import したものが見つかりません: {text}。"),
+        Trouble.EXIT: LocalizedText(
+            "Your code exits the program here; return from the function instead.",
+            "ここでプログラムを終わらせています。関数なら、代わりに値を返します。",
+        ),
+        Trouble.GONE: LocalizedText(
+            "The process ended unexpectedly (exit code {text}).",
+            "何も言わずにプロセスが終わりました (終了コード {text})。",
+        ),
+        Trouble.ENDLESS: LocalizedText(
+            "Timed out after {text} s; look for an endless loop.",
+            "{text} 秒たっても終わらないので止めました。終わらないループがないか見てください。",
+        ),
+        Trouble.FORK: LocalizedText(
+            "Your code forks the process here, which checks do not allow.",
+            "ここでプロセスを複製しようとしています。確かめている間は複製できません。",
+        ),
+        Trouble.INPUT: LocalizedText(
+            "Your code reads from the keyboard here, which checks do not allow.",
+            "ここでキーボードからの入力を待っています。確かめている間は誰も入力しません。",
+        ),
+        Trouble.RECURSION: LocalizedText("Endless recursion.", "関数が自分自身を終わりなく呼び続けています。"),
+        Trouble.MEMORY: LocalizedText(
+            "Your code exceeds the memory limit (2 GB).",
+            "使ってよい量 (2 GB) を超えるメモリーが必要になりました。",
+        ),
+        Trouble.NOT_RUN: LocalizedText("Not run.", "実行していません。"),
+    }
+)
+"""Explanations. {text} comes from the code or its check."""
+LINE = LocalizedText("line {line}: ", "{line} 行目: ")
+PRINTED = LocalizedText("Your code printed:", "コードの出力:")
+MORE = LocalizedText("… {more:,} more bytes", "… ほかに {more:,} バイト")
+OTHER_CHECKS = LocalizedText(
+    "check.py in this folder was changed; the original was run.",
+    "このフォルダーの check.py は書き換えられています。実行するのは元のファイルです。",
+)
+LEFT = LocalizedText(
+    "Programs left running and ended: {left}.",
+    "コードが動かしたままにしたプログラム: {left}。終了させました。",
+)
+ALL_PASS = LocalizedText("All checks pass ({of}): {id} is done.", "すべての確認に通りました ({of})。{id} は完了です。")
+SOME_PASS = LocalizedText("{passed} of {of} checks pass.", "{of} 個の確認のうち {passed} 個に通りました。")
+HINTS_LEFT = LocalizedText(" `harness check --hint` shows a hint.", "`harness check --hint` でヒントが出ます。")
+HINT = LocalizedText("Hint {number} of {of}: {hint}", "ヒント {number}/{of}: {hint}")
+NO_MORE_HINTS = LocalizedText("There are no more hints.", "ヒントはこれで全部です。")
+SHOWN_LINES = 20
+"""Lines of the output to show."""
+
+
+def heading(copy: Copy, language: Language) -> str:
+    """The exercise and its path."""
+    return f"{copy.exercise.id} · {copy.exercise.title.into(language)}  {visible(str(copy.file))}"
+
+
+def check_lines(copy: Copy, checked: Checked, language: Language) -> Iterator[str]:
+    """The results, without the heading."""
+    if copy.has_other_checks:
+        yield f"! {OTHER_CHECKS.into(language)}"
+    if checked.loading:
+        yield from _why(checked, checked.loading, language, "✗ ")
+    for result in checked.results:
+        yield from _result(checked, result, language)
+    yield from _printed(checked, language)
+    if checked.left:
+        yield f"! {LEFT.into(language).format(left=checked.left)}"
+    yield ""
+    yield _summary(copy, checked, language)
+
+
+def hint_lines(copy: Copy, hint: int | None, language: Language) -> Iterator[str]:
+    """The hint with this index; None: all of them again, because there are no more."""
+    hints = copy.exercise.hints
+    for number in range(len(hints)) if hint is None else (hint,):
+        text = hints[number].into(language)
+        yield HINT.into(language).format(number=number + 1, of=len(hints), hint=text)
+    if hint is None:
+        yield NO_MORE_HINTS.into(language)
+
+
+def hint_as_json(copy: Copy, hint: int | None, language: Language) -> Json:
+    """The hint with this index as JSON; None: there are no more."""
+    hints = copy.exercise.hints
+    number, text = (None, None) if hint is None else (hint + 1, hints[hint].into(language))
+    return {"exercise": copy.exercise.id, "hint": number, "of": len(hints), "text": text}
+
+
+def as_json(copy: Copy, checked: Checked, language: Language) -> Json:
+    """The results as JSON."""
+    return {
+        "exercise": copy.exercise.id,
+        "folder": str(copy.folder),
+        "passed": checked.passed,
+        "loading": _failure(checked.loading),
+        "checks": [
+            {
+                "name": result.check.name,
+                "wants": result.check.wants.into(language),
+                "passed": result.passed,
+                "failure": _failure(result.failure),
+                "wrong": result.check.wrong.into(language),
+            }
+            for result in checked.results
+        ],
+        "printed": checked.printed,
+        "printed_bytes": checked.printed_bytes,
+        "left": checked.left,
+        "other_checks": copy.has_other_checks,
+    }
+
+
+def why(checked: Checked, failure: CheckFailure, language: Language) -> str:
+    """An explanation of a failure, in one or more lines."""
+    exercise = checked.exercise
+    template = WHY[failure.trouble].into(language)
+    sentence = template.format(
+        text=visible(failure.text), file=exercise.file, chapter=exercise.chapter, name=exercise.name
+    )
+    return (LINE.into(language).format(line=failure.line) if failure.line else "") + sentence
+
+
+def _result(checked: Checked, result: CheckResult, language: Language) -> Iterator[str]:
+    if result.failure is None:
+        yield f"✓ {result.check.wants.into(language)}"
+    elif result.failure.trouble is Trouble.NOT_RUN:
+        yield f"– {result.check.wants.into(language)} {WHY[Trouble.NOT_RUN].into(language)}"
+    else:
+        yield f"✗ {result.check.wants.into(language)}"
+        yield from _why(checked, result.failure, language, "    ")
+        yield f"    {result.check.wrong.into(language)}"
+
+
+def _why(checked: Checked, failure: CheckFailure, language: Language, before: str) -> Iterator[str]:
+    first, *rest = why(checked, failure, language).split("\n")
+    yield before + first
+    yield from (f"    {line}" for line in rest)
+
+
+def _printed(checked: Checked, language: Language) -> Iterator[str]:
+    if not checked.printed_bytes:
+        return
+    yield ""
+    yield PRINTED.into(language)
+    lines = visible(checked.printed).removesuffix("\n").split("\n")
+    shown = lines[:SHOWN_LINES]
+    yield from (f"    {line}" for line in shown)
+    more = checked.printed_bytes - len("\n".join(shown).encode())
+    if len(lines) > SHOWN_LINES or checked.is_cut:
+        yield f"    {MORE.into(language).format(more=more)}"
+
+
+def _summary(copy: Copy, checked: Checked, language: Language) -> str:
+    of, passed = len(checked.results), sum(result.passed for result in checked.results)
+    if checked.passed:
+        return ALL_PASS.into(language).format(of=of, id=checked.exercise.id)
+    more = HINTS_LEFT.into(language) if copy.note.hints < len(copy.exercise.hints) else ""
+    return SOME_PASS.into(language).format(of=of, passed=passed) + more
+
+
+def _failure(failure: CheckFailure | None) -> Json | None:
+    if failure is None:
+        return None
+    return {"trouble": failure.trouble.value, "line": failure.line, "text": failure.text}

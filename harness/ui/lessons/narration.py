@@ -1,54 +1,56 @@
-"""What a chapter has to say at each place, in lines."""
+"""A chapter as lines of text."""
 
 import io
+import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from harness.base.errors import HarnessError
-from harness.events import Event
+from harness.events import BreakerState, Event
 from harness.lessons import (
-    Exchanged,
+    CodeExcerpt,
     Language,
     Lesson,
     LessonError,
+    LessonStep,
+    LocalizedText,
     Moment,
-    Section,
-    Text,
+    ReadmeSection,
+    WireExchange,
     difference,
     readme,
     source,
 )
-from harness.ui.lessons import texts
-from harness.ui.lessons.code_excerpt import numbered, places
-from harness.ui.lessons.run_facts import MOST_CHARACTERS, came_text, exchanged_line, panel_line, panel_of, sent_text
-from harness.ui.lessons.walk import Walk
-from harness.ui.lines.line import Line, Tone
-from harness.ui.plain.plain import Plain
-from harness.ui.plain.recorded_lines import RecordedLines
+from harness.ui.lessons import messages
+from harness.ui.lessons.position import LessonPosition
+from harness.ui.lines.line import Line, Tone, dollars, priced
+from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.state import Panel
+from harness.ui.plain.printer import LinePrinter, RecordedPrinter
 
 READ_FIRST = 2
-"""Parts of the text that a learner reads before the first beat: the problem and the idea."""
+"""Sections to read before the first step: the problem and the idea."""
 READ_BEFORE_THE_END = 3
-"""Parts that come before the last beat; the third, how it works, is what the beats show."""
+"""Sections before the end; the third, how it works, accompanies the steps."""
 
 
-class Telling:
-    """Tells one chapter to one output, in the language that is set."""
+class Narration:
+    """Writes one chapter to one output."""
 
     def __init__(self, lesson: Lesson, language: Language, out: TextIO, *, colours: bool = False) -> None:
         self.lesson = lesson
         self.language = language
-        self.lines = Plain(out, colours=colours)
-        """Where what happens now is written."""
+        self.lines = LinePrinter(out, colours=colours)
+        """Writer of live events."""
         self._out = out
         self._colours = colours
         self._code_shown = (-1, 0)
-        """The place at which code was shown last, and how many pieces of it."""
+        """The place of the code shown last, and the number of pieces shown."""
 
     # ── places ──────────────────────────────────────────────────────────────────────────────────
 
     def opening(self) -> None:
-        """Title, idea, and what to read before the first beat."""
+        """Title, idea, and the first sections."""
         self.title()
         self.text(slice(READ_FIRST))
 
@@ -57,36 +59,36 @@ class Telling:
         self.lines.say(f"{self.lesson.id} · {self.lesson.title.into(self.language)}")
         self.lines.say(self.lesson.idea.into(self.language))
 
-    def beat(self, walk: Walk) -> None:
-        """A beat: what happened up to it, the panel, where the code is, and what it all means."""
-        found = walk.take.beats[walk.place - 1]
-        self.heading(texts.BEAT_OF.into(self.language).format(number=walk.place, count=len(self.lesson.beats)))
-        self.moments(walk.present, before=walk.past)
-        self.lines.line(panel_line(panel_of(walk.shown)))
-        if found.beat.code:
-            code = source(found.beat.code)
-            where = texts.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
+    def step(self, position: LessonPosition) -> None:
+        """Events of a step, the panel, the place of the code, and the sentence."""
+        found = position.recording.steps[position.place - 1]
+        self.heading(messages.STEP_OF.into(self.language).format(number=position.place, count=len(self.lesson.steps)))
+        self.moments(position.present, before=position.past)
+        self.lines.line(panel_line(panel_of(position.shown)))
+        if found.step.code:
+            code = source(found.step.code)
+            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
             self.lines.line(Line("≡", where))
-        self.lines.say(f"\n▸ {found.beat.said(found.moment.fact, self.language)}\n")
+        self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
 
-    def end(self, walk: Walk) -> None:
-        """The end: what happened after the last beat, and what to read then."""
-        self.heading(texts.END.into(self.language))
-        self.moments(walk.present, before=walk.past)
+    def end(self, position: LessonPosition) -> None:
+        """Events after the last step, and the last sections."""
+        self.heading(messages.END.into(self.language))
+        self.moments(position.present, before=position.past)
         self.text(slice(READ_BEFORE_THE_END, None))
-        self.say(texts.LIVE)
+        self.say(messages.LIVE)
 
     def moments(self, moments: Iterable[Moment], *, before: Iterable[Moment]) -> None:
-        """What happened, in lines; what was before tells who a line is about."""
+        """Events as lines. Earlier events provide the context."""
         written = io.StringIO()
-        lines = RecordedLines(written, colours=self._colours)
+        lines = RecordedPrinter(written, colours=self._colours)
         for moment in before:
-            tell(lines, moment)
+            write_moment(lines, moment)
         lines.end_line()
         written.seek(0)
         written.truncate()
         for moment in moments:
-            tell(lines, moment)
+            write_moment(lines, moment)
         lines.end_line()
         self.lines.end_line()
         if not self.lines.gone:
@@ -95,69 +97,153 @@ class Telling:
 
     # ── on request ──────────────────────────────────────────────────────────────────────────────
 
-    def code(self, walk: Walk) -> None:
-        """The next piece of code at this place; after the last one the first again. Raises LessonError."""
-        beat = self.lesson.beats[walk.place - 1] if walk.on_beat else None
-        known = places(self.lesson, beat)
+    def code(self, position: LessonPosition) -> None:
+        """The next piece of code at this place, in a cycle. Raises LessonError."""
+        step = self.lesson.steps[position.place - 1] if position.on_step else None
+        known = places(self.lesson, step)
         place, shown = self._code_shown
-        number = shown % len(known) if place == walk.place else 0
-        self._code_shown = walk.place, number + 1
+        number = shown % len(known) if place == position.place else 0
+        self._code_shown = position.place, number + 1
         code = source(known[number])
         self.heading(f"{code.place} ({number + 1}/{len(known)})")
         self.lines.say(numbered(code))
 
     def difference(self) -> None:
-        """What the demo has that the one before has not. Raises LessonError."""
+        """The diff of the demo. Raises LessonError."""
         self.lines.say(difference(self.lesson))
 
-    def wire(self, walk: Walk) -> None:
+    def wire(self, position: LessonPosition) -> None:
         """Requests and replies of this place."""
-        exchanges = walk.exchanges()
+        exchanges = position.exchanges()
         if not exchanges:
-            self.say(texts.NO_WIRE)
+            self.say(messages.NO_WIRE)
         for one in exchanges:
-            self.heading(texts.SENT.into(self.language).format(number=one.number))
-            self.lines.say(sent_text(one, MOST_CHARACTERS))
-            self.heading(texts.CAME.into(self.language).format(number=one.number))
-            self.lines.say(came_text(one, MOST_CHARACTERS))
+            self.heading(messages.SENT.into(self.language).format(number=one.number))
+            self.lines.say(request_text(one, MOST_CHARACTERS))
+            self.heading(messages.RECEIVED.into(self.language).format(number=one.number))
+            self.lines.say(reply_text(one, MOST_CHARACTERS))
 
     def text(self, part: slice = slice(None)) -> None:
-        """Some parts of the chapter's text, or that they cannot be read."""
+        """Some sections of the README, or an error."""
         try:
             self.sections(readme(self.lesson, self.language)[part])
         except LessonError as error:
-            self.complain(error)
+            self.error(error)
 
     def keys(self) -> None:
-        """What can be typed."""
-        for key, text in texts.KEYS.items():
+        """The keys."""
+        for key, text in messages.KEYS.items():
             self.lines.say(f"  {key:<12} {text.into(self.language)}")
 
-    # ── words ───────────────────────────────────────────────────────────────────────────────────
+    # ── output ───────────────────────────────────────────────────────────────────────────────────
 
-    def say(self, text: Text, **values: object) -> None:
-        """A line in the learner's language."""
+    def say(self, text: LocalizedText, **values: object) -> None:
+        """A message."""
         self.lines.line(Line("·", text.into(self.language).format(**values)))
 
-    def complain(self, error: HarnessError) -> None:
-        """Tell of an error in a line."""
+    def error(self, error: HarnessError) -> None:
+        """An error."""
         self.lines.line(Line("!", str(error), Tone.BAD))
 
     def heading(self, text: str) -> None:
-        """What the following is."""
+        """A heading."""
         self.lines.say(f"\n── {text} ──")
 
-    def sections(self, sections: Sequence[Section]) -> None:
-        """Parts of a text."""
+    def sections(self, sections: Sequence[ReadmeSection]) -> None:
+        """Sections of a text."""
         for section in sections:
             self.heading(section.title)
             self.lines.say(section.text)
 
 
-def tell(lines: Plain, moment: Moment) -> None:
-    """Print what a moment has to say."""
+def write_moment(lines: LinePrinter, moment: Moment) -> None:
+    """Write a moment as a line."""
     match moment.fact:
-        case Exchanged() as exchange:
+        case WireExchange() as exchange:
             lines.line(exchanged_line(exchange))
         case Event() as event:
             lines.show(event)
+
+
+SAID = 60
+"""Characters of a reply to quote in a line."""
+FIRST = ("model", "max_tokens", "messages")
+"""First keys of a shown request, before the long tool descriptions."""
+MOST_CHARACTERS = 600
+"""Longest text within a shown request."""
+
+
+def exchanged_line(one: WireExchange) -> Line:
+    """A request and its reply."""
+    sent = f"{_several(one.messages, 'message')}, {_several(one.tools, 'tool')}, at most {one.max_tokens:,} tokens"
+    said = " ".join(one.text.split())
+    quoted = f'"{said[:SAID]}{"…" if len(said) > SAID else ""}"' if said else ""
+    came = ", ".join(part for part in (one.answer, one.stop_reason, one.calls, quoted) if part)
+    return Line("⇄", f"request {one.number}: {sent} → {came}", Tone.QUIET if one.answer == "200" else Tone.TROUBLE)
+
+
+def panel_of(moments: Iterable[Moment]) -> Panel:
+    """The panel after some moments."""
+    fold = PanelFold()
+    for moment in moments:
+        if isinstance(moment.fact, Event):
+            fold.on_event(moment.fact, moment.at)
+    return fold.now
+
+
+def panel_line(panel: Panel) -> Line:
+    """The panel in one line."""
+    facts = [f"turn {panel.turn}", f"step {panel.step}"] if panel.turn else ["nothing yet"]
+    if panel.window:
+        facts.append(f"context {panel.context_tokens:,} of {panel.window:,} tokens")
+    if panel.spend.requests:
+        facts.append(
+            f"{_several(panel.spend.requests, 'request')}, {priced(panel.spend.cost_usd, panel.spend.unpriced)}"
+        )
+    if panel.spend.retry_cost_usd:
+        facts.append(f"{dollars(panel.spend.retry_cost_usd)} on retries")
+    facts += [f"{row.tool} {row.state.value}" for row in panel.rows if row.state is not BreakerState.CLOSED]
+    if panel.consumed:
+        facts.append(f"failures {panel.consumed} of {panel.budget}")
+    return Line("▤", f"panel: {' · '.join(facts)}")
+
+
+def request_text(one: WireExchange, most: int | None = None) -> str:
+    """The body of a request as JSON, with texts cut to `most` characters."""
+    ordered = {name: one.sent[name] for name in FIRST if name in one.sent} | dict(one.sent)
+    return json.dumps(_cut(ordered, most), indent=2, ensure_ascii=False)
+
+
+def reply_text(one: WireExchange, most: int | None = None) -> str:
+    """The content of the reply as JSON."""
+    reply = {"answer": one.answer, "stop_reason": one.stop_reason, "content": list(one.came)}
+    return json.dumps(_cut(reply, most), indent=2, ensure_ascii=False)
+
+
+def _cut(value: object, most: int | None) -> object:
+    match value:
+        case str() if most is not None and len(value) > most:
+            return f"{value[:most]}… ({len(value) - most:,} more characters)"
+        case dict():
+            return {name: _cut(part, most) for name, part in value.items()}
+        case list() | tuple():
+            return [_cut(part, most) for part in value]
+        case _:
+            return value
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def places(lesson: Lesson, step: LessonStep | None) -> tuple[str, ...]:
+    """Code to show: of the step, the demo, and what else the lesson names."""
+    own = (step.code,) if step is not None and step.code else ()
+    return tuple(dict.fromkeys((*own, lesson.demo, *lesson.code)))
+
+
+def numbered(source: CodeExcerpt) -> str:
+    """Code with line numbers."""
+    lines = source.text.splitlines()
+    width = len(str(source.first_line + len(lines)))
+    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(lines, source.first_line))

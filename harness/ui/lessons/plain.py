@@ -1,104 +1,163 @@
-"""A chapter in lines: Enter goes from beat to beat, and after the last one every line is a prompt."""
+"""The course in plain lines: Enter goes to the next step; after the last one, every line is a prompt."""
 
 import asyncio
+import os
+import stat
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
+from typing import TextIO
 
 from harness.base.errors import HarnessError
-from harness.lessons import LessonError, Moment, Progress, Take, readme
-from harness.ui.lessons import texts
-from harness.ui.lessons.exercises import copied
-from harness.ui.lessons.input import TypedLines
-from harness.ui.lessons.narration import READ_BEFORE_THE_END, Telling, tell
-from harness.ui.lessons.progress import where_to_begin
-from harness.ui.lessons.walk import Walk
+from harness.lessons import LessonError, Moment, Progress, Recording, readme
+from harness.ui.lessons import messages
+from harness.ui.lessons.narration import READ_BEFORE_THE_END, Narration, write_moment
+from harness.ui.lessons.position import LessonPosition
+from harness.ui.lessons.progress import copied, starting_step
 from harness.ui.lines.line import Line
+from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.questions import PlainAsker
+
+
+class TypedLines:
+    """Reads lines without blocking the loop, from a terminal, a pipe or a file."""
+
+    def __init__(self, source: TextIO) -> None:
+        self._source = source
+        self._ahead: deque[str] = deque()
+        """Lines read ahead."""
+        self.from_terminal = source.isatty()
+        self._keyboard = Keyboard(source.fileno()) if _tells_when_ready(source) else None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Read ahead within the block."""
+        if self._keyboard is None:
+            yield
+        else:
+            with self._keyboard.listening(self._ahead.append):
+                yield
+
+    async def line(self) -> str | None:
+        """The next line without its line break; None at the end."""
+        if self._ahead:
+            return self._ahead.popleft()
+        if self._keyboard is not None:
+            return await self._keyboard.answer()
+        line = self._source.readline()  # of a file, which does not block
+        return line.removesuffix("\n") if line else None
+
+    async def settled(self) -> bool:
+        """See `Keyboard.settled`; False without a terminal."""
+        return self.from_terminal and self._keyboard is not None and await self._keyboard.settled()
+
+    def keep(self, line: str) -> str:
+        """See `Keyboard.keep`; empty without a terminal."""
+        return self._keyboard.keep(line) if self.from_terminal and self._keyboard is not None else ""
+
+    async def answer(self) -> str | None:
+        """The next line as an answer; in a terminal only text typed after the question."""
+        if self.from_terminal and self._keyboard is not None:
+            return await self._keyboard.answer()
+        return await self.line()
+
+
+def _tells_when_ready(source: TextIO) -> bool:
+    if source.isatty():
+        return True
+    try:
+        kind = os.fstat(source.fileno()).st_mode
+    except (OSError, ValueError):  # not a real stream
+        return False
+    return stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
+
 
 LEAVE = frozenset({"q", "quit", "exit", "/exit", "/quit"})
 
 
-async def play(telling: Telling) -> None:
-    """Go through all beats without waiting, and tell everything there is. Raises LessonError when something of the
-    chapter is missing: a beat did not happen, the demo failed, the text cannot be read."""
-    async with Take(telling.lesson, scripted_only=True) as take:
-        telling.title()
-        telling.text(slice(READ_BEFORE_THE_END))
-        await _play_beats(Walk(take), telling)
-        telling.say(texts.PLAYED, count=len(telling.lesson.beats))
-        telling.sections(readme(telling.lesson, telling.language)[READ_BEFORE_THE_END:])
+async def play(narration: Narration) -> None:
+    """Print a whole chapter. Raises LessonError if a step is missing, the demo fails or the README cannot be read."""
+    async with Recording(narration.lesson, scripted_only=True) as recording:
+        narration.title()
+        narration.text(slice(READ_BEFORE_THE_END))
+        await _play_steps(LessonPosition(recording), narration)
+        narration.say(messages.PLAYED, count=len(narration.lesson.steps))
+        narration.sections(readme(narration.lesson, narration.language)[READ_BEFORE_THE_END:])
 
 
-async def play_and_talk(telling: Telling, typed: TypedLines) -> None:
-    """Go through all beats without waiting, then let the learner type. Raises LessonError."""
-    async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed)) as take:
+async def play_and_talk(narration: Narration, typed: TypedLines) -> None:
+    """Print all steps, then read lines from the learner. Raises LessonError."""
+    async with Recording(narration.lesson, asker=PlainAsker(narration.lines, typed)) as recording:
         with typed.listening():
-            telling.title()
-            walk = Walk(take)
-            await _play_beats(walk, telling)
-            walk.place = walk.last
-            telling.say(texts.LIVE)
-            await _Talk(telling, walk, typed, None).run()
+            narration.title()
+            position = LessonPosition(recording)
+            await _play_steps(position, narration)
+            position.place = position.last
+            narration.say(messages.LIVE)
+            await _LessonRepl(narration, position, typed, None).run()
 
 
-async def step(telling: Telling, typed: TypedLines, progress: Progress) -> None:
-    """Go where the learner goes, until they leave or the input ends. Raises LessonError and ProgressError."""
-    place = where_to_begin(telling.lesson, progress)
-    telling.opening()
+async def play_stepwise(narration: Narration, typed: TypedLines, progress: Progress) -> None:
+    """Step through a chapter until the learner quits or the input ends. Raises LessonError and ProgressError."""
+    place = starting_step(narration.lesson, progress)
+    narration.opening()
     fresh = True
     with typed.listening():
         while fresh:
-            async with Take(telling.lesson, asker=PlainAsker(telling.lines, typed)) as take:
-                talk = _Talk(telling, Walk(take), typed, progress)
-                telling.lines.say(texts.HINT.into(telling.language))
+            async with Recording(narration.lesson, asker=PlainAsker(narration.lines, typed)) as recording:
+                talk = _LessonRepl(narration, LessonPosition(recording), typed, progress)
+                narration.lines.say(messages.HINT.into(narration.language))
                 if place:
-                    telling.say(texts.GOING_ON, number=place)
+                    narration.say(messages.GOING_ON, number=place)
                     await talk.go(place)
                 fresh = await talk.run()
                 place = 0
 
 
-async def _play_beats(walk: Walk, telling: Telling) -> None:
-    for place in range(1, walk.last):
-        if not await walk.reached(place):
+async def _play_steps(position: LessonPosition, narration: Narration) -> None:
+    for place in range(1, position.last):
+        if not await position.reached(place):
             break
-        walk.place = place
-        telling.beat(walk)
+        position.place = place
+        narration.step(position)
     try:
-        await walk.take.finished()
+        await position.recording.finished()
     finally:
-        rest = walk.take.moments[walk.end_of(walk.place) :]
-        telling.moments(rest, before=walk.shown)
+        rest = position.recording.moments[position.end_of(position.place) :]
+        narration.moments(rest, before=position.shown)
 
 
-class _Talk:
-    """What is typed at a chapter, and what it does."""
+class _LessonRepl:
+    """Reads and runs the lines of a learner."""
 
-    def __init__(self, telling: Telling, walk: Walk, typed: TypedLines, progress: Progress | None) -> None:
-        self._telling = telling
-        self._walk = walk
-        self._take = walk.take
+    def __init__(
+        self, narration: Narration, position: LessonPosition, typed: TypedLines, progress: Progress | None
+    ) -> None:
+        self._narration = narration
+        self._position = position
+        self._recording = position.recording
         self._typed = typed
         self._progress = progress
         self._live: Callable[[Moment], None] | None = None
-        """Shows what happens now; None while nothing of the learner's own runs."""
+        """Shows live events; None unless a prompt of the learner is running."""
         self._keys: Mapping[str, Callable[[], None]] = MappingProxyType(
             {
-                "c": lambda: telling.code(walk),
-                "d": telling.difference,
-                "w": lambda: telling.wire(walk),
-                "t": telling.text,
+                "c": lambda: narration.code(position),
+                "d": narration.difference,
+                "w": lambda: narration.wire(position),
+                "t": narration.text,
                 "l": self._switch_language,
-                "?": telling.keys,
+                "?": narration.keys,
             }
         )
-        self._take.observe(self._happened)
+        self._recording.observe(self._happened)
 
     async def run(self) -> bool:
-        """Obey until the learner leaves or the input ends, False, or wants to begin anew, True."""
-        lines = self._telling.lines
+        """Run lines. Returns True to restart the chapter, False to quit."""
+        lines = self._narration.lines
         while not lines.gone:
             lines.ask(self._sign)
             line = await self._typed.line()
@@ -113,56 +172,55 @@ class _Talk:
             if key in LEAVE:
                 return False
             if key == "r":
-                self._telling.say(texts.FRESH)
+                self._narration.say(messages.FRESH)
                 return True
             try:
-                await self._obey(key, line)
+                await self._run_line(key, line)
             except HarnessError as error:
-                self._telling.complain(error)
+                self._narration.error(error)
         return False
 
     async def go(self, place: int) -> None:
-        """Go to a place and show it. Raises LessonError when the run does not come there."""
-        walk, telling = self._walk, self._telling
-        if not 0 <= place <= walk.last:
-            telling.say(texts.NOTHING_BEFORE if place < 0 else texts.NOTHING_AFTER)
+        """Go to a place and show it. Raises LessonError if the run does not reach it."""
+        position, narration = self._position, self._narration
+        if not 0 <= place <= position.last:
+            narration.say(messages.NOTHING_BEFORE if place < 0 else messages.NOTHING_AFTER)
             return
         await self._wait_for(place)
-        walk.place = place
-        if walk.at_end:
-            telling.end(walk)
+        position.place = place
+        if position.at_end:
+            narration.end(position)
         elif not place:
-            telling.opening()
+            narration.opening()
         else:
-            telling.beat(walk)
+            narration.step(position)
             if self._progress is not None:
-                self._progress.reach(walk.lesson.id, place, of=len(walk.lesson.beats))
+                self._progress.reach(position.lesson.id, place, of=len(position.lesson.steps))
 
     async def _wait_for(self, place: int) -> None:
-        """Raises LessonError when the run does not come to a place."""
-        reaching = asyncio.create_task(self._walk.reached(place))
+        reaching = asyncio.create_task(self._position.reached(place))
         try:
             await asyncio.sleep(0)
             if not reaching.done():
-                self._telling.say(texts.RUNS)
+                self._narration.say(messages.RUNS)
             if not await reaching:
-                await self._take.finished()
-                raise LessonError(f"{self._walk.lesson.name}: the run ended before beat {place}.")
+                await self._recording.finished()
+                raise LessonError(f"{self._position.lesson.name}: the run ended before step {place}.")
         finally:
             reaching.cancel()
-        if place == self._walk.last:
-            await self._take.finished()
+        if place == self._position.last:
+            await self._recording.finished()
 
     @property
     def _sign(self) -> str:
-        return "> " if self._walk.at_end else f"{self._walk.place}/{len(self._walk.lesson.beats)} > "
+        return "> " if self._position.at_end else f"{self._position.place}/{len(self._position.lesson.steps)} > "
 
-    async def _obey(self, key: str, line: str) -> None:
+    async def _run_line(self, key: str, line: str) -> None:
         match key:
             case "" | "n":
-                await self.go(self._walk.place + 1)
+                await self.go(self._position.place + 1)
             case "b":
-                await self.go(self._walk.place - 1)
+                await self.go(self._position.place - 1)
             case _ if key in self._keys:
                 self._keys[key]()
             case "e":
@@ -170,44 +228,44 @@ class _Talk:
             case _ if key.startswith(("/fault", "/toolfault")):
                 await self._break(line)
             case _ if key.startswith("/") or len(key) == 1:
-                self._telling.say(texts.NOT_UNDERSTOOD, typed=line.split()[0])
+                self._narration.say(messages.NOT_UNDERSTOOD, typed=line.split()[0])
             case _:
                 await self._prompt(line)
 
     async def _break(self, line: str) -> None:
         await self._to_the_end()
         command, _, order = line.partition(" ")
-        break_ = self._take.break_model if command.lower() == "/fault" else self._take.break_tool
-        self._telling.lines.say(break_(order.strip()))
+        break_ = self._recording.break_model if command.lower() == "/fault" else self._recording.break_tool
+        self._narration.lines.say(break_(order.strip()))
 
     def _copy(self, name: str) -> None:
-        for text in copied(self._walk.lesson, name, Path.cwd(), self._telling.language):
-            self._telling.lines.line(Line("·", text))
+        for text in copied(self._position.lesson, name, Path.cwd(), self._narration.language):
+            self._narration.lines.line(Line("·", text))
 
     def _switch_language(self) -> None:
-        telling = self._telling
-        telling.language = "en" if telling.language == "ja" else "ja"
+        narration = self._narration
+        narration.language = "en" if narration.language == "ja" else "ja"
         if self._progress is not None:
-            self._progress.speak(telling.language)
-        telling.say(texts.LANGUAGE)
+            self._progress.set_language(narration.language)
+        narration.say(messages.LANGUAGE)
 
-    # ── the live part ───────────────────────────────────────────────────────────────────────────
+    # ── live part ───────────────────────────────────────────────────────────────────────────
 
     async def _prompt(self, line: str) -> None:
         await self._to_the_end()
-        self._live = lambda moment: tell(self._telling.lines, moment)
+        self._live = lambda moment: write_moment(self._narration.lines, moment)
         try:
-            self._take.type(line)
-            await self._take.settled()
+            self._recording.type(line)
+            await self._recording.settled()
         finally:
             self._live = None
-        self._telling.lines.end_line()
+        self._narration.lines.end_line()
 
     async def _to_the_end(self) -> None:
-        if not self._walk.at_end:
-            self._telling.say(texts.JUMPED)
-            await self._wait_for(self._walk.last)
-            self._walk.place = self._walk.last
+        if not self._position.at_end:
+            self._narration.say(messages.JUMPED)
+            await self._wait_for(self._position.last)
+            self._position.place = self._position.last
 
     def _happened(self, moment: Moment) -> None:
         if self._live is not None:

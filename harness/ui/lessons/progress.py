@@ -1,62 +1,93 @@
-"""How far a learner is in each chapter."""
+"""The learner's progress in each chapter, and copies of its exercises."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
 
 from harness.lessons import Language, Lesson, Progress
-from harness.lessons.exercises import exercises_of
-from harness.ui.lessons import texts as words
+from harness.lessons.copies import copy_exercise
+from harness.lessons.exercises import Exercise, UnknownExercise, exercises_of
+from harness.ui.lessons import messages
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """One chapter and how far it was seen."""
+class ChapterProgress:
+    """The progress in one chapter."""
 
     lesson: Lesson
-    beat: int
-    """The last one that was seen, from 1; 0: none."""
+    step: int
+    """The last step seen, from 1; 0: none."""
     done: bool
     exercises: int = 0
-    """How many there are."""
+    """Number of exercises."""
     passed: int = 0
-    """How many of them were solved."""
+    """Number of solved exercises."""
 
-    def words(self, language: Language) -> str:
-        """Such as "beat 4 of 9"."""
+    def label(self, language: Language) -> str:
+        """For example "step 4 of 9"."""
         if self.done:
-            seen = words.DONE.into(language)
-        elif not self.beat:
-            seen = words.NEW.into(language)
+            seen = messages.DONE.into(language)
+        elif not self.step:
+            seen = messages.NEW.into(language)
         else:
-            seen = words.BEAT_OF.into(language).format(number=self.beat, count=len(self.lesson.beats))
+            seen = messages.STEP_OF.into(language).format(number=self.step, count=len(self.lesson.steps))
         if not self.passed:
             return seen
-        solved = words.PASSED.into(language).format(passed=self.passed, count=self.exercises)
+        solved = messages.PASSED.into(language).format(passed=self.passed, count=self.exercises)
         return f"{seen}, {solved}"
 
 
-def standings(lessons: Sequence[Lesson], progress: Progress) -> tuple[Standing, ...]:
-    """All chapters, in their order."""
-    return tuple(_standing(one, progress) for one in lessons)
+def chapter_progress(lessons: Sequence[Lesson], progress: Progress) -> tuple[ChapterProgress, ...]:
+    """The progress in all chapters, in order."""
+    return tuple(_progress_of(one, progress) for one in lessons)
 
 
-def _standing(lesson: Lesson, progress: Progress) -> Standing:
+def _progress_of(lesson: Lesson, progress: Progress) -> ChapterProgress:
     exercises = exercises_of(lesson.folder)
-    return Standing(
+    return ChapterProgress(
         lesson,
-        min(progress.beat(lesson.id), len(lesson.beats)),
+        min(progress.step(lesson.id), len(lesson.steps)),
         progress.done(lesson.id),
         len(exercises),
         sum(progress.has_passed(one.id) for one in exercises),
     )
 
 
-def to_go_on_with(standings: Sequence[Standing]) -> Standing | None:
-    """The chapter that was begun and not ended, else the first one that is new; None: all are done."""
-    open_ones = [one for one in standings if not one.done]
-    return next((one for one in open_ones if one.beat), open_ones[0] if open_ones else None)
+def next_chapter(chapter_progress: Sequence[ChapterProgress]) -> ChapterProgress | None:
+    """The first chapter in progress, else the first new one; None: all are done."""
+    open_ones = [one for one in chapter_progress if not one.done]
+    return next((one for one in open_ones if one.step), open_ones[0] if open_ones else None)
 
 
-def where_to_begin(lesson: Lesson, progress: Progress) -> int:
-    """The beat at which a learner left a chapter; 0 for one that is new or done."""
-    return 0 if progress.done(lesson.id) else min(progress.beat(lesson.id), len(lesson.beats) - 1)
+def starting_step(lesson: Lesson, progress: Progress) -> int:
+    """The step at which to continue; 0 for a new or completed chapter."""
+    return 0 if progress.done(lesson.id) else min(progress.step(lesson.id), len(lesson.steps) - 1)
+
+
+def exercises_called(lesson: Lesson, name: str) -> tuple[Exercise, ...]:
+    """The exercise with this name or id, "backoff" or "s11-backoff"; empty: all. Raises UnknownExercise."""
+    known = exercises_of(lesson.folder)
+    found = tuple(one for one in known if name in ("", one.name, one.id))
+    if not found and name:
+        names = [one.name for one in known]
+        near = get_close_matches(name, names, n=1)
+        there_are = f"there are {', '.join(names)}." if names else "it has none."
+        raise UnknownExercise(
+            f"{lesson.id} has no exercise {name!r}; {f'did you mean {near[0]}?' if near else there_are}"
+        )
+    return found
+
+
+def copied(lesson: Lesson, name: str, into: Path, language: Language) -> tuple[str, ...]:
+    """Copy an exercise, or all of a chapter, to a folder; returns lines to print. Raises UnknownExercise, CopyError."""
+    found = exercises_called(lesson, name)
+    if not found:
+        return (messages.NO_EXERCISE.into(language),)
+    lines = []
+    for one in found:
+        folder = copy_exercise(one, into, language)
+        place = folder.relative_to(into) if folder.is_relative_to(into) else folder
+        lines.append(messages.COPIED.into(language).format(title=one.title.into(language), folder=place))
+        lines.append(messages.TO_DO.into(language).format(file=f"{place}/{one.file}", folder=place))
+    return tuple(lines)

@@ -1,39 +1,73 @@
-"""What an event has to say in one line; most say nothing."""
+"""The table from event to line, for every front end and for exported pages."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
-from harness.base.terminal_text import counted
+from harness.base.clock import time_of_day
+from harness.base.external_text import counted
 from harness.events import (
+    AdmissionClosed,
+    BreakerChanged,
+    BreakerState,
     BudgetReached,
-    CacheMissed,
+    CascadeChanged,
+    CascadePhase,
+    ChangeReason,
     CompactionEnded,
     CompactionStarted,
+    ConversationBreakerChanged,
+    Dispatch,
+    Dispatched,
+    DropReason,
     Event,
+    FailureCharged,
     FaultOrdered,
     HistoryRepaired,
     HistoryReplaced,
+    HookFailed,
+    HookOutcome,
+    HookRan,
+    Intervened,
+    LateResult,
+    LoopAnswered,
+    LoopAsked,
+    LoopChoice,
+    LoopFound,
+    LoopLeft,
+    LoopPolicySet,
     ModelSwitched,
     Notice,
     OutputCapChanged,
+    PermissionAnswered,
+    PermissionAsked,
     PlanReminded,
+    Projection,
+    QuestionAnswered,
+    QuestionAsked,
+    RejectionReason,
+    ResultLabelled,
     RetryBudgetSpent,
     RetryEnded,
     RetryScheduled,
+    RolledBack,
+    Rung,
+    SessionResumed,
     SettingChanged,
     SilenceHint,
     Source,
     ThinkingOmitted,
+    ToolOutcome,
     Transition,
     TransitionCode,
+    TurnEnded,
     WaitAnswered,
     WaitOffered,
     WebUsed,
+    WorkDropped,
+    WorkRejected,
 )
-from harness.ui.lines.breakers import health_line
-from harness.ui.lines.hooks import hook_line
-from harness.ui.lines.line import Line, Tone
-from harness.ui.lines.loops import escape_line
+from harness.session import RUNGS, described
+from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
 EXPLAINED = frozenset(
     {
@@ -43,16 +77,17 @@ EXPLAINED = frozenset(
         TransitionCode.COLLAPSE_DRAIN_RETRY,
     }
 )
-"""Transitions that no other event tells of."""
+"""Transitions that no other event reports."""
 
 
 def line_of(event: Event) -> Line | None:
-    """What to print for an event that reports trouble, a change or a wait; None for all others."""
+    """The line for an event that reports trouble, a change or a wait; None for all others."""
     match event:
         case RetryScheduled():
             return Line("↻", _retry(event), Tone.TROUBLE)
-        case RetryBudgetSpent():
-            return Line("✗", f"no more retries: {spent_retries(event)}", Tone.TROUBLE)
+        case RetryBudgetSpent(retries=retries, requests=requests):
+            used = f"{counted(retries, 'retry', 'retries')} for {counted(requests, 'request')}"
+            return Line("✗", f"no more retries: the agents together have used all they share, {used}", Tone.TROUBLE)
         case RetryEnded(why="asked"):
             return Line("↻", "trying now")
         case WaitOffered():
@@ -64,32 +99,22 @@ def line_of(event: Event) -> Line | None:
         case SettingChanged():
             return Line("→", f"{event.name.replace('_', ' ')} is now {event.value}")
         case FaultOrdered():
-            return Line("↯", f"broken on purpose: {event.typed}", Tone.TROUBLE)
+            return Line("↯", f"fault injected: {event.typed}", Tone.TROUBLE)
         case OutputCapChanged():
             return Line("↻", f"output cap {event.from_cap:,} → {event.to_cap:,} tokens: {event.reason}", Tone.TROUBLE)
         case Transition(code=code) if code in EXPLAINED:
             return Line("↻", event.reason, Tone.TROUBLE)
         case CompactionStarted():
             return Line("◌", f"compacting a history of about {event.tokens_before:,} tokens")
-        case CompactionEnded(succeeded=True) if event.tokens_after >= event.tokens_before:
-            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
-            return Line("✗", f"compaction gained nothing: {sizes}", Tone.TROUBLE)
-        case CompactionEnded(succeeded=True, drained=drained) if drained:
-            results = "one old tool result" if len(drained) == 1 else f"{len(drained)} old tool results"
-            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
-            return Line("✓", f"shortened {results}: {sizes} ({event.detail})")
-        case CompactionEnded(succeeded=True):
-            detail = f" ({event.detail})" if event.detail else ""
-            sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
-            return Line("✓", f"compacted by {event.method}: {sizes}{detail}")
         case CompactionEnded():
-            return Line("✗", f"compaction failed: {event.detail}", Tone.TROUBLE)
-        case PlanReminded(rounds=rounds, left=left):
-            passed = "1 round" if rounds == 1 else f"{rounds} rounds"
-            return Line("·", f"the model is reminded of its plan after {passed}; open: {'; '.join(left)}")
+            return _compacted(event)
+        case PermissionAnswered(answer="always", tool=tool):
+            return Line("·", f"{tool} will not ask for this again in this session")
+        case PlanReminded(steps=steps, left=left):
+            return Line("·", f"reminded the model of its plan after {counted(steps, 'step')}; open: {'; '.join(left)}")
         case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):
-            whole = f"{percent} % of the budget is spent: {dollars(cost)} of {dollars(budget)}"
-            return Line("$", whole, Tone.QUIET if percent < 80 else Tone.TROUBLE)
+            text = f"{percent} % of the budget is spent: {dollars(cost)} of {dollars(budget)}"
+            return Line("$", text, Tone.QUIET if percent < 80 else Tone.TROUBLE)
         case HistoryRepaired():
             return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
@@ -107,13 +132,7 @@ def line_of(event: Event) -> Line | None:
         case Notice(level=level, text=text):
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
-            return health_line(event) or escape_line(event) or hook_line(event)
-
-
-def source_lines(sources: Iterable[Source]) -> tuple[Line, ...]:
-    """The pages that an answer cites, numbered."""
-    texts = (" ".join(f"{source.title} {source.url}".split()) for source in sources)
-    return tuple(Line(f"[{number}]", text) for number, text in enumerate(texts, 1))
+            return _breaker_line(event) or _loop_line(event) or _hook_line(event) or _admission_line(event)
 
 
 def _retry(event: RetryScheduled) -> str:
@@ -125,64 +144,278 @@ def _retry(event: RetryScheduled) -> str:
     return f"{due}: {category}{status}{detail}"
 
 
-def spent_retries(event: RetryBudgetSpent) -> str:
-    """What was used of the retries that all agents share: "…, 12 retries for 20 requests"."""
-    retries = "1 retry" if event.retries == 1 else f"{event.retries:,} retries"
-    requests = "1 request" if event.requests == 1 else f"{event.requests:,} requests"
-    return f"the agents together have used all they share, {retries} for {requests}"
+def _compacted(event: CompactionEnded) -> Line:
+    if not event.succeeded:
+        return Line("✗", f"compaction failed: {event.detail}", Tone.TROUBLE)
+    sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+    if event.tokens_after >= event.tokens_before:
+        return Line("✗", f"compaction gained nothing: {sizes}", Tone.TROUBLE)
+    detail = f" ({event.detail})" if event.detail else ""
+    if event.drained:
+        return Line("✓", f"shortened {counted(len(event.drained), 'old tool result')}: {sizes}{detail}")
+    return Line("✓", f"compacted by {event.method}: {sizes}{detail}")
 
 
-def seconds(value: float) -> str:
-    """A duration: "0.4 s", "12 s", "3 min 20 s"."""
-    if value < 9.95:
-        return f"{value:.1f} s"
-    whole = round(value)
-    if whole < 120:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s" if whole % 60 else f"{whole // 60} min"
+# ── breakers ────────────────────────────────────────────────────────────────────────────────────
+
+BY_HAND = frozenset({ChangeReason.TRIPPED, ChangeReason.ISOLATED, ChangeReason.RELEASED, ChangeReason.RESET})
 
 
-SHORTEST_S = 0.05
-"""Seconds that are shown as more than none."""
+def _breaker_line(event: Event) -> Line | None:
+    match event:
+        case Dispatched(dispatch=Dispatch.PROBE):
+            return Line("◌", event.detail, Tone.TROUBLE)
+        case Dispatched(in_place_of=skipped) if skipped:
+            return Line("→", f"{event.tool} in place of {skipped}")
+        case BreakerChanged() if event.before is not event.after or event.why in BY_HAND:
+            return _breaker_changed(event)
+        case FailureCharged() if event.cost and event.consumed >= event.budget - 1:
+            left = "one more failure pauses the turn" if event.consumed < event.budget else "the turn pauses"
+            return Line("!", f"failure budget: {event.consumed} of {event.budget} used; {left}", Tone.TROUBLE)
+        case CascadeChanged():
+            return _cascade(event)
+        case LateResult():
+            return Line("·", f"a result of {event.tool} came too late to count")
+        case ResultLabelled():
+            return Line("!", f"{event.tool}: the result is {event.label}: {event.evidence}", Tone.TROUBLE)
+        case _:
+            return None
 
 
-def thought(duration_s: float = 0.0, tokens: int = 0) -> str:
-    """Thinking in one line: "thought for 12 s · 1.2k tokens"; 0 is not known and left out."""
-    counted = f"{tokens} tokens" if tokens < 1_000 else f"{tokens / 1_000:.1f}k tokens"
-    return "thought" + f" for {seconds(duration_s)}" * (duration_s >= SHORTEST_S) + f" · {counted}" * bool(tokens)
+def _breaker_changed(event: BreakerChanged) -> Line | None:
+    name = event.key.removeprefix("model:")
+    match event.why:
+        case ChangeReason.THRESHOLD | ChangeReason.PROBE_FAILED:
+            times = "once" if event.failures == 1 else f"{event.failures} times in a row"
+            probe = f"; tried again from step {event.probe_at} on" if event.probe_at is not None else ""
+            detail = f" ({event.detail})" if event.detail else ""
+            return Line("✗", f"{name} is open: it failed {times}{detail}{probe}", Tone.BAD)
+        case ChangeReason.PROBE_SUCCEEDED:
+            return Line("✓", f"{name} works again")
+        case ChangeReason.PROBE_GIVEN:
+            return None  # reported by the decision about the call, or by the turn that begins on its own model
+        case _:
+            tone = Tone.QUIET if event.after is BreakerState.CLOSED else Tone.TROUBLE
+            return Line("→", f"{name} is {event.after.value}: {event.why.value.replace('_', ' ')}", tone)
 
 
-def priced(cost_usd: float, unpriced: int) -> str:
-    """What requests cost: "$1.25"; "cost unknown" or "at least $1.25" where `unpriced` of them have no known price."""
-    if not unpriced:
-        return dollars(cost_usd)
-    return f"at least {dollars(cost_usd)}" if cost_usd else "cost unknown"
+def _cascade(event: CascadeChanged) -> Line:
+    tools = ", ".join(event.tools)
+    match event.phase:
+        case CascadePhase.SUSPECTED:
+            return Line("!", f"{tools} fail in the same way: {event.root}", Tone.TROUBLE)
+        case CascadePhase.SYSTEMIC:
+            probed = event.probe_at is not None
+            when = f"one of them is tried from step {event.probe_at} on" if probed else "/confirm when it is over"
+            return Line("✗", f"{tools} fail from one cause: {event.root}; {when}", Tone.BAD)
+        case CascadePhase.RECOVERING:
+            return Line("◌", f"the cause seems to be over; still to be tried: {tools}", Tone.TROUBLE)
+        case CascadePhase.OVER:
+            return Line("✓", "all tools that failed together work again")
 
 
-def dollars(value: float) -> str:
-    """An amount: "$0.0012" below a cent, "$1.25" above."""
-    return f"${value:.2f}" if value >= 0.1 else f"${value:.4f}"
+# ── loops ───────────────────────────────────────────────────────────────────────────────────────
 
-
-_MISSES = {
-    "model_changed": "the model changed",
-    "system_changed": "the system prompt changed",
-    "tools_changed": "the tools changed",
-    "messages_changed": "earlier messages changed",
+PROJECTIONS: Mapping[Projection, str] = MappingProxyType(
+    {
+        Projection.ACTION: "same calls",
+        Projection.INTERACTION: "same calls, same results",
+        Projection.ERROR: "same error",
+        Projection.NODE: "same places",
+        Projection.STATE: "same state",
+        Projection.STAGNATION: "same call among others",
+        Projection.POLL: "asked too often",
+        Projection.TEXT: "same text",
+    }
+)
+"""What repeats."""
+REPORTED_BY_OTHERS = (Rung.ROLLBACK, Rung.HUMAN, Rung.STOP)
+"""Rungs with an event of their own that says more."""
+ANSWERS = {
+    LoopChoice.CONTINUE: "you let it continue",
+    LoopChoice.OFF: "you turned loop intervention off for this session",
+    LoopChoice.ROLL_BACK: "you send it back to before the loop",
+    LoopChoice.STOP: "you stop it",
 }
-_NOT_COMPARED = frozenset({"previous_message_not_found", "unavailable"})
-"""Reasons that say nothing about the request."""
+MOST_PATHS = 5
+"""Files that are named; the rest is counted."""
 
 
-def cache_miss_line(misses: Sequence[CacheMissed]) -> str:
-    """Why the prompt cache missed, in one line with the number of times and tokens; empty where it never did."""
-    known = [miss for miss in misses if miss.reason not in _NOT_COMPARED]
-    said = []
-    if known:
-        reasons = Counter(_MISSES.get(miss.reason, miss.reason) for miss in known)
-        named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
-        tokens = sum(miss.tokens or 0 for miss in known)
-        said.append(f"prompt cache missed in {counted(len(known), 'request')}, about {tokens:,} tokens: {named}")
-    if unknown := len(misses) - len(known):
-        said.append(f"the server could not compare {counted(unknown, 'request')} with the one before")
-    return "; ".join(said)
+def _loop_line(event: Event) -> Line | None:
+    match event:
+        case LoopFound(loop=loop, relapse=relapse):
+            heading = f"{'possible ' if loop.weak else ''}loop{' again' if relapse else ''}"
+            return Line("⟳", f"{heading}: {described(loop)}", Tone.TROUBLE)
+        case Intervened(applied=False):
+            return Line("○", f"{_rung(event)} is not possible: {event.detail}")
+        case Intervened(rung=rung) if rung not in REPORTED_BY_OTHERS:
+            return Line("↳", f"{_rung(event)}: {event.detail}", Tone.TROUBLE)
+        case LoopAsked(loop=loop):
+            return Line("?", f"what to do about {described(loop)}", Tone.TROUBLE)
+        case LoopAnswered(choice=choice):
+            return Line("·", ANSWERS[choice])
+        case LoopLeft(projection=projection, freed_by=freed_by):
+            what = PROJECTIONS[projection]
+            if freed_by is None:
+                return Line("·", f"the loop is over ({what})")
+            return Line("✓", f"out of the loop ({what}) after: {RUNGS[freed_by]}")
+        case RolledBack():
+            return Line("↩", _rolled_back(event), Tone.TROUBLE)
+        case LoopPolicySet(enabled=False):
+            return Line("→", "loop intervention is off; loops are only reported")
+        case LoopPolicySet(changed=changed) if changed:
+            return Line("→", f"loop detection changed from default: {', '.join(changed)}")
+        case _:
+            return None
+
+
+def _rung(event: Intervened) -> str:
+    of = f" {event.number} of {event.quota}" if event.quota > 1 else ""
+    return f"{RUNGS[event.rung]}{of}"
+
+
+def _rolled_back(event: RolledBack) -> str:
+    parts = []
+    if event.why == "loop":
+        parts.append(f"rolled back to the end of step {event.step}: the model does not see later messages")
+    if event.files_restored:
+        parts.append(f"{_THEN[event.why].format(turn=event.turn)}: {_listed(event.files_restored)}")
+    else:
+        parts.append("files stay as they are")
+    if event.not_undone:
+        parts.append(f"not undone: {_listed(event.not_undone)}")
+    if event.why == "rewind" and event.files_restored:
+        parts.append("/rewind undo restores them")
+    return "; ".join(parts)
+
+
+_THEN = {
+    "loop": "as they were then",
+    "rewind": "as they were before turn {turn}",
+    "undo": "as they were before the rewind",
+}
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_PATHS
+    return ", ".join(names[:MOST_PATHS]) + (f" and {more:,} more" if more > 0 else "")
+
+
+# ── hooks ───────────────────────────────────────────────────────────────────────────────────────
+
+_HOOK_OUTCOMES = {
+    HookOutcome.ADDED: "added context",
+    HookOutcome.CHANGED: "changed the input",
+    HookOutcome.ALLOWED: "allowed it",
+    HookOutcome.ASKED: "wants you to be asked",
+    HookOutcome.DENIED: "did not allow it",
+    HookOutcome.BLOCKED: "objects",
+    HookOutcome.STOPPED: "ends the turn",
+}
+
+
+def _hook_line(event: Event) -> Line | None:
+    """Effects of a hook, and its first failure."""
+    match event:
+        case HookRan(outcome=outcome) if outcome in _HOOK_OUTCOMES:
+            detail = f": {event.detail}" if event.detail else ""
+            ends = outcome is HookOutcome.STOPPED
+            return Line("·", f"{_hook(event)} {_HOOK_OUTCOMES[outcome]}{detail}", Tone.TROUBLE if ends else Tone.QUIET)
+        case HookFailed(times=1):
+            required = "it is required, so this counts as a no"
+            then = required if event.required else "the turn continues; reported once"
+            return Line("!", f"{_hook(event)} failed: {event.why} ({then})", Tone.TROUBLE)
+        case _:
+            return None
+
+
+def _hook(event: HookRan | HookFailed) -> str:
+    return f"hook {event.name} ({event.point.replace('_', ' ')})"
+
+
+# ── admission ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _admission_line(event: Event) -> Line | None:
+    """Work that will not be done, or not for a while."""
+    match event:
+        case WorkDropped(key=key, dirty=False, reason=DropReason.PAUSED):
+            return Line("!", f"{key} not started: it failed too often and is paused", Tone.TROUBLE)
+        case WorkDropped(key=key, dirty=False, reason=DropReason.QUEUE_FULL):
+            return Line("!", f"{key} not started: the queue is full", Tone.TROUBLE)
+        case WorkRejected(key=key, reason=RejectionReason.SHUTTING_DOWN):
+            return Line("!", f"{key} not started: shutting down", Tone.TROUBLE)
+        case WorkRejected(key=key):
+            return Line("!", f"{key} not started: it has ended", Tone.TROUBLE)
+        case ConversationBreakerChanged(before=before, after=after) if before is after:
+            return None
+        case ConversationBreakerChanged(key=key, after=BreakerState.OPEN):
+            until = f" until {time_of_day(event.until)}" if event.until is not None else ""
+            return Line("‖", f"{key} is paused{until}: it failed {event.failures} times in a row", Tone.TROUBLE)
+        case ConversationBreakerChanged(key=key, after=BreakerState.CLOSED):
+            return Line("✓", f"{key} works again")
+        case AdmissionClosed(dropped=dropped) if dropped:
+            return Line("!", f"{counted(dropped, 'queued piece', 'queued pieces')} of work dropped", Tone.TROUBLE)
+        case _:
+            return None
+
+
+# ── what a live terminal shows in another way ───────────────────────────────────────────────────
+
+
+def recorded_line(event: Event) -> Line | None:
+    """Further lines for a record: questions and answers, and the resumption of the session."""
+    match event:
+        case SessionResumed():
+            return Line("·", f"resumed with {event.model}")
+        case PermissionAsked():
+            why = f" ({event.why})" if event.why else ""
+            who = f"agent {event.agent}" if event.agent else "it"
+            return Line("?", f"may {who} run {event.tool} {event.summary}{why}", Tone.TROUBLE)
+        case QuestionAsked(question=question, options=options):
+            labels = " | ".join(option.label for option in options)
+            return Line("?", f"{question}{f' [{labels}]' if labels else ''}", Tone.TROUBLE)
+        case QuestionAnswered(how="declined", by=by):
+            return Line("?", "declined" if by == "user" else "not answered: no user is present")
+        case QuestionAnswered(answer=answer, by=by):
+            return Line("?", f"answered{'' if by == 'user' else ' by the settings'}: {answer}")
+        case _:
+            return None
+
+
+# ── the ends of calls and turns ─────────────────────────────────────────────────────────────────
+
+OUTCOMES: Mapping[ToolOutcome, tuple[str, str, Tone]] = MappingProxyType(
+    {
+        ToolOutcome.OK: ("✓", "ok", Tone.QUIET),
+        ToolOutcome.ERROR: ("✗", "failed", Tone.TROUBLE),
+        ToolOutcome.BROKEN: ("✗", "broke", Tone.BAD),
+        ToolOutcome.INVALID: ("✗", "not run", Tone.TROUBLE),
+        ToolOutcome.DENIED: ("○", "not allowed", Tone.TROUBLE),
+        ToolOutcome.CANCELLED: ("○", "interrupted", Tone.TROUBLE),
+        ToolOutcome.SKIPPED: ("○", "skipped", Tone.TROUBLE),
+    }
+)
+"""Mark, word and tone of each outcome of a call."""
+STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
+
+
+def ending_line(end: TurnEnded) -> Line:
+    """The end of a turn, with its duration, requests and cost."""
+    cost = f", {priced(end.cost_usd, end.unpriced)}" if end.cost_usd or end.unpriced else ""
+    totals = f"{seconds(end.duration_s)}, {counted(end.requests, 'request')}{cost}"
+    if end.code is TransitionCode.COMPLETED:
+        return Line("·", totals)
+    if end.code in STOPPED:
+        return Line("○", f"interrupted; partial results are kept ({totals})", Tone.TROUBLE)
+    if end.code is TransitionCode.FAILURE_BUDGET_PAUSED:
+        return Line("‖", f"{end.reason} ({totals})", Tone.TROUBLE)
+    if end.code is TransitionCode.LOOP_STOPPED:
+        return Line("⟳", f"{end.reason} ({totals})", Tone.TROUBLE)
+    return Line("✗", f"{end.reason} ({end.code}; {totals})", Tone.BAD)
+
+
+def source_lines(sources: Iterable[Source]) -> tuple[Line, ...]:
+    """The pages that an answer cites, numbered."""
+    texts = (" ".join(f"{source.title} {source.url}".split()) for source in sources)
+    return tuple(Line(f"[{number}]", text) for number, text in enumerate(texts, 1))

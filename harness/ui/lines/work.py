@@ -1,109 +1,104 @@
-"""Events of agents, of commands in the background and of the gate in one line each.
+"""Lines that need earlier events: subagents, background commands, checkpoints; and the summary of many subagents."""
 
-Four hundred agents are four hundred lines when they begin and four hundred when they end, and none between. That
-work waits is on the panel; a line is for what a person would want to know of an hour later.
-"""
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 
-from harness.base.clock import time_of_day
+from harness.base.external_text import counted
 from harness.events import (
+    AdmissionPool,
     AgentCreated,
     AgentEnd,
     AgentEnded,
     Arrived,
-    BreakerState,
-    CommandCreated,
+    CheckpointMade,
     CommandEnd,
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
-    ConversationBreakerChanged,
     Delivered,
-    DropReason,
     Event,
-    GateClosed,
-    GateName,
-    RefusalReason,
     TurnStarted,
     WorkAdmitted,
-    WorkDropped,
-    WorkRefused,
 )
-from harness.ui.lines.agent_tasks import AgentTasks
-from harness.ui.lines.events import priced, seconds
-from harness.ui.lines.line import Line, Tone
+from harness.ui.folds.work import WorkFold
+from harness.ui.lines.events import line_of
+from harness.ui.lines.line import Line, Tone, priced, seconds
 
 DELEGATES = "task"
-"""The tool whose calls are told by what their agents do."""
+"""The tool whose calls are shown by the lines of their subagents."""
 SEVERAL = 5
-"""Sources of arrivals that are named; of more the number is told."""
+"""Sources of arrivals that are named; more are counted."""
 
 
-class WorkLines:
-    """Remembers what agents were asked for and what commands were called, so that a line says what it is about."""
+class EventLines:
+    """The line of each event of a session, in order."""
 
     def __init__(self, *, of_calls: bool = True) -> None:
-        """`of_calls`: also tell of agents that a call waits for. Where calls are shown, they show it themselves."""
+        """`of_calls`: also report subagents that a call waits for, where the call itself does not show them."""
         self._of_calls = of_calls
-        self._tasks = AgentTasks()
+        self._work = WorkFold()
         self._calls: set[str] = set()
-        """Ids of calls that wait for an agent."""
-        self._commands: dict[str, CommandCreated] = {}
+        """Ids of calls that wait for a subagent."""
         self._arrived: dict[int, str] = {}
+        self._not_restorable: frozenset[str] = frozenset()
+        """Reasons already reported."""
+        self.task: AgentCreated | None = None
+        """The task that the last event was about."""
 
-    def tells_of(self, call_id: str) -> bool:
-        """Whether these lines tell all there is to say of a call."""
+    def shows(self, call_id: str) -> bool:
+        """Whether the lines of its subagent show a call."""
         return call_id in self._calls
 
     def line(self, event: Event) -> Line | None:
-        """What to print for an event; None for one that says nothing to a person."""
+        """The line for the next event; None if it has none."""
+        self.task = self._work.on_event(event)
         match event:
             case TurnStarted():
                 self._calls.clear()
             case AgentCreated(call_id=call_id, background=background):
-                self._tasks.created(event)
                 if self._of_calls and not background:
                     self._calls.add(call_id)
-            case WorkAdmitted(key=key, gate=GateName.AGENTS):
-                self._tasks.begun(key)
-                task = self._tasks.of(key)
-                return Line("→", f"{_named(key, task)} begins") if self._is_told(task) else None
+            case WorkAdmitted(key=key, pool=AdmissionPool.AGENTS):
+                return Line("→", f"{_named(key, self.task)} started") if self._is_shown(self.task) else None
             case AgentEnded(agent=agent):
-                task = self._tasks.ended(event)
-                return _agent_ended(event, _named(agent, task)) if self._is_told(task) else None
-            case CommandCreated(command=command):
-                self._commands[command] = event
+                return _agent_ended(event, _named(agent, self.task)) if self._is_shown(self.task) else None
             case CommandQuiet(command=command, quiet_s=quiet, tail=tail):
-                silent = (
-                    f"{self._command(command)} has been silent for {seconds(quiet)} and seems to wait for an answer"
-                )
-                return Line("?", f"{silent}: {_last_line(tail)}", Tone.TROUBLE)
+                silence = f"has been silent for {seconds(quiet)} and seems to wait for input"
+                return Line("?", f"{self._command(command)} {silence}: {_last_line(tail)}", Tone.TROUBLE)
             case CommandHandedOver(command=command, pid=pid):
-                return Line("→", f"{self._command(command)} goes on by itself (process {pid}); nobody ends it any more")
+                return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
-                line = _command_ended(event, self._command(command))
-                self._commands.pop(command, None)
-                return line
+                return _command_ended(event, self._command(command))
             case Arrived(number=number, source=source):
                 self._arrived[number] = source
             case Delivered(numbers=numbers):
                 return self._delivered(numbers)
+            case CheckpointMade():
+                return self._left_out(event)
             case _:
-                return _gate(event)
+                return line_of(event)
         return None
 
-    def _is_told(self, task: AgentCreated | None) -> bool:
+    def _is_shown(self, task: AgentCreated | None) -> bool:
         return self._of_calls or (task is not None and task.background)
 
     def _command(self, command: str) -> str:
-        created = self._commands.get(command)
-        return f'{command} "{created.line}"' if created is not None else command
+        line = self._work.command_line(command)
+        return f'{command} "{line}"' if line else command
 
     def _delivered(self, numbers: tuple[int, ...]) -> Line:
         sources = list(dict.fromkeys(self._arrived.pop(number, "") for number in numbers))
         named = [source for source in sources if source]
-        results = f"{len(numbers):,} result" + ("" if len(numbers) == 1 else "s")
-        what = ", ".join(named) if 0 < len(named) <= SEVERAL else results
-        return Line("·", f"the model is told what came of {what}")
+        what = f"results of {', '.join(named)}" if 0 < len(named) <= SEVERAL else counted(len(numbers), "result")
+        return Line("·", f"{what} delivered to the model")
+
+    def _left_out(self, event: CheckpointMade) -> Line | None:
+        """Files that a checkpoint does not hold, reported once."""
+        news = [reason for reason in event.left_out if reason not in self._not_restorable]
+        self._not_restorable |= frozenset(news)
+        return Line("·", f"a rollback cannot restore: {'; '.join(news)}") if news else None
 
 
 def _named(agent: str, task: AgentCreated | None) -> str:
@@ -112,19 +107,18 @@ def _named(agent: str, task: AgentCreated | None) -> str:
 
 def _agent_ended(event: AgentEnded, name: str) -> Line:
     cost = f", {priced(event.cost_usd, event.unpriced)}" if event.cost_usd or event.unpriced else ""
-    steps = f"{event.steps} step" + ("" if event.steps == 1 else "s")
     tokens = event.usage.prompt + event.usage.output
-    taken = f", {tokens:,} tokens{cost}" if tokens else ""
-    reckoning = f"{seconds(event.duration_s)}, {steps}{taken}"
+    used = f", {tokens:,} tokens{cost}" if tokens else ""
+    totals = f"{seconds(event.duration_s)}, {counted(event.steps, 'step')}{used}"
     match event.end:
         case AgentEnd.ANSWERED:
-            return Line("✓", f"{name} answered ({reckoning})")
+            return Line("✓", f"{name} answered ({totals})")
         case AgentEnd.NOT_STARTED:
-            return Line("✗", f"{name} did not begin: {event.reason}", Tone.BAD)
+            return Line("✗", f"{name} not started: {event.reason}", Tone.BAD)
         case AgentEnd.CANCELLED:
-            return Line("○", f"{name} was stopped ({reckoning})", Tone.TROUBLE)
+            return Line("○", f"{name} was stopped ({totals})", Tone.TROUBLE)
         case _:
-            return Line("✗", f"{name} did not finish: {event.reason} ({reckoning})", Tone.BAD)
+            return Line("✗", f"{name} did not finish: {event.reason} ({totals})", Tone.BAD)
 
 
 def _command_ended(event: CommandEnded, name: str) -> Line:
@@ -135,20 +129,20 @@ def _command_ended(event: CommandEnded, name: str) -> Line:
             return Line("✓", f"{name} is done ({took})")
         case CommandEnd.EXITED:
             last = _last_line(event.tail)
-            said = f"; its last line: {last}" if last else ""
-            return Line("✗", f"{name} {_exit(event.exit_code)} after {took}{said}", Tone.TROUBLE)
+            output = f"; its last line: {last}" if last else ""
+            return Line("✗", f"{name} {_exit(event.exit_code)} after {took}{output}", Tone.TROUBLE)
         case CommandEnd.STOPPED | CommandEnd.SHUT_DOWN:
-            left = f"; still there: {', '.join(event.left)}" if event.left else ""
+            left = f"; still running: {', '.join(event.left)}" if event.left else ""
             tone = Tone.BAD if event.left else Tone.QUIET
             return Line("○", f"{name} was {'killed' if event.forced else 'stopped'} after {took}{why}{left}", tone)
         case CommandEnd.TIMED_OUT:
-            return Line("✗", f"{name} ran for {took}, longer than it may; it was stopped{why}", Tone.TROUBLE)
+            return Line("✗", f"{name} exceeded its time limit after {took} and was stopped{why}", Tone.TROUBLE)
         case CommandEnd.TOO_LONG:
-            return Line("✗", f"{name} wrote more than may be kept and was stopped after {took}{why}", Tone.TROUBLE)
+            return Line("✗", f"{name} exceeded its output limit after {took} and was stopped{why}", Tone.TROUBLE)
         case CommandEnd.NOT_STARTED:
             return Line("✗", f"{name} was not started{why}", Tone.BAD)
         case CommandEnd.LOST:
-            return Line("✗", f"what became of {name} is not known{why}", Tone.TROUBLE)
+            return Line("✗", f"the end of {name} is unknown{why}", Tone.TROUBLE)
 
 
 def _exit(code: int | None) -> str:
@@ -159,27 +153,116 @@ def _last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2].strip()
 
 
-def _gate(event: Event) -> Line | None:
-    """The gate speaks when something will not be done, or may not be done for a while."""
-    match event:
-        case WorkDropped(key=key, dirty=False, reason=DropReason.PAUSED):
-            return Line("!", f"{key} does not begin: it failed too often and rests", Tone.TROUBLE)
-        case WorkDropped(key=key, dirty=False, reason=DropReason.QUEUE_FULL):
-            return Line("!", f"{key} does not begin: the queue is full", Tone.TROUBLE)
-        case WorkRefused(key=key, reason=RefusalReason.SHUTTING_DOWN):
-            return Line("!", f"{key} does not begin: nothing is begun any more", Tone.TROUBLE)
-        case WorkRefused(key=key):
-            return Line("!", f"{key} does not begin: it is over", Tone.TROUBLE)
-        case ConversationBreakerChanged(key=key, after=BreakerState.OPEN, before=before) if (
-            before is not BreakerState.OPEN
-        ):
-            until = f" until {time_of_day(event.until)}" if event.until is not None else ""
-            return Line("‖", f"{key} rests{until}: it failed {event.failures} times in a row", Tone.TROUBLE)
-        case ConversationBreakerChanged(key=key, after=BreakerState.CLOSED, before=before) if (
-            before is not BreakerState.CLOSED
-        ):
-            return Line("✓", f"{key} works again")
-        case GateClosed(dropped=dropped) if dropped:
-            return Line("!", f"{dropped:,} pieces of work that waited will not be done", Tone.TROUBLE)
-        case _:
-            return None
+# ── the summary of many subagents ───────────────────────────────────────────────────────────────
+
+FEW = 10
+"""Starts, answers, cancellations and rejections of a batch that have a line each."""
+PAUSE_S = 1.0
+"""Seconds between two summaries."""
+_ID = re.compile(r"(\D*)(\d+)")
+
+
+class SubagentSummary:
+    """Event lines for a log, with a summary of many subagents.
+
+    A batch is all subagents created until each of them has ended. The first of a batch start and answer in a line
+    each; the rest is summarised once a second. Each failure has a line; subagents that never started or were stopped
+    are listed together by their ids. There is no timer: a due summary follows the next event, whatever it is about.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """`now`: seconds of a monotonic clock."""
+        self._now = now
+        self._lines = EventLines()
+        self._summarised_at = 0.0
+        self._created = 0
+        self._started = 0
+        self._running: set[str] = set()
+        self._ends: Counter[AgentEnd] = Counter()
+        self._grouped: dict[tuple[AgentEnd, str], list[str]] = {}
+        """Subagents that never started or were stopped and were not listed yet, by end and reason."""
+        self._pending = False
+        """Whether anything happened since the last summary."""
+
+    def lines(self, event: Event) -> Iterator[Line]:
+        """The lines for an event."""
+        line = self._lines.line(event)
+        if self._is_summarised(event):
+            self._pending = True
+        elif line is not None:
+            yield line
+        if self._pending and (self._all_ended or self._now() - self._summarised_at >= PAUSE_S):
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Line]:
+        """The summary of everything that was not reported yet."""
+        if not self._pending:
+            return
+        self._pending, self._summarised_at = False, self._now()
+        grouped, self._grouped = self._grouped, {}
+        for (end, reason), agents in grouped.items():
+            if end is AgentEnd.CANCELLED:
+                yield Line("○", f"{spans(agents)} {'were' if len(agents) > 1 else 'was'} stopped", Tone.TROUBLE)
+            else:
+                yield Line("✗", f"{spans(agents)} not started: {reason}", Tone.BAD)
+        yield Line("·", self._numbers())
+
+    @property
+    def _all_ended(self) -> bool:
+        return self._ends.total() >= self._created
+
+    def _is_summarised(self, event: Event) -> bool:
+        """Count an event; whether it has no line of its own because there are many like it."""
+        match event:
+            case AgentCreated():
+                if self._all_ended:
+                    self._begin_batch()
+                self._created += 1
+            case WorkAdmitted(key=key, pool=AdmissionPool.AGENTS):
+                self._started += 1
+                self._running.add(key)
+                return self._started > FEW
+            case AgentEnded(agent=agent, end=end, reason=reason):
+                self._ends[end] += 1
+                if end is not AgentEnd.NOT_STARTED:
+                    self._running.discard(agent)
+                match end:
+                    case AgentEnd.ANSWERED:
+                        return self._ends[end] > FEW
+                    case AgentEnd.CANCELLED | AgentEnd.NOT_STARTED if self._ends[end] > FEW:
+                        why = reason if end is AgentEnd.NOT_STARTED else ""
+                        self._grouped.setdefault((end, why), []).append(agent)
+                        return True
+        return False
+
+    def _begin_batch(self) -> None:
+        self._created = self._started = 0
+        self._ends.clear()
+        self._summarised_at = self._now()
+
+    def _numbers(self) -> str:
+        answered, stopped, not_started = (
+            self._ends[end] for end in (AgentEnd.ANSWERED, AgentEnd.CANCELLED, AgentEnd.NOT_STARTED)
+        )
+        running = len(self._running)
+        counts = (
+            (answered, "answered"),
+            (self._ends.total() - answered - stopped - not_started, "did not finish"),
+            (stopped, "stopped"),
+            (not_started, "not started"),
+            (running, "running"),
+            (self._created - self._ends.total() - running, "queued"),
+        )
+        parts = ", ".join(f"{number:,} {words}" for number, words in counts if number > 0)
+        return f"{counted(self._created, 'agent')}: {parts}"
+
+
+def spans(ids: Iterable[str]) -> str:
+    """Ids in order, consecutive ones as a span: "a3, a6–a400"."""
+    plain = sorted({id for id in ids if not _ID.fullmatch(id)})
+    numbered = sorted({(found[1], int(found[2])) for id in ids if (found := _ID.fullmatch(id))})
+    parts = [*plain]
+    for _, run in groupby(enumerate(numbered), key=lambda pair: (pair[1][0], pair[1][1] - pair[0])):
+        numbers = [f"{letters}{number}" for _, (letters, number) in run]
+        parts.append(numbers[0] if len(numbers) == 1 else f"{numbers[0]}–{numbers[-1]}")
+    return ", ".join(parts)

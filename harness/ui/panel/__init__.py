@@ -1,1 +1,1 @@
-"""The recovery panel: a fold over events, and how it is drawn. Nothing here knows a terminal."""
+"""The recovery panel: a fold over events, and its drawing without a terminal."""

@@ -1,4 +1,4 @@
-"""What happens in a session becomes what the panel shows, live and from a journal alike."""
+"""The panel, folded from events; live events and a journal give the same panel."""
 
 from collections import OrderedDict
 from dataclasses import replace
@@ -42,43 +42,45 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.lines.plan import is_open
-from harness.ui.panel import loop_fold, model_block
-from harness.ui.panel.breaker_fold import MODEL, Health
-from harness.ui.panel.state import Mark, ModelView, Panel, Phase
-from harness.ui.panel.work_fold import Working
+from harness.ui.folds import loops, model
+from harness.ui.folds.breakers import MODEL, BreakerFold
+from harness.ui.folds.model import ModelStatus, Phase
+from harness.ui.folds.work import WorkFold
+from harness.ui.lines.reports import is_open
+from harness.ui.panel.state import Panel, StepMark
 
 KEPT_STEPS = 500
-"""Steps that can be shown again."""
+"""Past steps that can be shown."""
 KEPT_FAILURES = 100
-"""Failures of one turn that are kept; those that cost nothing have no other bound."""
+"""Failures kept per turn; those without a cost have no other bound."""
+_Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered
 
 
 class PanelFold:
-    """The panel as it is now, and as it was when each of the last steps ended."""
+    """The panel now, and at the end of each of the last steps."""
 
     def __init__(self) -> None:
         self._panel = Panel()
-        """Folded from what a journal keeps."""
-        self._health = Health()
-        self._working = Working()
-        self._model = ModelView()
+        """From recorded events; without the parts that `_whole` adds."""
+        self._breakers = BreakerFold()
+        self._work = WorkFold()
+        self._model = ModelStatus()
         self._at = 0.0
         self._is_old = False
-        """`_panel` lacks model, table, agents, moment: they join it when it is looked at, and not with every event."""
+        """Whether `_panel` lacks the latest model, breakers, work and time, which are added only when it is read."""
         self._turn_runs = False
         self._cycle_has_step = False
-        """A step began since the failure budget was fresh. Until then charges belong to the cycle before: a batch that
-        was cut off counts when the next cycle begins."""
+        """Whether a step began since the failure budget was reset. Until then charges belong to the cycle before: an
+        interrupted batch is charged when the next cycle begins."""
         self._ends: OrderedDict[int, Panel] = OrderedDict()
-        """The panel at the end of each step, without the timeline: that is the same for all of them."""
+        """The panel at the end of each step, without the timeline, which is the same for all."""
         self._answering: float | None = None
-        """Unix time of the first piece of the answer that streams in; so much and `_silence` come from transients."""
+        """Unix time at which the current reply began to stream; this and `_silence` come from transient events."""
         self._silence: SilenceHint | None = None
 
     @property
     def now(self) -> Panel:
-        """The panel after all that was seen."""
+        """The panel after all events."""
         panel = self._whole()
         if self._answering is not None:
             panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
@@ -92,16 +94,16 @@ class PanelFold:
         return tuple(mark.step for mark in self._panel.marks)
 
     def at_step(self, step: int) -> Panel:
-        """The panel at the moment at which `step` ended; of the last step it is the panel now.
+        """The panel at the end of `step`, with the timeline of the whole session; of the last step the panel now.
 
-        The timeline is that of the whole session. Raises KeyError for a step that is unknown or too old.
+        Raises KeyError for a step that is unknown or too old.
         """
         if self._panel.marks and step == self._panel.marks[-1].step:
             return self.now
         return replace(self._ends[step], marks=self._panel.marks)
 
-    def see(self, event: Event, at: float) -> None:
-        """Take in an event of Unix time `at`."""
+    def on_event(self, event: Event, at: float) -> None:
+        """Process an event of Unix time `at`."""
         match event:
             case TextDelta() | ThinkingDelta() | ToolCallDelta():
                 self._streamed(at)
@@ -115,7 +117,7 @@ class PanelFold:
                 self._end_streaming(event)
                 self._at, self._is_old = at, True
 
-    # ── what is only seen live ──────────────────────────────────────────────────────────────────
+    # ── transient events ────────────────────────────────────────────────────────────────────────
 
     def _streamed(self, at: float) -> None:
         self._silence = None
@@ -123,14 +125,14 @@ class PanelFold:
             self._answering = at
 
     def _end_streaming(self, event: Event) -> None:
-        """What a transient event said holds while the request is out that it was about."""
+        """Transient state ends with its request."""
         phase = self._model.phase
         if isinstance(event, RequestSent) or phase is not Phase.ASKING:
             self._answering = None
         if isinstance(event, RequestSent) or phase not in (Phase.ASKING, Phase.COMPACTING):
             self._silence = None
 
-    # ── what a journal keeps ────────────────────────────────────────────────────────────────────
+    # ── recorded events ─────────────────────────────────────────────────────────────────────────
 
     def _fold(self, event: Event, at: float) -> None:
         match event:
@@ -149,14 +151,15 @@ class PanelFold:
                 self._turn_runs = False
         before = self._model
         panel = _after(self._panel, event, compacting=before.compacting is not None)
-        self._panel = _marked(_circled(panel, event), event, before.chosen)
-        self._health.see(event, at)
-        self._working.see(event, at)
-        self._model = model_block.after(before, event, at, self._resting)
+        self._panel = _marked(panel, event, before.chosen)
+        self._breakers.on_event(event, at)
+        self._work.on_event(event, at)
+        self._model = model.after(before, event, at, self._resting)
         if isinstance(event, ToolStarted | ToolEnded | _Questions):
-            self._model = model_block.in_phase(self._model, self._phase_of_tools(panel), at)
+            self._model = model.in_phase(self._model, self._phase_of_tools(panel), at)
         if isinstance(event, StepStarted):
-            self._forget()
+            while self._ends and next(iter(self._ends)) < self._panel.marks[0].step:
+                self._ends.popitem(last=False)
 
     @property
     def _resting(self) -> Phase:
@@ -171,7 +174,6 @@ class PanelFold:
         return Phase.TOOLS if panel.running else self._resting
 
     def _end_step(self) -> None:
-        """The step that went on until now is over."""
         panel = self._whole()
         if panel.marks and panel.marks[-1].step not in self._ends:
             self._ends[panel.marks[-1].step] = replace(panel, marks=())
@@ -179,29 +181,25 @@ class PanelFold:
     def _whole(self) -> Panel:
         if self._is_old:
             self._is_old = False
-            table, working = self._health, self._working
             self._panel = replace(
                 self._panel,
                 at=self._at,
                 model=self._model,
-                rows=table.rows,
-                endpoints=table.endpoints,
-                routes=table.routes,
-                cascades=table.cascades,
-                agents=working.agents,
-                commands=working.commands,
-                gates=working.gates,
+                rows=self._breakers.tools,
+                endpoints=self._breakers.models,
+                routes=self._breakers.routes,
+                cascades=self._breakers.cascades,
+                agents=self._work.agents,
+                commands=self._work.commands,
+                gates=self._work.gates,
             )
         return self._panel
 
-    def _forget(self) -> None:
-        """Drop the ends of steps that the timeline does not have any more."""
-        while self._ends and next(iter(self._ends)) < self._panel.marks[0].step:
-            self._ends.popitem(last=False)
-
 
 def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
-    """The panel after an event, without what the model block, the breakers and the timeline make of it."""
+    """The panel after an event, without the timeline and the parts that have a fold of their own."""
+    if (known := loops.after(panel.loops, event)) is not panel.loops:
+        panel = replace(panel, loops=known)
     match event:
         case SessionStarted(session_id=session_id):
             return Panel(session_id=session_id)
@@ -248,23 +246,17 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return panel
 
 
-def _circled(panel: Panel, event: Event) -> Panel:
-    """The panel with what the event says of loops."""
-    known = loop_fold.after(panel.circling, event)
-    return panel if known is panel.circling else replace(panel, circling=known)
-
-
 def _marked(panel: Panel, event: Event, chosen: str) -> Panel:
-    """The panel with what the event adds to the timeline; `chosen` is the model to which it is no switch to return."""
+    """The panel with the timeline after an event; a switch to the model `chosen` is not an incident."""
     if isinstance(event, StepStarted):
-        return replace(panel, marks=(*panel.marks, Mark(event.step))[-KEPT_STEPS:])
+        return replace(panel, marks=(*panel.marks, StepMark(event.step))[-KEPT_STEPS:])
     if not panel.marks:
         return panel
     mark = _mark(panel.marks[-1], event, chosen)
     return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
 
 
-def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
+def _mark(mark: StepMark, event: Event, chosen: str) -> StepMark:
     match event:
         case Transition(code=code):
             return replace(mark, code=code)
@@ -277,7 +269,7 @@ def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
         case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE):
             return replace(mark, skipped=mark.skipped + 1)
         case BreakerChanged(key=key) if key.startswith(MODEL):
-            return mark  # what comes of it is a retry or another model
+            return mark  # shown as a retry or a switch
         case BreakerChanged(before=BreakerState.CLOSED, after=BreakerState.OPEN):
             return replace(mark, opened=mark.opened + 1)
         case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
@@ -290,6 +282,3 @@ def _mark(mark: Mark, event: Event, chosen: str) -> Mark:
             return replace(mark, switched=True)
         case _:
             return mark
-
-
-_Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered

@@ -1,22 +1,22 @@
-"""Lines of the panel: a label, a text, and never more cells than there is room for."""
+"""Lines of the panel: labels, wrapping, amounts, and names in narrow columns."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 
 LABEL = 8
 """Columns of the label of a line."""
 LONE_JOINER = re.compile(r"(?<!\S)\u200d+")
 NARROWEST = 8
-"""Columns of text below which nothing is wrapped any more."""
+"""Columns of text below which nothing is wrapped."""
 Lines = list[Content]
 
 QUIET = "dim"
-"""Not $text-muted: in a text, without an opacity of its own, that is brighter than what stands beside it."""
+"""Not $text-muted, which is brighter than plain text in a `Content`."""
 TROUBLE = "$text-warning"
 BAD = "$text-error"
 GOOD = "$text-success"
@@ -24,27 +24,24 @@ KEY = "bold $text-accent"
 
 
 def flat(text: str) -> str:
-    """Text of others as one line without control characters.
+    """Untrusted text as one line without control characters.
 
-    A joiner with nothing to join goes: rich 15 cannot cut a text that begins with two of them (`cells.split_text`).
+    Removes a joiner with nothing to join: rich 15 cannot cut a text that begins with two of them (`cells.split_text`).
     """
     return visible(LONE_JOINER.sub("", " ".join(text.split())))
 
 
 def labelled(label: str, content: Content | str) -> Content:
-    """A line with a label in the first columns; an empty one leaves them blank."""
+    """A line with a label, which may be empty, in the first columns."""
     return Content.assemble((f"{cell(flat(label), LABEL - 1)} ", QUIET), content)
 
 
 def wrapped(text: str, width: int, most: int = 2, style: str = "", indent: int = LABEL, hang: int = 0) -> Lines:
-    """Text of others, indented, in at most so many lines; a cut is shown.
+    """Untrusted text in at most `most` lines, with an ellipsis if cut.
 
     Args:
-        text: any text.
         width: columns of the panel.
-        most: lines.
-        style: of the text.
-        indent: columns before it.
+        indent: columns before each line.
         hang: further columns before every line but the first.
     """
     room = max(NARROWEST, width - indent - hang)
@@ -60,19 +57,19 @@ def wrapped(text: str, width: int, most: int = 2, style: str = "", indent: int =
 
 
 def hung(label: str, content: Content, width: int, most: int = 2) -> Lines:
-    """Our own words after a label, on a further line where they do not fit."""
+    """Trusted text after a label, wrapped."""
     found = content.wrap(max(NARROWEST, width - LABEL))[:most]
     return [labelled("" if number else label, line.rstrip()) for number, line in enumerate(found)]
 
 
 def headed(label: str, text: str, width: int, most: int = 2, style: str = "") -> Lines:
-    """Text of others after a label, in at most so many lines."""
+    """Untrusted text after a label, in at most `most` lines."""
     first, *others = wrapped(text, width, most, style) or [labelled("", "")]
     return [labelled(label, first[LABEL:]), *others]
 
 
 def flowing(parts: Iterable[Content], width: int, gap: str = "   ") -> Lines:
-    """Parts beside each other below a label, and on a further line where they do not fit."""
+    """Parts side by side below a label, wrapped between parts."""
     lines: Lines = []
     for part in parts:
         if lines and lines[-1].cell_length + len(gap) + part.cell_length <= width:
@@ -83,19 +80,19 @@ def flowing(parts: Iterable[Content], width: int, gap: str = "   ") -> Lines:
 
 
 def one_line(content: Content, width: int) -> Content:
-    """The line, cut to so many cells."""
+    """The line, cut to `width` cells."""
     return content if content.cell_length <= width else content.truncate(width, ellipsis=True)
 
 
 def cell(text: str, width: int) -> str:
-    """Text in exactly so many cells, cut or padded; a wide character is never halved."""
+    """Text in exactly `width` cells, cut or padded; a wide character is never halved."""
     if cell_len(text) > width > 0:
         return set_cell_size(text, width - 1) + "…"
     return set_cell_size(text, max(0, width))
 
 
 def bar(share: float, width: int) -> str:
-    """A bar of so many cells; anything above nothing shows."""
+    """A bar of `width` cells; any share above 0 is visible."""
     full = max(0, min(width, round(share * width)))
     if share > 0 and full == 0:
         full = 1
@@ -118,12 +115,48 @@ def money(value: float) -> str:
 
 
 def priced(cost_usd: float, unpriced: int) -> str:
-    """What requests cost; `unpriced` of them have no known price: "cost unknown", "≥ $1.25"."""
+    """The cost of requests: "$1.25"; "cost unknown" or "≥ $1.25" if `unpriced` of them have no known price."""
     if not unpriced:
         return money(cost_usd)
     return f"≥ {money(cost_usd)}" if cost_usd else "cost unknown"
 
 
-def plural(number: int, word: str) -> str:
-    """A number and what it counts: "1 tool call", "2 tool calls"."""
-    return f"{number:,} {word}" + ("" if number == 1 else "s")
+# ── names in narrow columns ─────────────────────────────────────────────────────────────────────
+
+MARK = "…"
+"""Replaces the omitted part."""
+JOINER = "\u200d"
+"""Joins the characters beside it into one; meaningless beside the mark."""
+
+
+def in_cells(names: Sequence[str], width: int) -> tuple[str, ...]:
+    """Each name in exactly `width` cells, padded or with its middle omitted.
+
+    All are cut at the same place, so that the marks are aligned: in the middle or, if that made two names look the
+    same, at the nearest place that keeps most of them distinct.
+    """
+    width = max(1, width)
+    long = tuple(dict.fromkeys(name for name in names if cell_len(name) > width))
+    head = _head(long, width) if long else 0
+    return tuple(_cut(name, head, width) if name in long else set_cell_size(name, width) for name in names)
+
+
+def _head(names: Sequence[str], width: int) -> int:
+    """Cells before the mark."""
+    middle = width // 2
+    for head in sorted(range(width), key=lambda head: abs(head - middle)):
+        if _apart(names, head, width) == len(names):
+            return head
+    return max(range(width), key=lambda head: (_apart(names, head, width), -abs(head - middle)))
+
+
+def _apart(names: Sequence[str], head: int, width: int) -> int:
+    """How many names remain distinct when cut there."""
+    return len({_cut(name, head, width) for name in names})
+
+
+def _cut(name: str, head: int, width: int) -> str:
+    tail = width - head - len(MARK)
+    end = next((name[at:] for at in range(len(name)) if cell_len(name[at:]) <= tail), "")
+    beginning = set_cell_size(name, head).rstrip(JOINER)
+    return set_cell_size(beginning + MARK + end.lstrip(JOINER), width)

@@ -1,4 +1,4 @@
-"""What the panel says of the model, in the words of the field."""
+"""The exchange with the model on the panel: state, countdowns, context and cost."""
 
 from collections.abc import Iterator, Sequence
 from math import ceil
@@ -7,8 +7,10 @@ from textual.content import Content
 from textual.style import Style
 
 from harness.base.clock import time_of_day
+from harness.base.external_text import counted
 from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
-from harness.ui.lines.events import seconds
+from harness.ui.folds.model import ModelStatus, Phase
+from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
     BAD,
     KEY,
@@ -22,21 +24,20 @@ from harness.ui.panel.layout import (
     flowing,
     hung,
     labelled,
-    plural,
     priced,
     wrapped,
 )
-from harness.ui.panel.state import ModelView, Panel, Phase
+from harness.ui.panel.state import Panel
 
 FULL = 0.8
-"""Share of the window from which the context deserves a look."""
+"""Share of the window; a fuller context is highlighted."""
 ROOMY = 64
-"""Columns from which more is said on a line."""
+"""Columns; a wider panel shows more details per line."""
 NOTICED = 2
-"""Seconds after which it is said how long something has been going on."""
+"""Seconds; shorter durations are not shown."""
 WELL = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
 """Ends of a turn that need no explanation."""
-TOLD = (
+ORDINARY = (
     *WELL,
     TransitionCode.NEXT_TURN,
     TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE,
@@ -45,15 +46,15 @@ TOLD = (
     TransitionCode.REACTIVE_COMPACT_RETRY,
     TransitionCode.REFUSAL_FALLBACK,
 )
-"""Codes of transitions that are ordinary, or that other lines tell of."""
+"""Transitions that are ordinary or shown by other lines."""
 KEY_NAMES = {"Alt+R": "alt+r", "Alt+M": "alt+m", "Esc": "escape"}
-"""Keys that can be clicked on, by what the panel calls them, and how the app calls them."""
+"""Keys that can be clicked, by their label, and their names in the app."""
 PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.QUESTION, Phase.LOOP)
-"""Phases in which a person can decide something."""
+"""Phases that wait for a decision of the user."""
 
 
 def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str]]) -> Sequence[Lines]:
-    """What happens now, in one line; then why, what was kept, and what can be pressed."""
+    """The state in one line; then the reason, the kept parts of a reply, and keys."""
     view = panel.model
     if not view.chosen:
         return ()
@@ -89,7 +90,7 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.OFFERED if view.offered is not None:
             return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
         case Phase.LOOP:
-            return Content.styled("it goes in circles; what now?", f"bold {TROUBLE}")
+            return Content.styled("a loop was found; what now?", f"bold {TROUBLE}")
         case Phase.COMPACTING if view.compacting is not None:
             tokens = count(view.compacting.tokens_before)
             return Content.styled(f"compacting about {tokens} tokens{for_so_long}", TROUBLE)
@@ -111,7 +112,7 @@ def _headline(panel: Panel, now: float) -> Content:
 
 
 def _brief(panel: Panel, now: float) -> Content:
-    """The headline where there is no second line: the countdown is part of it."""
+    """The headline including the countdown, for a panel without room for a second line."""
     view = panel.model
     if view.retry is None or view.phase is not Phase.WAITING:
         return _headline(panel, now)
@@ -121,7 +122,7 @@ def _brief(panel: Panel, now: float) -> Content:
     return Content.styled(text, f"bold {TROUBLE}")
 
 
-def _what_failed(view: ModelView) -> str:
+def _what_failed(view: ModelStatus) -> str:
     retry = view.retry
     if retry is None:
         return ""
@@ -138,23 +139,23 @@ def _ended_badly(panel: Panel) -> bool:
     return panel.ended is not None and panel.ended.code not in WELL
 
 
-def _reported(panel: Panel) -> bool:
-    """A section of its own tells why the turn ended."""
-    return panel.paused is not None or panel.circling.stuck is not None
+def _shown_elsewhere(panel: Panel) -> bool:
+    """Whether another section shows why the turn ended."""
+    return panel.paused is not None or panel.loops.stuck is not None
 
 
 def _bad_end(panel: Panel) -> Content:
     name = flat(panel.model.chosen)
     if panel.paused is not None:
         return Content.styled(f"{name} · the turn is paused", TROUBLE)
-    if panel.circling.stuck is not None:
+    if panel.loops.stuck is not None:
         return Content.styled(f"{name} · stopped in a loop", TROUBLE)
     code = panel.ended.code.replace("_", " ") if panel.ended else ""
     return Content.styled(f"{name} · {code}", BAD)
 
 
-def _urgent(view: ModelView, now: float) -> Iterator[Content]:
-    """What a person wants to know first when something is waited for."""
+def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
+    """Countdowns."""
     if view.retry is not None:
         yield labelled("", Content.assemble("next try in ", (_time_left(view.retry.retry_at, now), "bold")))
     if view.offered is not None:
@@ -168,8 +169,8 @@ def _details(panel: Panel, width: int) -> Lines:
     view = panel.model
     match view.phase:
         case Phase.WAITING if view.retry is not None:
-            said = flat(view.retry.detail)
-            return [] if said.lower() in _what_failed(view).lower() else wrapped(said, width, style=QUIET)
+            detail = flat(view.retry.detail)
+            return [] if detail.lower() in _what_failed(view).lower() else wrapped(detail, width, style=QUIET)
         case Phase.OFFERED if view.offered is not None:
             return wrapped(view.offered.detail, width, style=QUIET)
         case Phase.QUESTION if isinstance(panel.asked, QuestionAsked):
@@ -178,7 +179,7 @@ def _details(panel: Panel, width: int) -> Lines:
             return [*wrapped(panel.asked.summary, width), *wrapped(panel.asked.why, width, most=1, style=QUIET)]
         case Phase.TOOLS if len(panel.running) == 1:
             return wrapped(panel.running[0].summary, width, most=1, style=QUIET)
-        case Phase.IDLE if panel.ended is not None and _ended_badly(panel) and not _reported(panel):
+        case Phase.IDLE if panel.ended is not None and _ended_badly(panel) and not _shown_elsewhere(panel):
             return wrapped(panel.ended.reason, width, most=3)
         case Phase.ASKING | Phase.COMPACTING if (fault := view.fault) is not None:
             status = f"{fault.status} " if fault.status else ""
@@ -187,19 +188,19 @@ def _details(panel: Panel, width: int) -> Lines:
             return []
 
 
-def _kept(view: ModelView, width: int) -> Lines:
+def _kept(view: ModelStatus, width: int) -> Lines:
     if view.phase is Phase.IDLE or (view.fault is None and not view.continuations):
         return []
-    parts = [plural(view.kept_characters, "character")] if view.kept_characters else []
-    parts += [plural(view.kept_calls, "tool call")] if view.kept_calls else []
+    parts = [counted(view.kept_characters, "character")] if view.kept_characters else []
+    parts += [counted(view.kept_calls, "tool call")] if view.kept_calls else []
     kept = [Content(f"kept: {', '.join(parts)}")] if parts else []
     lost = view.discarded_characters
-    taken_back = [Content.styled(f"taken back: {plural(lost, 'character')}", QUIET)] if lost else []
-    return flowing((*kept, *taken_back), width)
+    discarded = [Content.styled(f"discarded: {counted(lost, 'character')}", QUIET)] if lost else []
+    return flowing((*kept, *discarded), width)
 
 
 def events(panel: Panel, width: int) -> Sequence[Lines]:
-    """What was done in this turn so that it goes on: another model, another cap, a shorter history."""
+    """Recoveries in this turn: another model, another cap, a shorter history."""
     lines = list(_events(panel, width))
     return (lines, lines[-1:], []) if lines else ()
 
@@ -216,7 +217,7 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
         of = f" of {view.most_continuations}" if view.most_continuations else ""
         yield _event("…", f"continuation {view.continuations}{of}")
     if (spent := view.retries_spent) is not None:
-        yield _event("✗", f"no retries left: {spent.retries:,} for {plural(spent.requests, 'request')} of all agents")
+        yield _event("✗", f"no retries left: {spent.retries:,} for {counted(spent.requests, 'request')} of all agents")
     if (done := view.compacted) is not None and done.succeeded:
         sizes = f"{count(done.tokens_before)} → {count(done.tokens_after)} tokens"
         how = f", by {done.method}" if width >= ROOMY else ""
@@ -225,7 +226,7 @@ def _events(panel: Panel, width: int) -> Iterator[Content]:
     elif done is not None:
         yield _event("✂", f"compaction failed: {flat(done.detail)}")
     last = view.transition
-    if runs and last is not None and last.code not in TOLD and last.step >= panel.step - 1:
+    if runs and last is not None and last.code not in ORDINARY and last.step >= panel.step - 1:
         yield _event("↻", f"{last.code.replace('_', ' ')}: {flat(last.reason)}")
 
 
@@ -234,7 +235,7 @@ def _event(mark: str, text: str, style: str = TROUBLE) -> Content:
 
 
 def context(panel: Panel, width: int) -> Sequence[Lines]:
-    """How full the window is."""
+    """The use of the context window."""
     if not panel.window:
         return ()
     share = panel.context_tokens / panel.window
@@ -245,7 +246,7 @@ def context(panel: Panel, width: int) -> Sequence[Lines]:
 
 
 def spent(panel: Panel, width: int) -> Sequence[Lines]:
-    """Money where there is any, and tokens; and what of it went into retries."""
+    """Cost and tokens, and the share of retries."""
     spend = panel.spend
     if not spend.cost_usd and not _tokens(spend.usage):
         return ()

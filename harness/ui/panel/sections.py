@@ -1,8 +1,7 @@
-"""The panel as text: sections in a fixed order, each as long as there is room for it.
+"""The panel as text: sections in a fixed order, each as long as there is room.
 
-A section gives its lines in several lengths, the fullest first, the shortest perhaps empty. Where they do not all
-fit, the least urgent ones are told shorter first. When all is well nothing has a colour: it is kept for what needs a
-decision.
+A section offers its lines in several lengths, the fullest first, the shortest perhaps empty. If they do not all fit,
+the least urgent sections are shortened first. Colour is reserved for what needs a decision.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from harness.events import BreakerState
-from harness.ui.lines.line import Tone
-from harness.ui.panel import breaker_table, loop_lines, model_lines, tool_lines, work_lines
-from harness.ui.panel.layout import BAD, LABEL, QUIET, TROUBLE, Lines, flat, labelled, one_line
+from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
+from harness.ui.panel.layout import LABEL, Lines, labelled, one_line
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
 
@@ -22,19 +20,19 @@ Actions = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is to be drawn, and where."""
+class PanelDrawing:
+    """What to draw, and where."""
 
     panel: Panel
     width: int
     now: float
-    """Unix time that countdowns go by."""
+    """Unix time, for countdowns."""
     shown_step: int | None
     actions: Actions
 
 
-Section = Callable[[Request], Sequence[Lines]]
-"""The lines of a section in all its lengths; no lengths at all: it has nothing to say."""
+Section = Callable[[PanelDrawing], Sequence[Lines]]
+"""The lines of a section in all its lengths; empty if it has nothing to show."""
 
 
 def panel_content(
@@ -49,37 +47,33 @@ def panel_content(
     """The panel in at most `height` lines of at most `width` cells.
 
     Args:
-        panel: what to show.
-        width: columns.
-        height: rows.
-        now: Unix time; countdowns are derived from it.
-        shown_step: the step of the past that this is; None: the present.
+        now: Unix time, for countdowns.
+        shown_step: the past step that is shown; None: the present.
         actions: keys and what they do now.
     """
-    request = Request(panel, width, now, shown_step, actions)
+    request = PanelDrawing(panel, width, now, shown_step, actions)
     return Content("\n").join([one_line(line, width) for line in _fitted(request, height)])
 
 
 def is_calm(panel: Panel) -> bool:
-    """Whether nothing on the panel needs a look."""
-    told = (
+    """Whether nothing on the panel needs attention."""
+    reasons = (
         panel.model.phase in model_lines.PRESSING,
         panel.model.compacting,
         panel.model.silence,
         panel.ended is not None and panel.ended.code not in model_lines.WELL,
         model_lines.events(panel, LABEL),
-        any(breaker_table.troubled(row) for row in (*panel.rows, *panel.endpoints)),
+        any(breaker_lines.troubled(row) for row in (*panel.rows, *panel.endpoints)),
         panel.consumed,
         panel.cascades,
         panel.paused,
-        panel.circling.under_way,
+        panel.loops.current,
         work_lines.needs_a_look(panel),
-        any(lines for _, lines in panel.more),
     )
-    return not any(told)
+    return not any(reasons)
 
 
-def _fitted(request: Request, height: int) -> Lines:
+def _fitted(request: PanelDrawing, height: int) -> Lines:
     lengths = {name: options for name, section in SECTIONS if (options := section(request))}
     chosen = {name: options[0] for name, options in lengths.items()}
     if len(found := _stacked(chosen, gaps=True)) <= height:
@@ -96,7 +90,7 @@ def _fitted(request: Request, height: int) -> Lines:
 
 
 def _filled(chosen: Mapping[str, Lines], lengths: Mapping[str, Sequence[Lines]], height: int) -> Mapping[str, Lines]:
-    """Give the lines that were won too many back, to the most urgent section that can use them."""
+    """Give surplus lines back to the most urgent sections."""
     filled = dict(chosen)
     for name in dict.fromkeys(reversed(SHORTENED)):
         for option in lengths.get(name, ()):
@@ -116,7 +110,7 @@ def _stacked(blocks: Mapping[str, Lines], *, gaps: bool = False) -> Lines:
 
 
 def _by_urgency(panel: Panel) -> Sequence[str]:
-    """The sections, most urgent first: the model, unless it does well and the tools do not."""
+    """The sections, most urgent first: the model, unless only other sections need attention."""
     usual = tuple(dict.fromkeys(reversed(SHORTENED)))
     if panel.model.phase in model_lines.PRESSING:
         return usual
@@ -124,7 +118,7 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
         name
         for name, troubled in (
             ("paused", panel.paused is not None),
-            ("loop", bool(panel.circling.under_way)),
+            ("loop", bool(panel.loops.current)),
             ("agents", any(one.ended is None or one.failed for one in panel.agents)),
             ("cause", bool(panel.cascades)),
             ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
@@ -134,65 +128,50 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
     return (*worse, *(name for name in usual if name not in worse))
 
 
-# ── the sections that are not the model's or the tools' ─────────────────────────────────────────
+# ── the past step and the timeline ──────────────────────────────────────────────────────────────
 
 
-def _past(request: Request) -> Sequence[Lines]:
+def _past(request: PanelDrawing) -> Sequence[Lines]:
     if request.shown_step is None:
         return ()
     marks = request.panel.marks
     shown = next((mark for mark in marks if mark.step == request.shown_step), None)
     of = f" of {marks[-1].step}" if marks else ""
-    words = f" · {sign_of(shown).words}" if shown else ""
-    return ([Content.styled(f"◂ step {request.shown_step}{of}{words}", "bold $text-accent")],)
+    what = f" · {sign_of(shown).meaning}" if shown else ""
+    return ([Content.styled(f"◂ step {request.shown_step}{of}{what}", "bold $text-accent")],)
 
 
-def _steps(request: Request) -> Sequence[Lines]:
+def _steps(request: PanelDrawing) -> Sequence[Lines]:
     marks = request.panel.marks
     if not marks:
         return ()
     return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
 
 
-def _more(request: Request) -> Sequence[Lines]:
-    blocks = [(title, lines) for title, lines in request.panel.more if lines]
-    if not blocks:
-        return ()
-    full = [
-        labelled("" if number else title, Content.styled(flat(str(line)), TONES[line.tone]))
-        for title, lines in blocks
-        for number, line in enumerate(lines)
-    ]
-    short = [labelled(title, Content.styled(flat(str(lines[-1])), TONES[lines[-1].tone])) for title, lines in blocks]
-    return (full, short, [])
-
-
-TONES = {Tone.QUIET: QUIET, Tone.TROUBLE: TROUBLE, Tone.BAD: BAD}
 SECTIONS: Sequence[tuple[str, Section]] = (
     ("past", _past),
     ("model", lambda r: model_lines.model(r.panel, r.width, r.now, r.actions)),
     ("events", lambda r: model_lines.events(r.panel, r.width)),
     ("context", lambda r: model_lines.context(r.panel, r.width)),
     ("spent", lambda r: model_lines.spent(r.panel, r.width)),
-    ("table", lambda r: breaker_table.table(r.panel, r.width)),
-    ("cause", lambda r: tool_lines.causes(r.panel, r.width)),
-    ("loop", lambda r: loop_lines.loops(r.panel, r.width)),
+    ("table", lambda r: breaker_lines.table(r.panel, r.width)),
+    ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
+    ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("agents", lambda r: work_lines.agents(r.panel, r.width, r.now)),
     ("gate", lambda r: work_lines.gates(r.panel, r.width)),
     ("background", lambda r: work_lines.commands(r.panel, r.width, r.now)),
-    ("budget", lambda r: tool_lines.budget(r.panel, r.width)),
-    ("paused", lambda r: tool_lines.paused(r.panel, r.width)),
-    ("later", lambda r: tool_lines.deferred(r.panel, r.width)),
-    ("more", _more),
+    ("budget", lambda r: turn_lines.budget(r.panel, r.width)),
+    ("paused", lambda r: turn_lines.paused(r.panel, r.width)),
+    ("later", lambda r: turn_lines.deferred(r.panel, r.width)),
     ("steps", _steps),
 )
-"""In the order in which they stand. A room that reports later adds a section here, or lines to `Panel.more`."""
+"""In the order of display."""
 SHORTENED = (
-    *("more", "later", "agents", "spent", "context", "table", "budget", "more", "loop", "later", "table"),
+    *("later", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
     *("background", "agents", "gate", "background"),
     *("paused", "budget", "events", "model", "table", "steps", "agents", "loop", "cause", "events", "loop", "paused"),
     *("table", "past", "model", "model"),
 )
-"""Which section is told one length shorter, in this order, until all fit: the least urgent ones first, and again."""
+"""Sections to shorten by one length, in this order, until all fit; least urgent first."""
 AFTER_A_GAP = frozenset({"table", "cause", "loop", "agents", "background", "budget", "paused", "later", "steps"})
-"""Sections that stand apart where there is room."""
+"""Sections with a blank line above them if there is room."""

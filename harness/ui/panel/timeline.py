@@ -1,4 +1,4 @@
-"""The timeline: one mark for each step, told apart by its glyph and not by colour alone."""
+"""The timeline: one sign per step, distinguished by its glyph and not by colour alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,41 +7,41 @@ from textual.content import Content
 
 from harness.events import TransitionCode as Code
 from harness.ui.panel.layout import BAD, GOOD, QUIET, TROUBLE
-from harness.ui.panel.state import Mark
+from harness.ui.panel.state import StepMark
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """How a step looks."""
+class StepSign:
+    """The appearance of a step."""
 
     glyph: str
     """One cell wide."""
     style: str
-    words: str
+    meaning: str
 
 
 MORE_FROM = 3
-"""Cells from which there is room to say that there are more marks."""
-GOES_ON = Sign("∙", "", "goes on")
-CALM = Sign("·", QUIET, "tools ran")
-DONE = Sign("●", GOOD, "answered")
-RETRIED = Sign("↻", TROUBLE, "retried")
-SWITCHED = Sign("→", TROUBLE, "asked another model")
-COMPACTED = Sign("✂", TROUBLE, "compacted")
-TOOL_FAILED = Sign("✗", TROUBLE, "a tool failed")
-OPENED = Sign("⊘", BAD, "a breaker opened")
-SKIPPED = Sign("○", TROUBLE, "a tool was skipped")
-ESCALATED = Sign("▲", TROUBLE, "asked for a longer answer")
-CONTINUED = Sign("…", TROUBLE, "asked to go on")
-PAUSED = Sign("‖", BAD, "paused")
-CIRCLED = Sign("⟳", BAD, "stopped in a loop")
-LOOPED = Sign("∞", TROUBLE, "went in circles")
-STOPPED = Sign("■", TROUBLE, "interrupted")
-LIMITED = Sign("▪", TROUBLE, "stopped by a limit")
-PROBED = Sign("◌", TROUBLE, "a tool was tried again")
-FAILED = Sign("╳", BAD, "failed")
+"""Cells needed to show that there are more steps."""
+RUNNING = StepSign("∙", "", "running")
+CALM = StepSign("·", QUIET, "tools ran")
+DONE = StepSign("●", GOOD, "answered")
+RETRIED = StepSign("↻", TROUBLE, "retried")
+SWITCHED = StepSign("→", TROUBLE, "asked another model")
+COMPACTED = StepSign("✂", TROUBLE, "compacted")
+TOOL_FAILED = StepSign("✗", TROUBLE, "a tool failed")
+OPENED = StepSign("⊘", BAD, "a breaker opened")
+SKIPPED = StepSign("○", TROUBLE, "a tool was skipped")
+ESCALATED = StepSign("▲", TROUBLE, "asked for a longer answer")
+CONTINUED = StepSign("…", TROUBLE, "asked to continue")
+PAUSED = StepSign("‖", BAD, "paused")
+LOOP_STOPPED = StepSign("⟳", BAD, "stopped in a loop")
+LOOPED = StepSign("∞", TROUBLE, "a loop")
+STOPPED = StepSign("■", TROUBLE, "interrupted")
+LIMITED = StepSign("▪", TROUBLE, "stopped by a limit")
+PROBED = StepSign("◌", TROUBLE, "a tool was tried again")
+FAILED = StepSign("╳", BAD, "failed")
 
-BY_CODE: dict[Code, Sign] = {
+BY_CODE: dict[Code, StepSign] = {
     Code.COMPLETED: DONE,
     Code.NEXT_TURN: CALM,
     Code.MAX_OUTPUT_TOKENS_ESCALATE: ESCALATED,
@@ -53,7 +53,7 @@ BY_CODE: dict[Code, Sign] = {
     Code.REACTIVE_COMPACT_RETRY: COMPACTED,
     Code.COLLAPSE_DRAIN_RETRY: COMPACTED,
     Code.FAILURE_BUDGET_PAUSED: PAUSED,
-    Code.LOOP_STOPPED: CIRCLED,
+    Code.LOOP_STOPPED: LOOP_STOPPED,
     Code.ABORTED_STREAMING: STOPPED,
     Code.ABORTED_TOOLS: STOPPED,
     Code.MAX_TURNS: LIMITED,
@@ -62,13 +62,13 @@ BY_CODE: dict[Code, Sign] = {
     Code.BUDGET_EXHAUSTED: LIMITED,
     Code.BLOCKING_LIMIT: LIMITED,
 }
-"""The sign of a code by itself; every other code is a turn that failed."""
+"""Every other code is a failed turn."""
 
 
-def sign_of(mark: Mark) -> Sign:
-    """The sign of a step: its end where that is out of the ordinary, else the worst that happened in it."""
-    by_code = GOES_ON if mark.code is None else BY_CODE.get(mark.code, FAILED)
-    if by_code not in (GOES_ON, CALM, DONE):
+def sign_of(mark: StepMark) -> StepSign:
+    """The sign of a step: its end if that is unusual, else the worst incident in it."""
+    by_code = RUNNING if mark.code is None else BY_CODE.get(mark.code, FAILED)
+    if by_code not in (RUNNING, CALM, DONE):
         return by_code
     incidents = (
         (mark.opened, OPENED),
@@ -83,10 +83,10 @@ def sign_of(mark: Mark) -> Sign:
     return next((sign for happened, sign in incidents if happened), by_code)
 
 
-def timeline(marks: Sequence[Mark], width: int, shown_step: int | None = None) -> Content:
-    """The marks in `width` cells: the newest ones, or those around the step that is shown, which stands out.
+def timeline(marks: Sequence[StepMark], width: int, shown_step: int | None = None) -> Content:
+    """The steps in `width` cells: the newest ones, or those around the step that is shown, which is highlighted.
 
-    There is a space between them where they all fit; else those that are left out are told of by ‹ and ›.
+    If they all fit they are spaced; otherwise ‹ and › show that there are more.
     """
     if width < 1 or not marks:
         return Content("")
@@ -106,14 +106,14 @@ def timeline(marks: Sequence[Mark], width: int, shown_step: int | None = None) -
     return Content.assemble((before, QUIET), *seen, (after, QUIET))
 
 
-def _shown(mark: Mark, shown_step: int | None) -> Content:
+def _shown(mark: StepMark, shown_step: int | None) -> Content:
     sign = sign_of(mark)
     return Content.styled(sign.glyph, f"{sign.style} reverse".strip() if mark.step == shown_step else sign.style)
 
 
-def next_incident(marks: Sequence[Mark], step: int, *, backwards: bool = False) -> int | None:
-    """The nearest step after `step`, or before it, in which something happened that a calm step does not have."""
-    steps = [mark.step for mark in marks if mark.incident or sign_of(mark) not in (CALM, DONE, GOES_ON)]
+def next_incident(marks: Sequence[StepMark], step: int, *, backwards: bool = False) -> int | None:
+    """The nearest step after `step`, or before it, with an incident."""
+    steps = [mark.step for mark in marks if mark.incident or sign_of(mark) not in (CALM, DONE, RUNNING)]
     if backwards:
         return max((one for one in steps if one < step), default=None)
     return min((one for one in steps if one > step), default=None)

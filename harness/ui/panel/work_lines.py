@@ -1,12 +1,13 @@
-"""What the panel says of agents, of commands in the background, and of the gates that let them in."""
+"""Subagents, background commands and admission on the panel."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 from textual.content import Content
 
-from harness.events import AgentEnd, CommandEnd, GateName
-from harness.ui.lines.events import seconds
+from harness.events import AdmissionPool, AgentEnd, CommandEnd
+from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
+from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
     BAD,
     LABEL,
@@ -23,41 +24,40 @@ from harness.ui.panel.layout import (
     wrapped,
 )
 from harness.ui.panel.state import Panel
-from harness.ui.panel.work_fold import AgentState, AgentView, CommandState, CommandView, GateView
 
 MOST_ROWS = 8
-"""Agents, and commands, that have a row; of more the number is told."""
+"""Rows of subagents, and of commands; more are counted."""
 GAP = 2
 ROOMY = 56
-"""Columns from which step and tokens stand in the row of an agent, and not below it."""
+"""Columns; a wider panel has step and tokens in the row of a subagent, not below it."""
 BETWEEN = " · "
 A_MINUTE_S = 60.0
 IN_SECONDS_S = 120.0
-"""So long a duration is told in seconds, then in minutes."""
-GATES = {GateName.AGENTS: "agents", GateName.COMMANDS: "commands"}
+"""Durations from here on are shown in minutes."""
+GATES = {AdmissionPool.AGENTS: "agents", AdmissionPool.COMMANDS: "commands"}
 
 
 def needs_a_look(panel: Panel) -> bool:
-    """Whether a person would want to see these rows though nothing else calls for a look."""
+    """Whether these rows need attention."""
     return (
         any(one.ended is None or one.failed for one in panel.agents)
-        or any(map(_presses, panel.commands))
+        or any(map(_is_urgent, panel.commands))
         or any(map(_warns, panel.gates))
     )
 
 
-def _presses(one: CommandView) -> bool:
-    return one.state is CommandState.QUIET or (one.ended is not None and _told(one) != QUIET)
+def _is_urgent(one: CommandView) -> bool:
+    return one.state is CommandActivity.SILENT or (one.ended is not None and _end_style(one) != QUIET)
 
 
-def _warns(gate: GateView) -> bool:
-    return bool(gate.dropped or gate.refused or gate.resting)
+def _warns(gate: AdmissionView) -> bool:
+    return bool(gate.dropped or gate.rejected or gate.paused)
 
 
 def changes_in(panel: Panel, now: float) -> float | None:
-    """Seconds until a duration in these rows is another one; None: nothing goes on."""
-    live: list[AgentView | CommandView] = [one for one in panel.agents if one.ended is None]
-    live += [one for one in panel.commands if one.ended is None and one.state is not CommandState.HANDED_OVER]
+    """Seconds until a duration in these rows changes; None: nothing runs."""
+    live: list[SubagentView | CommandView] = [one for one in panel.agents if one.ended is None]
+    live += [one for one in panel.commands if one.ended is None and one.state is not CommandActivity.HANDED_OVER]
     if not live:
         return None
     coarse = all(now - one.since >= IN_SECONDS_S for one in live)
@@ -68,7 +68,7 @@ def changes_in(panel: Panel, now: float) -> float | None:
 
 
 def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
-    """A row for each agent, those that need a person first; of many the most important, and how many more."""
+    """A row for each subagent, the most important first, and a count of the rest."""
     if not panel.agents:
         return ()
     ranked = sorted(panel.agents, key=_rank)
@@ -76,16 +76,16 @@ def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
     rest = [labelled("", Content.styled(f"and {len(others):,} more: {_counted(others)}", QUIET))] if others else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
-    pressing = [one for one in ranked if one.state is AgentState.ASKS]
-    brief = labelled("agents", Content.styled(_counted(panel.agents), QUIET if not pressing else f"bold {TROUBLE}"))
-    return ([*full, *rest], [*rows, *rest], [brief, *(_agent(one, width, now) for one in pressing[:1])], [])
+    asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
+    brief = labelled("agents", Content.styled(_counted(panel.agents), QUIET if not asking else f"bold {TROUBLE}"))
+    return ([*full, *rest], [*rows, *rest], [brief, *(_agent(one, width, now) for one in asking[:1])], [])
 
 
-RANKS = (AgentState.ASKS, AgentState.RUNS)
+RANKS = (SubagentActivity.ASKING, SubagentActivity.RUNNING)
 
 
-def _rank(one: AgentView) -> int:
-    """The smaller the more important; those of one rank stand in the order in which they were asked for."""
+def _rank(one: SubagentView) -> int:
+    """Importance, most important first; ties keep the order of creation."""
     if one.state in RANKS:
         return RANKS.index(one.state)
     if one.failed:
@@ -93,32 +93,32 @@ def _rank(one: AgentView) -> int:
     return len(RANKS) + (1 if one.ended is None else 2)
 
 
-def _agent(one: AgentView, width: int, now: float) -> Content:
+def _agent(one: SubagentView, width: int, now: float) -> Content:
     mark, style = _mark(one)
     text = Content.styled(f"{mark} {flat(one.task)}", style)
     return labelled(one.agent, _apart(text, _numbers(one, now, width), width - LABEL))
 
 
-def _mark(one: AgentView) -> tuple[str, str]:
+def _mark(one: SubagentView) -> tuple[str, str]:
     match one.state:
-        case AgentState.WAITS:
+        case SubagentActivity.QUEUED:
             return "◌", QUIET
-        case AgentState.RUNS:
+        case SubagentActivity.RUNNING:
             return "◍", ""
-        case AgentState.ENDS:
+        case SubagentActivity.ENDING:
             return "◍", QUIET
-        case AgentState.ASKS:
+        case SubagentActivity.ASKING:
             return "?", f"bold {TROUBLE}"
-        case AgentState.ENDED if one.failed:
+        case SubagentActivity.ENDED if one.failed:
             return "✗", TROUBLE
-        case AgentState.ENDED:
+        case SubagentActivity.ENDED:
             return ("✓" if one.ended is not None and one.ended.end is AgentEnd.ANSWERED else "○"), QUIET
 
 
-def _numbers(one: AgentView, now: float, width: int) -> str:
-    """Step, tokens, money and time, as far as there are any and there is room for them."""
-    if one.state is AgentState.WAITS:
-        return "waits"
+def _numbers(one: SubagentView, now: float, width: int) -> str:
+    """Step, tokens, cost and time, as far as there is room."""
+    if one.state is SubagentActivity.QUEUED:
+        return "queued"
     time = seconds(one.ended.duration_s) if one.ended is not None else _lasted(one.since, now)
     taken = one.ended or one.moved
     cost = priced(taken.cost_usd, taken.unpriced) if taken is not None and (taken.cost_usd or taken.unpriced) else ""
@@ -126,16 +126,16 @@ def _numbers(one: AgentView, now: float, width: int) -> str:
     return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), cost, time)))
 
 
-def _tokens(one: AgentView) -> str:
+def _tokens(one: SubagentView) -> str:
     if one.ended is not None:
         return f"{count(one.ended.usage.prompt + one.ended.usage.output)} tokens"
     return f"{count(one.moved.tokens)} tokens" if one.moved is not None else ""
 
 
-def _doing(one: AgentView, width: int) -> Lines:
-    """What it is at, or why it did not finish."""
+def _doing(one: SubagentView, width: int) -> Lines:
+    """The current activity, or why it did not finish."""
     parts: tuple[str, ...] = ()
-    style = TROUBLE if one.state is AgentState.ASKS else QUIET
+    style = TROUBLE if one.state is SubagentActivity.ASKING else QUIET
     if one.ended is not None:
         parts = (one.ended.reason,) if one.failed else ()
     elif one.moved is not None:
@@ -143,57 +143,57 @@ def _doing(one: AgentView, width: int) -> Lines:
     return wrapped(BETWEEN.join(parts), width, most=1, style=style, indent=LABEL + GAP) if any(parts) else []
 
 
-WORDS = {
-    AgentState.ASKS: "waiting for you",
-    AgentState.RUNS: "running",
-    AgentState.ENDS: "ending",
-    AgentState.WAITS: "waiting",
+STATE_WORDS = {
+    SubagentActivity.ASKING: "waiting for you",
+    SubagentActivity.RUNNING: "running",
+    SubagentActivity.ENDING: "ending",
+    SubagentActivity.QUEUED: "queued",
 }
 
 
-def _counted(rows: Sequence[AgentView]) -> str:
-    """ "5 running, 20 waiting, 3 done, 1 failed"."""
-    found = Counter(WORDS.get(one.state) or ("failed" if one.failed else "done") for one in rows)
-    return ", ".join(f"{found[word]:,} {word}" for word in (*WORDS.values(), "done", "failed") if found[word])
+def _counted(rows: Sequence[SubagentView]) -> str:
+    """ "5 running, 20 queued, 3 done, 1 failed"."""
+    found = Counter(STATE_WORDS.get(one.state) or ("failed" if one.failed else "done") for one in rows)
+    return ", ".join(f"{found[word]:,} {word}" for word in (*STATE_WORDS.values(), "done", "failed") if found[word])
 
 
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
 
 
 def commands(panel: Panel, width: int, now: float) -> Sequence[Lines]:
-    """A row for each command in the background; the tail of one that seems to wait for an answer."""
+    """A row for each command, with the tail of one that seems to wait for input."""
     if not panel.commands:
         return ()
-    ranked = sorted(panel.commands, key=lambda one: (not _presses(one), one.ended is not None))
+    ranked = sorted(panel.commands, key=lambda one: (not _is_urgent(one), one.ended is not None))
     shown, more = ranked[:MOST_ROWS], len(ranked) - MOST_ROWS
     rest = [labelled("", Content.styled(f"and {more:,} more in the background", QUIET))] if more > 0 else []
     full = [line for one in shown for line in (_command(one, width, now), *_tail(one, width))]
-    pressing = [_command(one, width, now) for one in ranked if _presses(one)][:MOST_ROWS]
-    return ([*full, *rest], [_command(one, width, now) for one in shown[:MOST_ROWS]] + rest, pressing)
+    urgent = [_command(one, width, now) for one in ranked if _is_urgent(one)][:MOST_ROWS]
+    return ([*full, *rest], [_command(one, width, now) for one in shown[:MOST_ROWS]] + rest, urgent)
 
 
 def _command(one: CommandView, width: int, now: float) -> Content:
-    mark, said, style = _state(one, now)
-    return labelled(one.command, _apart(Content.styled(f"{mark} {flat(one.line)}", style), said, width - LABEL))
+    mark, text, style = _state(one, now)
+    return labelled(one.command, _apart(Content.styled(f"{mark} {flat(one.line)}", style), text, width - LABEL))
 
 
 def _state(one: CommandView, now: float) -> tuple[str, str, str]:
     match one.state:
-        case CommandState.WAITS:
-            return "◌", "waits", QUIET
-        case CommandState.RUNS:
+        case CommandActivity.QUEUED:
+            return "◌", "queued", QUIET
+        case CommandActivity.RUNNING:
             return "◍", _lasted(one.since, now), ""
-        case CommandState.QUIET:
+        case CommandActivity.SILENT:
             silent = seconds(one.quiet.quiet_s) if one.quiet is not None else ""
             return "?", f"silent for {silent}", TROUBLE
-        case CommandState.HANDED_OVER:
-            return "→", "goes on by itself", QUIET
-        case CommandState.ENDED:
-            return ("✓" if _told(one) == QUIET else "✗"), how_it_ended(one), _told(one)
+        case CommandActivity.HANDED_OVER:
+            return "→", "continues on its own", QUIET
+        case CommandActivity.ENDED:
+            return ("✓" if _end_style(one) == QUIET else "✗"), how_it_ended(one), _end_style(one)
 
 
-def _told(one: CommandView) -> str:
-    """How much attention the end of a command deserves."""
+def _end_style(one: CommandView) -> str:
+    """The style of the end of a command."""
     ended = one.ended
     if ended is None or ended.end in (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN):
         return QUIET
@@ -206,12 +206,12 @@ ENDS = {
     CommandEnd.TOO_LONG: "wrote too much",
     CommandEnd.NOT_STARTED: "not started",
     CommandEnd.SHUT_DOWN: "stopped",
-    CommandEnd.LOST: "lost sight of",
+    CommandEnd.LOST: "lost",
 }
 
 
 def how_it_ended(one: CommandView) -> str:
-    """The end of a command in two words and its duration; empty: it has not ended."""
+    """The end of a command and its duration; empty if it has not ended."""
     if one.ended is None:
         return ""
     word = ENDS.get(one.ended.end) or f"exit {one.ended.exit_code}"
@@ -219,9 +219,9 @@ def how_it_ended(one: CommandView) -> str:
 
 
 def _tail(one: CommandView, width: int) -> Lines:
-    if one.state is CommandState.QUIET and one.quiet is not None:
+    if one.state is CommandActivity.SILENT and one.quiet is not None:
         return wrapped(one.quiet.tail.strip().rpartition("\n")[2], width, most=1, style=TROUBLE, indent=LABEL + GAP)
-    if one.ended is not None and one.ended.reason and _told(one) != QUIET:
+    if one.ended is not None and one.ended.reason and _end_style(one) != QUIET:
         return wrapped(one.ended.reason, width, most=1, style=QUIET, indent=LABEL + GAP)
     return []
 
@@ -230,24 +230,24 @@ def _tail(one: CommandView, width: int) -> Lines:
 
 
 def gates(panel: Panel, width: int) -> Sequence[Lines]:
-    """One line for each gate that has something to say."""
+    """One line for each pool with anything to report."""
     lines = [line for gate in panel.gates for line in _gate(gate, width)]
     return (lines, lines[:1] if any(map(_warns, panel.gates)) else []) if lines else ()
 
 
-def _gate(gate: GateView, width: int) -> Lines:
+def _gate(gate: AdmissionView, width: int) -> Lines:
     counts = (
-        (gate.waiting, "wait", QUIET),
-        (gate.put_off, "put off", QUIET),
+        (gate.queued, "queued", QUIET),
+        (gate.deferred, "deferred", QUIET),
         (gate.dropped, "dropped", TROUBLE),
-        (gate.refused, "refused", BAD),
-        (gate.resting, "paused", TROUBLE),
+        (gate.rejected, "rejected", BAD),
+        (gate.paused, "paused", TROUBLE),
     )
-    said = [Content.styled(f"{number:,} {word}", style) for number, word, style in counts if number]
-    if not said:
+    parts = [Content.styled(f"{number:,} {word}", style) for number, word, style in counts if number]
+    if not parts:
         return []
     head = Content.styled(f"{GATES[gate.gate]} {gate.running} of {gate.max_concurrent}", QUIET)
-    first, *others = flowing((head, *said), width, gap=BETWEEN)
+    first, *others = flowing((head, *parts), width, gap=BETWEEN)
     return [labelled("gate", first[LABEL:]), *others]
 
 
@@ -255,7 +255,7 @@ def _gate(gate: GateView, width: int) -> Lines:
 
 
 def _apart(left: Content, right: str, width: int) -> Content:
-    """Text, and numbers at the end of the line; where both do not fit the text is cut first."""
+    """Text, and numbers at the end of the line; the text is cut first."""
     numbers = Content.styled(right, QUIET)
     room = max(NARROWEST, width - numbers.cell_length - GAP)
     left = one_line(left, room)
@@ -263,6 +263,6 @@ def _apart(left: Content, right: str, width: int) -> Content:
 
 
 def _lasted(since: float, now: float) -> str:
-    """How long something has been going on: in whole seconds, later in whole minutes."""
+    """A running duration: in whole seconds, later in whole minutes."""
     lasted = max(0.0, now - since)
     return f"{int(lasted)} s" if lasted < IN_SECONDS_S else seconds(lasted - lasted % A_MINUTE_S)

@@ -1,4 +1,4 @@
-"""`harness -p`: one prompt, one answer on standard output, trouble as lines on standard error."""
+"""`harness -p`: one prompt, the answer on standard output, events as lines on standard error."""
 
 import asyncio
 import json
@@ -12,10 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from harness.base.errors import SettingsError
-from harness.base.terminal_text import counted, visible
+from harness.base.external_text import counted, visible
 from harness.base.threads import in_thread
 from harness.events import (
-    CheckpointMade,
     Event,
     Json,
     PauseReported,
@@ -26,16 +25,14 @@ from harness.events import (
     encode,
 )
 from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
-from harness.settings import Loaded, Settings
-from harness.ui.lines.events import line_of, source_lines
+from harness.settings import LoadedSettings, Settings
+from harness.ui.lines.events import source_lines
 from harness.ui.lines.line import Line
-from harness.ui.lines.loop_report import stuck_lines
-from harness.ui.lines.loops import LeftOut
-from harness.ui.lines.subagent_summary import CrowdLines
-from harness.ui.plain.background_wait import Arrivals
-from harness.ui.plain.questions import Unattended
-from harness.ui.plain.standard_output import write_line
-from harness.ui.signals import Signalled, heeding
+from harness.ui.lines.reports import stuck_lines
+from harness.ui.lines.work import SubagentSummary
+from harness.ui.plain.streams import write_line
+from harness.ui.plain.unattended import BackgroundWait, Unattended
+from harness.ui.signals import SignalState, handle_signals
 
 if TYPE_CHECKING:
     from harness.session.answer_schema import AnswerSchema
@@ -49,22 +46,22 @@ SUBTYPES = {
     TransitionCode.ABORTED_STREAMING: "interrupted",
     TransitionCode.ABORTED_TOOLS: "interrupted",
 }
-"""Names that readers of a result object know; every other end is an error during execution."""
-
+"""Subtypes of a result object; every other end is an error during execution."""
 
 MOST_ARRIVALS = 50
-"""Turns that begin with what has arrived. Nobody is there to stop a model that asks for one agent after the other."""
+"""Turns started by arrived results. No user is present to stop a model that starts one subagent after another."""
+
+NOT_RESUMABLE = frozenset(
+    {TransitionCode.PROMPT_TOO_LONG, TransitionCode.BLOCKING_LIMIT, TransitionCode.COMPACTION_THRASH}
+)
+"""Ends after which resuming would fail in the same way."""
 
 
-TRY_LESS = frozenset({TransitionCode.PROMPT_TOO_LONG, TransitionCode.BLOCKING_LIMIT, TransitionCode.COMPACTION_THRASH})
-"""Ends of sessions that cannot be gone on with as they are."""
-
-
-class Form(StrEnum):
-    """What standard output holds."""
+class OutputFormat(StrEnum):
+    """The format of standard output."""
 
     TEXT = "text"
-    """The answer and nothing else."""
+    """The answer only."""
     JSON = "json"
     """One result object."""
     STREAM_JSON = "stream-json"
@@ -72,10 +69,10 @@ class Form(StrEnum):
 
 
 async def headless(
-    loaded: Loaded,
+    loaded: LoadedSettings,
     prompt: str,
     opening: Opening,
-    form: Form,
+    form: OutputFormat,
     out: TextIO,
     err: TextIO,
     *,
@@ -83,24 +80,22 @@ async def headless(
     reread: Callable[[], Settings],
     log: logging.Logger,
 ) -> int:
-    """Answer one prompt; with a `schema` the answer is JSON that fits it.
+    """Answer one prompt and return the exit code; with a `schema` the answer is JSON that fits it.
 
-    Returns the exit code; raises HarnessError when the session cannot be opened, or a file not be attached that the
-    prompt names.
-
-    BrokenPipeError tells that nobody reads `out` any more; the session is closed by then.
+    Raises HarnessError if the session cannot be opened or an attachment cannot be read, and BrokenPipeError, after
+    closing the session, if the reader of `out` has gone.
     """
     if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
     opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
-    with heeding() as signalled:
+    with handle_signals() as signalled:
         try:
             async with await opened as session:
                 for note in (*_notes(loaded), *session.retirements):
-                    _tell(note, err)
+                    _print(note, err)
                 if session.skipped_lines:
-                    _tell(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
+                    _print(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
                 end, fits = await _answer(session, prompt, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
@@ -112,23 +107,23 @@ async def headless(
 
 
 async def _answer(
-    session: Session, prompt: str, output: "_Output", signalled: Signalled, schema: "AnswerSchema | None"
+    session: Session, prompt: str, output: "_Output", signalled: SignalState, schema: "AnswerSchema | None"
 ) -> tuple[TurnEnded, bool]:
-    """Play the prompt, then a turn for what each agent and command in the background brings, and one more where the
-    answer does not fit the schema. The second value: it fits, or there is no schema."""
-    arrivals = Arrivals(session, session.settings.background_wait_s, output.note)
+    """Run the prompt, then a turn for each result of background work, and one more if the answer does not fit the
+    schema. The second value: whether it fits, or there is no schema."""
+    wait = BackgroundWait(session, session.settings.background_wait_s, output.note)
 
     def stop() -> None:
         session.interrupt()
-        arrivals.stop()
+        wait.stop()
 
     signalled.interrupts(stop)
     if schema is not None and not session.answer_with(schema.output_format()):
         prompt = f"{prompt}\n\n{schema.instruction()}"
     ends = [await output.play(_begun(session, prompt))]
-    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not arrivals.given_up:
+    while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
         with output.between():
-            if not await arrivals.come():
+            if not await wait.come():
                 break
         ends.append(await output.play(session.deliver()))
     structured = None if schema is None else _structured(schema, ends)
@@ -145,38 +140,37 @@ async def _answer(
 
 @dataclass(frozen=True, slots=True)
 class _Structured:
-    """The last answer against the schema."""
+    """The last answer, validated against the schema."""
 
     value: object = None
     why: str = ""
-    """Why it does not fit; empty: it does."""
+    """Why it does not fit; empty if it does."""
 
 
 def _structured(schema: "AnswerSchema", ends: Sequence[TurnEnded]) -> _Structured:
-    from harness.session.answer_schema import Misfit
+    from harness.session.answer_schema import SchemaMismatch
 
     if ends[-1].code is not TransitionCode.COMPLETED:
         return _Structured(why="the turn ended before it")
     answer = next((end.answer for end in reversed(ends) if end.answer.strip()), "")
     try:
         return _Structured(schema.value(answer))
-    except Misfit as misfit:
+    except SchemaMismatch as misfit:
         return _Structured(why=misfit.why)
 
 
 def _begun(session: Session, prompt: str) -> AsyncGenerator[Event, None]:
-    """The turn of a prompt, or of a command that a file defines."""
+    """The turn of a prompt, or of a command defined by a file."""
     if prompt.startswith("/") and session.commands.commands:
-        from harness.ui.commands.commands import TAKEN
-        from harness.ui.commands.file_commands import file_command
+        from harness.ui.commands.commands import file_command
 
-        if (found := file_command(prompt, session, TAKEN)) is not None:
+        if (found := file_command(prompt, session)) is not None:
             return session.run_command(*found)
     return session.run(prompt)
 
 
 def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
-    """The turns as one: how the last one ended, what all of them said and took."""
+    """The turns as one: the end of the last, the answers and totals of all."""
     return replace(
         ends[-1],
         answer="\n\n".join(end.answer for end in ends if end.answer),
@@ -191,111 +185,102 @@ def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
 
 
 class _Output:
-    """Tells what happens on the two streams."""
+    """Writes events and the answer to the two streams."""
 
-    def __init__(self, form: Form, out: TextIO, err: TextIO, *, structured: bool = False) -> None:
-        """`structured`: the answer is told at the end, once it is known to fit."""
+    def __init__(self, form: OutputFormat, out: TextIO, err: TextIO, *, structured: bool = False) -> None:
+        """`structured`: the answer is written at the end, once it is known to fit."""
         self._form = form
         self._structured = structured
         self._out = out
         self._err = err
-        self._left_out = LeftOut()
-        self._work = CrowdLines(time.monotonic)
+        self._summary = SubagentSummary(time.monotonic)
         self._outside: list[Event] = []
-        """Events that belong to no turn and were not told yet."""
-        self._listens = False
+        """Events outside of turns that were not written yet."""
+        self._collecting = False
 
     async def play(self, turn: AsyncGenerator[Event, None]) -> TurnEnded:
-        """Tell the events of a turn as they come, and its answer; returns its end."""
+        """Write the events of a turn as they come, and its answer; returns its end."""
         ended: TurnEnded | None = None
         async with aclosing(turn) as events:
             async for event in events:
                 self._show(event)
                 if isinstance(event, TurnEnded):
                     ended = event
-        self._tell_lines(self._work.rest())
+        self._print_lines(self._summary.rest())
         if ended is None:
             raise RuntimeError("the turn ended without its last event")
-        if self._form is Form.TEXT and ended.answer and not self._structured:
+        if self._form is OutputFormat.TEXT and ended.answer and not self._structured:
             sources = "\n".join(map(str, source_lines(ended.sources)))
             text = f"{ended.answer}\n\n{sources}" if sources else ended.answer
             write_line(visible(text) if self._out.isatty() else text, self._out)
         return ended
 
     def observe(self, event: Event, at: float) -> None:
-        """Take note of an event, if nobody else tells it."""
-        if self._listens:
+        """Collect an event if no turn writes it."""
+        if self._collecting:
             self._outside.append(event)
 
     @contextmanager
     def between(self) -> Iterator[None]:
-        """No turn runs: tell what happens meanwhile, at the end of it."""
-        self._listens = True
+        """Between two turns: collect events, and write them at the end."""
+        self._collecting = True
         try:
             yield
         finally:
-            self._listens = False
+            self._collecting = False
             self.catch_up()
 
     def note(self, text: str) -> None:
-        """Tell a person something that is no event."""
-        self._tell_lines(self._work.rest())
-        _tell(text, self._err)
+        """Write a line that is not an event."""
+        self._print_lines(self._summary.rest())
+        _print(text, self._err)
 
     def catch_up(self) -> None:
-        """Tell what happened outside of turns."""
+        """Write the events collected outside of turns."""
         events, self._outside = self._outside, []
         for event in events:
             self._show(event)
-        self._tell_lines(self._work.rest())
+        self._print_lines(self._summary.rest())
 
     def result(self, end: TurnEnded, session: Session, structured: "_Structured | None" = None) -> None:
-        """The last word. What is ended now because nobody would see it any more is only told to a person."""
-        if self._form is not Form.TEXT:
-            write_line(json.dumps(result(end, session) | _told(end, structured)), self._out)
+        """Write the result. Events that follow, from the end of background work, go to standard error only."""
+        if self._form is not OutputFormat.TEXT:
+            write_line(json.dumps(result(end, session) | _structured_result(end, structured)), self._out)
         elif structured is not None and not structured.why:
             write_line(json.dumps(structured.value, ensure_ascii=False), self._out)
         if structured is not None and structured.why and end.code is TransitionCode.COMPLETED:
-            _tell(f"harness: the answer does not fit the schema: {structured.why}{_going_on(end, session)}", self._err)
+            _print(
+                f"harness: the answer does not fit the schema: {structured.why}{_how_to_resume(end, session)}",
+                self._err,
+            )
         if end.code is not TransitionCode.COMPLETED:
-            _tell(f"harness: {end.reason} ({end.code}){_going_on(end, session)}", self._err)
-        self._listens = self._form is not Form.STREAM_JSON
+            _print(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
+        self._collecting = self._form is not OutputFormat.STREAM_JSON
 
     def _show(self, event: Event) -> None:
-        if self._form is Form.STREAM_JSON:
+        if self._form is OutputFormat.STREAM_JSON:
             write_line(json.dumps(encode(event)), self._out)
-        elif text := _trouble(event, self._left_out):
-            _tell(text, self._err)
+        elif isinstance(event, PauseReported):
+            _print("\n".join(report_lines(event.report)), self._err)
+        elif isinstance(event, StuckReported):
+            _print("\n".join(stuck_lines(event)), self._err)
         else:
-            self._tell_lines(self._work.lines(event))
+            self._print_lines(self._summary.lines(event))
 
-    def _tell_lines(self, lines: Iterable[Line]) -> None:
+    def _print_lines(self, lines: Iterable[Line]) -> None:
         for line in lines:
-            _tell(str(line), self._err)
+            _print(str(line), self._err)
 
 
-def _going_on(end: TurnEnded, session: Session) -> str:
-    """The command that goes on with a session, behind the reason why its turn ended."""
-    if end.code in TRY_LESS or exit_code(end.code) == 130:
+def _how_to_resume(end: TurnEnded, session: Session) -> str:
+    """The command that resumes the session, to append to the reason why its turn ended."""
+    if end.code in NOT_RESUMABLE or exit_code(end.code) == 130:
         return ""
-    return f'; to go on: harness -p --resume {session.id} "go on"'
-
-
-def _trouble(event: Event, left_out: LeftOut) -> str:
-    """What standard error says of an event that is about no other work; empty for nothing."""
-    match event:
-        case PauseReported(report=report):
-            return "\n".join(report_lines(report))
-        case StuckReported():
-            return "\n".join(stuck_lines(event))
-        case CheckpointMade():
-            return str(left_out.line(event) or "")
-        case _:
-            return str(line_of(event) or "")
+    return f'; to continue: harness -p --resume {session.id} "go on"'
 
 
 def result(end: TurnEnded, session: Session) -> Json:
-    """The object that tells a program how the turn went (terminal §2)."""
+    """The result object of a run, for programs."""
     return {
         "type": "result",
         "subtype": SUBTYPES.get(end.code, "error_during_execution"),
@@ -314,8 +299,8 @@ def result(end: TurnEnded, session: Session) -> Json:
     }
 
 
-def _told(end: TurnEnded, structured: _Structured | None) -> Json:
-    """What the result object says of an answer that has to fit a schema."""
+def _structured_result(end: TurnEnded, structured: _Structured | None) -> Json:
+    """The fields of the result object for an answer that has to fit a schema."""
     if structured is None:
         return {}
     if not structured.why:
@@ -341,7 +326,7 @@ def _usage(usage: Usage) -> Json:
     }
 
 
-def _notes(loaded: Loaded) -> tuple[str, ...]:
+def _notes(loaded: LoadedSettings) -> tuple[str, ...]:
     settings, notes = loaded.settings, loaded.notes
     if settings.practice and loaded.origins["practice"].startswith("default"):
         notes = (*notes, "no key is set, so the built-in practice model answers; set ANTHROPIC_API_KEY")
@@ -350,11 +335,11 @@ def _notes(loaded: Loaded) -> tuple[str, ...]:
     return notes
 
 
-def _tell(text: str, err: TextIO) -> None:
-    """Write a line for a person. Where that fails, because nobody reads or the disk is full, the turn goes on."""
+def _print(text: str, err: TextIO) -> None:
+    """Write a line to standard error. If that fails, because of a closed pipe or a full disk, the turn continues."""
     with suppress(OSError):
         print(visible(text), file=err, flush=True)
 
 
-def _code(end: TurnEnded, signalled: Signalled) -> int:
+def _code(end: TurnEnded, signalled: SignalState) -> int:
     return signalled.exit_code if signalled.number else exit_code(end.code)

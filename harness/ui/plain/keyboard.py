@@ -1,10 +1,8 @@
-"""Lines typed while the loop runs: answers to questions, wishes during a wait, prompts typed ahead.
+"""Lines typed while the event loop runs: answers to questions, and prompts typed ahead.
 
-A line answers a question only if all of it was typed after the question was asked: see `settled`.
-
-The terminal stays in line mode, so a line arrives whole when Enter is pressed, and the loop is told by
-the descriptor itself: no thread, no polling. What was pasted while the line editor still had the terminal is
-the exception: it arrives as it lies there, many lines at once and the last one not whole.
+A line answers a question only if all of it was typed after the question: see `settled`. The terminal stays in line
+mode, so a line arrives whole when Enter is pressed, without a thread or polling. Only text pasted while the line editor
+still had the terminal may arrive as several lines at once, the last one incomplete.
 """
 
 import asyncio
@@ -18,7 +16,7 @@ from contextlib import contextmanager, suppress
 from harness.ui.question_focus import GRACE_S
 
 LINE_BYTES = 65_536
-"""More than a terminal in line mode ever gives at once."""
+"""More than a terminal in line mode returns at once."""
 
 
 class Keyboard:
@@ -29,30 +27,30 @@ class Keyboard:
         self._descriptor = descriptor
         self._grace_s = grace_s
         self._asking: list[asyncio.Future[str | None]] = []
-        """Who waits for a line; the next one goes to the end."""
+        """Waits for a line; the last one is served first."""
         self._on_line: Callable[[str], None] | None = None
         self._listening = False
         self._begun = b""
         self._before = b""
-        """The beginning of a line that was typed before the question that is being asked."""
+        """The beginning of a line typed before the current question."""
         self._bytes = 0
-        """So many have been typed."""
+        """Bytes typed so far."""
 
     @contextmanager
     def listening(self, on_line: Callable[[str], None]) -> Iterator[None]:
-        """Read lines as long as the block lasts; those that answer no question go to `on_line`."""
+        """Read lines during the block; those that answer no question go to `on_line`."""
         self._on_line = on_line
         self._listen()
         try:
             yield
         finally:
             self._on_line = None
-            self._deafen()
+            self._unlisten()
 
     async def answer(self, *, last: bool = False) -> str | None:
         """The next line, without its end; None at the end of input. Can be cancelled.
 
-        Of several who wait, the one that asked last gets it; `last`: only when nobody else wants it, as a prompt does.
+        Of several questions the latest gets the line; `last`: only if no other waits, as for a prompt.
         """
         asking: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         if not last:
@@ -66,9 +64,9 @@ class Keyboard:
             self._begun, self._before = self._before + self._begun, b""
 
     async def settled(self) -> bool:
-        """Return once nothing has been typed for a moment. What was typed by then is no answer, and goes its way.
+        """Return once nothing was typed for a moment. Lines typed by then are not answers.
 
-        True: a line has been begun, so that the terminal stands in the middle of one.
+        True: a line was begun, so the cursor is within it.
         """
         self._listen()
         before = -1
@@ -79,13 +77,13 @@ class Keyboard:
         return bool(self._begun)
 
     def keep(self, line: str) -> str:
-        """Send a line that turned out to be no answer where it would have gone; gives it with its beginning."""
+        """Pass on a line that is not an answer; returns it with its beginning."""
         whole = self.take_begun() + line
-        self._take(whole)
+        self._deliver(whole)
         return whole
 
     def take_begun(self) -> str:
-        """The beginning of a line whose rest has not arrived yet; it counts as taken."""
+        """The beginning of an unfinished line, which is removed here."""
         begun, self._begun = self._begun, b""
         return begun.decode("utf-8", "replace")
 
@@ -94,20 +92,20 @@ class Keyboard:
             asyncio.get_running_loop().add_reader(self._descriptor, self._ready)
             self._listening = True
 
-    def _deafen(self) -> None:
+    def _unlisten(self) -> None:
         if self._listening:
             asyncio.get_running_loop().remove_reader(self._descriptor)
             self._listening = False
 
     def _read_begun(self) -> None:
-        """Read a line that is not whole, too. In line mode a terminal keeps it until Enter is pressed."""
+        """Also read an unfinished line, which a terminal in line mode keeps until Enter is pressed."""
         with suppress(termios.error, OSError):  # no terminal, or one that was hung up
             mode = termios.tcgetattr(self._descriptor)
             termios.tcsetattr(self._descriptor, termios.TCSANOW, [*mode[:3], mode[3] & ~termios.ICANON, *mode[4:]])
             try:
                 waiting = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))[0]
                 if waiting:
-                    self._sort(os.read(self._descriptor, waiting))
+                    self._split(os.read(self._descriptor, waiting))
             finally:
                 termios.tcsetattr(self._descriptor, termios.TCSANOW, mode)
 
@@ -116,19 +114,19 @@ class Keyboard:
             data = os.read(self._descriptor, LINE_BYTES)
         except OSError:  # the terminal was hung up
             data = b""
-        self._sort(data)
+        self._split(data)
         if not data:
-            self._deafen()  # a terminal that is gone would be ready for ever
-            self._take(self.take_begun() or None)
+            self._unlisten()  # a closed terminal stays ready
+            self._deliver(self.take_begun() or None)
 
-    def _sort(self, data: bytes) -> None:
-        """Give away the lines that are whole now."""
+    def _split(self, data: bytes) -> None:
+        """Pass on the lines that are complete."""
         self._bytes += len(data)
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
-            self._take(line.decode("utf-8", "replace").rstrip("\r"))
+            self._deliver(line.decode("utf-8", "replace").rstrip("\r"))
 
-    def _take(self, line: str | None) -> None:
+    def _deliver(self, line: str | None) -> None:
         asking = next((one for one in reversed(self._asking) if not one.done()), None)
         if asking is not None:
             asking.set_result(line)

@@ -1,12 +1,19 @@
-"""Where prompts come from when no turn runs: a person at a terminal, or a pipe."""
+"""The next prompt: typed at a terminal, read from a pipe, or typed while background work may report results."""
 
+import asyncio
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, TextIO
 
-from harness.base.regular_file import open_regular
-from harness.ui.plain.plain import Plain
+from harness.base.files import open_regular
+from harness.session import Session
+from harness.ui.plain.keyboard import Keyboard
+from harness.ui.plain.printer import LinePrinter
+from harness.ui.plain.unattended import BackgroundWait
+from harness.ui.signals import SignalExit, handle_signals
+from harness.ui.turn_queue import TurnQueue
 
 SIGN = "> "
 MORE = "… "
@@ -15,19 +22,19 @@ REMEMBERED = 1_000
 
 
 class Prompts(Protocol):
-    """Gives one prompt after the other."""
+    """A source of prompts while nothing runs."""
 
     def read(self, begun: str = "") -> str:
-        """The next prompt, lines that end with a backslash joined to what follows.
+        """The next prompt; lines that end with a backslash are joined to the next.
 
-        `begun` was typed already and is its beginning. Raises EOFError at the end of input and KeyboardInterrupt on
+        `begun` is a beginning that was already typed. Raises EOFError at the end of input and KeyboardInterrupt on
         Ctrl-C.
         """
         ...
 
 
 class TypedPrompts:
-    """Prompts typed at a terminal, with line editing and a history where the terminal can do that."""
+    """Prompts typed at a terminal, with line editing and a history if the terminal supports it."""
 
     def __init__(self, history: Path, *, editing: bool) -> None:
         """`editing` False: the terminal is dumb, and only its own line mode is used."""
@@ -35,7 +42,6 @@ class TypedPrompts:
         self._editing = editing and _readline(history)
 
     def read(self, begun: str = "") -> str:
-        """The next prompt; see `Prompts`."""
         if begun and self._editing:
             _begin_with(begun)
             begun = ""
@@ -46,14 +52,13 @@ class TypedPrompts:
 
 
 class PipedPrompts:
-    """Prompts from a pipe or a file, one a line; each is shown, so that what is printed reads as a conversation."""
+    """Prompts from a pipe or a file, one per line; each is printed, so that the output reads as a conversation."""
 
-    def __init__(self, source: TextIO, plain: Plain) -> None:
+    def __init__(self, source: TextIO, printer: LinePrinter) -> None:
         self._source = source
-        self._plain = plain
+        self._printer = printer
 
     def read(self, begun: str = "") -> str:
-        """The next prompt; see `Prompts`."""
         return begun + joined(self._line)
 
     def _line(self, sign: str) -> str:
@@ -62,12 +67,12 @@ class PipedPrompts:
             raise EOFError
         line = line.removesuffix("\n")
         if line.strip():
-            self._plain.say(sign + line)
+            self._printer.say(sign + line)
         return line
 
 
 def joined(read: Callable[[str], str]) -> str:
-    """Lines from `read` until one does not end with a backslash. Raises EOFError when there is none at all."""
+    """Lines from `read` until one does not end with a backslash. Raises EOFError if there is none at all."""
     line = read(SIGN)
     while line.endswith("\\"):
         try:
@@ -83,13 +88,13 @@ def _readline(history: Path) -> bool:
     except ImportError:  # not part of every Python
         return False
     readline.set_history_length(REMEMBERED)
-    with suppress(OSError), open_regular(history):  # none yet, or not readable: editing works without
+    with suppress(OSError), open_regular(history):  # missing or unreadable: editing works without
         readline.read_history_file(history)
     return True
 
 
 def _begin_with(text: str) -> None:
-    """Let the next line that is edited begin with this."""
+    """Insert text into the next line that is edited."""
     import readline
 
     def insert() -> None:
@@ -102,7 +107,75 @@ def _begin_with(text: str) -> None:
 def _remember(history: Path) -> None:
     import readline
 
-    with suppress(OSError):  # a history that cannot be kept is no reason to stop
+    with suppress(OSError):  # works without a history file, too
         history.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         history.touch(mode=0o600)
         readline.write_history_file(history)
+
+
+# ── while background work runs ──────────────────────────────────────────────────────────────────
+
+
+async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard, printer: LinePrinter) -> str | None:
+    """The next prompt typed while background work runs; None if a result arrived first, or no work is left.
+
+    An unfinished line stays with the terminal, and further lines go to `queue`. Raises EOFError and KeyboardInterrupt
+    like `input`.
+    """
+    inbox = session.inbox
+    before = len(inbox.waiting)
+    changed = asyncio.Event()
+    inbox.notify(changed.set)
+
+    def nothing_new() -> bool:
+        return len(inbox.waiting) == before and not queue.lines
+
+    def put(line: str) -> None:
+        queue.put(line)
+        changed.set()
+
+    with handle_signals() as signalled, keyboard.listening(put):
+        typed = asyncio.create_task(_line(keyboard, printer))
+        try:
+            while not typed.done() and nothing_new() and session.background.busy:
+                changed.clear()
+                woken = asyncio.create_task(changed.wait())
+                await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+        except asyncio.CancelledError:
+            if signalled.number == signal.SIGINT:
+                raise KeyboardInterrupt from None
+            if not signalled.number:
+                raise
+            raise SignalExit(signalled.number) from None
+        finally:
+            typed.cancel()
+            await asyncio.wait({typed})
+    if not typed.cancelled():
+        return typed.result()
+    printer.say("")
+    return None
+
+
+async def arrival(session: Session, printer: LinePrinter) -> bool:
+    """Wait for results of background work; False if there will be none. Raises Ended on a signal."""
+    wait = BackgroundWait(session, session.settings.background_wait_s, printer.say)
+    with handle_signals() as signalled:
+        signalled.interrupts(wait.stop)
+        come = await wait.come()
+    if signalled.number:
+        raise SignalExit(signalled.number)
+    return come
+
+
+async def _line(keyboard: Keyboard, printer: LinePrinter) -> str:
+    """A prompt, with continuation lines joined. Raises EOFError."""
+    printer.ask(SIGN)
+    if (line := await keyboard.answer(last=True)) is None:
+        raise EOFError
+    while line.endswith("\\"):
+        printer.ask(MORE)
+        if (rest := await keyboard.answer(last=True)) is None:
+            return line[:-1]
+        line = f"{line[:-1]}\n{rest}"
+    return line

@@ -1,4 +1,4 @@
-"""Questions to a person at a terminal, and what counts as an answer."""
+"""Questions in lines, and the parsing of their answers."""
 
 import re
 import unicodedata
@@ -6,36 +6,36 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 from harness.events import LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
-from harness.session import LOOP_CHOICES, Answer, Nobody, PermissionRequest, UserAnswer, WaitChoice
+from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice
 from harness.ui.lines.line import Line, Tone
-from harness.ui.plain.plain import Plain
+from harness.ui.plain.printer import LinePrinter
 
 YES = ("y", "yes", "once", "1")
 ALWAYS = ("a", "always", "2")
 KEEP = ("k", "keep")
 NO = ("n", "no", "3")
 OTHER = ("w", "words")
-"""Before an answer in other words than those on offer."""
+"""Introduces a free answer."""
 LONGEST_WORD = 12
-"""Characters of what may be a mistyped answer. What is longer, or has more than one word, was meant for the model."""
+"""Characters of a mistyped answer; longer words, or several words, were meant as a prompt."""
 
 
-class Typist(Protocol):
-    """Whoever types lines, some of which are answers."""
+class LineSource(Protocol):
+    """A source of typed lines."""
 
     async def settled(self) -> bool:
-        """Return once nothing has been typed for a moment. What was typed by then is no answer.
+        """Return once nothing was typed for a moment. Lines typed by then are not answers.
 
-        True: a line has been begun.
+        True: a line was begun.
         """
         ...
 
     async def answer(self) -> str | None:
-        """The next line typed; None when there is no more input."""
+        """The next line; None at the end of input."""
         ...
 
     def keep(self, line: str) -> str:
-        """Keep a line that is no answer as the next prompt; gives all of the prompt, empty where it is not kept."""
+        """Keep a line that is not an answer as the next prompt; returns the prompt, empty if it is not kept."""
         ...
 
 
@@ -43,38 +43,32 @@ T = TypeVar("T")
 C = TypeVar("C", bound=str)
 
 
-class Unattended(Nobody):
-    """Answers for a command without a terminal: no, and the flag that allows it."""
-
-    remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
-
-
 class PlainAsker:
-    """Asks in the flow of lines.
+    """Asks in lines.
 
-    A question is printed once nothing has been typed for a moment, and only what is typed below it answers it. A line
-    that reads like a prompt is kept as one.
+    A question is printed once nothing was typed for a moment, and only text typed below it answers it. A line that
+    reads like a prompt is kept as one.
     """
 
     present = True
 
-    def __init__(self, plain: Plain, typist: Typist) -> None:
-        self._plain = plain
+    def __init__(self, printer: LinePrinter, typist: LineSource) -> None:
+        self._printer = printer
         self._typist = typist
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Show the command or the diff and ask; the end of input means no."""
         await self._settled()
         title, *dangers = permission_lines(asked, request)
-        self._plain.line(Line("?", title, Tone.TROUBLE))
+        self._printer.line(Line("?", title, Tone.TROUBLE))
         for danger in dangers:
-            self._plain.say(danger)
+            self._printer.say(danger)
         if request.detail.strip() and request.detail.strip() != asked.summary.strip():
-            self._plain.say(_indented(request.detail))
+            self._printer.say(_indented(request.detail))
         once = bool(request.dangers)
         offers = () if once else request.offers
         if offers:
-            self._plain.say(f"  k allows and keeps {offered(offers)}; or type k and another rule")
+            self._printer.say(f"  k allows and keeps {offered(offers)}; or type k and another rule")
         keys = ("y once", *(() if once else ("a always",)), *(("k keep",) if offers else ()), "n no (you may add why)")
         answer = await self._asked(
             f"  allow it? {', '.join(keys)}: ",
@@ -82,11 +76,11 @@ class PlainAsker:
             f"  please answer {_listed([key[0] for key in keys])}",
         )
         if answer is None:
-            return Answer("no", "the input ended before an answer", by="default")
+            return PermissionAnswer("no", "the input ended before an answer", by="default")
         if answer.choice != "no" or answer.why:
             return answer
-        self._plain.ask("  why not? (Enter: no reason) ")
-        return Answer("no", (await self._typist.answer() or "").strip())
+        self._printer.ask("  why not? (Enter: no reason) ")
+        return PermissionAnswer("no", (await self._typist.answer() or "").strip())
 
     async def wait(self, offered: WaitOffered) -> WaitChoice:
         """Ask about a long wait; the end of input means stop."""
@@ -95,16 +89,16 @@ class PlainAsker:
         return await self._choice(choices, [words[choice] for choice in choices]) or "stop"
 
     async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """Ask about an agent that goes in circles; the end of input means stop."""
+        """Ask about a loop; the end of input means stop."""
         return await self._choice(asked.choices, [LOOP_CHOICES[one] for one in asked.choices]) or LoopChoice.STOP
 
     async def question(self, asked: QuestionAsked) -> UserAnswer:
-        """Show a question and the answers on offer; the end of input means that it is declined."""
+        """Show a question and its options; the end of input declines it."""
         await self._settled()
         title, *more = f"{asked_by(asked)}{asked.question}".splitlines()
-        self._plain.line(Line("?", title, Tone.TROUBLE))
+        self._printer.line(Line("?", title, Tone.TROUBLE))
         for text in (*more, *(f"{number} {option_line(one)}" for number, one in enumerate(asked.options, 1))):
-            self._plain.say(f"  {text}")
+            self._printer.say(f"  {text}")
         if not asked.options:
             answer = await self._asked("  your answer (Enter: none): ", free_answer_in, "  please answer in words")
             return answer or UserAnswer("declined")
@@ -115,22 +109,22 @@ class PlainAsker:
             f"  please answer {numbers}, w and words of your own, or n",
         )
         if answer is not None and answer.how == "text" and not answer.text:
-            self._plain.ask("  your answer (Enter: none): ")
+            self._printer.ask("  your answer (Enter: none): ")
             return free_answer(await self._typist.answer() or "")
         return answer or UserAnswer("declined")
 
     async def pause(self) -> str | None:
-        """Ask how to go on after a pause: the tool to reset before, empty for none; None means stop."""
+        """Ask how to continue after a pause: the tool to reset first, empty for none; None means stop."""
         await self._settled()
-        question = "  go on? c with a fresh budget, r TOOL (or all) resets it first, s stops: "
+        question = "  continue? c with a fresh budget, r TOOL (or all) resets it first, s stops: "
         found = await self._asked(question, pause_in, "  please answer c, r and the name of a tool, or s")
         return found[0] if found else None
 
     async def _settled(self) -> None:
         if await self._typist.settled():
-            self._plain.in_a_line()
+            self._printer.in_a_line()
         else:
-            self._plain.leave_question()
+            self._printer.leave_question()
 
     async def _choice(self, choices: Sequence[C], words: Sequence[str]) -> C | None:
         await self._settled()
@@ -138,21 +132,21 @@ class PlainAsker:
         hint = f"  please answer with a number from 1 to {len(choices)}"
         return await self._asked(f"  {numbered}: ", lambda line: choice_in(line, choices), hint)
 
-    async def _asked(self, question: str, understood: Callable[[str], T | None], hint: str) -> T | None:
-        """Ask until an answer is understood; None: the input ended."""
+    async def _asked(self, question: str, parse: Callable[[str], T | None], hint: str) -> T | None:
+        """Ask until an answer is understood; None at the end of input."""
         while True:
-            self._plain.ask(question)
+            self._printer.ask(question)
             line = await self._typist.answer()
             if line is None:
-                self._plain.say("")
+                self._printer.say("")
                 return None
-            self._plain.entered()
-            if (answer := understood(line)) is not None:
+            self._printer.entered()
+            if (answer := parse(line)) is not None:
                 return answer
             if _is_prompt(line) and (kept := self._typist.keep(line)):
-                self._plain.line(Line("·", f"not an answer; kept as your next prompt: {kept.strip()}"))
+                self._printer.line(Line("·", f"not an answer; kept as your next prompt: {kept.strip()}"))
             else:
-                self._plain.say(hint)
+                self._printer.say(hint)
             await self._settled()
 
 
@@ -166,12 +160,12 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def asked_by(asked: PermissionAsked | QuestionAsked) -> str:
-    """Who asks, before what is asked: "agent a3: "; empty for the agent the person talks to."""
+    """The subagent that asks, as a prefix: "agent a3: "; empty for the main agent."""
     return f"agent {asked.agent}: " if asked.agent else ""
 
 
 def permission_lines(asked: PermissionAsked, request: PermissionRequest) -> list[str]:
-    """What is asked about: the call, and below it a line for each of its dangers."""
+    """The call, and below it a line for each of its dangers."""
     if not request.dangers:
         return [f"{asked_by(asked)}{asked.why}: {asked.summary}"]
     why = asked.why.partition(request.dangers[0])[0].rstrip(" ,;") or f"{request.tool} does something dangerous"
@@ -179,38 +173,38 @@ def permission_lines(asked: PermissionAsked, request: PermissionRequest) -> list
 
 
 def offered(rules: Sequence[str]) -> str:
-    """Rules that may be kept, as one text."""
+    """Rules on offer, as one text."""
     return ", ".join(rules)
 
 
-def permission_in(line: str, offers: Sequence[str] = (), *, once: bool = False) -> Answer | None:
-    """The answer that was typed; full-width letters count, as an input method gives them. None: not understood.
+def permission_in(line: str, offers: Sequence[str] = (), *, once: bool = False) -> PermissionAnswer | None:
+    """The typed answer, also in full-width letters of an input method. None: not understood.
 
-    With rules on offer they can be kept as they are, or another one that is typed behind the letter. Besides that
-    only a "no" may have words behind it: a sentence that begins with "a" or "yes" allows nothing. With `once`,
-    nothing can be allowed for longer.
+    Rules on offer can be kept as they are, or replaced by one typed after the letter. Apart from that only "no" may be
+    followed by words: a sentence that begins with "a" or "yes" allows nothing. With `once`, nothing can be allowed for
+    longer.
     """
     word, _, rest = unicodedata.normalize("NFKC", line.strip()).partition(" ")
     rest = rest.strip()
     match word.rstrip(",.:;").lower():
         case yes if yes in YES and not rest:
-            return Answer("once")
+            return PermissionAnswer("once")
         case always if always in ALWAYS and not rest and not once:
-            return Answer("always")
+            return PermissionAnswer("always")
         case keep if keep in KEEP and offers and not once and (not rest or _RULE.fullmatch(rest)):
-            return Answer("always", rules=(rest,) if rest else tuple(offers), keep=True)
+            return PermissionAnswer("always", rules=(rest,) if rest else tuple(offers), keep=True)
         case no if no in NO:
-            return Answer("no", rest)
+            return PermissionAnswer("no", rest)
         case _:
             return None
 
 
 _RULE = re.compile(r"[\w*-]+\(.*\)")
-"""A rule as it may be typed behind k: a tool and what it is about."""
+"""A rule as typed after k: a tool and a pattern."""
 
 
 def pause_in(line: str) -> tuple[str | None] | None:
-    """The tool to reset before going on, empty for none, None in it for stopping. None: not understood."""
+    """In a tuple the tool to reset first, empty for none, or None to stop. None: not understood."""
     word, _, tool = unicodedata.normalize("NFKC", line.strip()).partition(" ")
     tool = tool.strip()
     match word.lower():
@@ -224,7 +218,7 @@ def pause_in(line: str) -> tuple[str | None] | None:
 
 
 def choice_in(line: str, choices: Sequence[C]) -> C | None:
-    """The choice that was typed, as its number, its name or the beginning of its name. None: not understood."""
+    """The choice typed as its number, its name or the beginning of its name. None: not understood."""
     typed = unicodedata.normalize("NFKC", line.strip()).lower()
     if typed.isdigit() and 1 <= int(typed) <= len(choices):
         return choices[int(typed) - 1]
@@ -233,14 +227,14 @@ def choice_in(line: str, choices: Sequence[C]) -> C | None:
 
 
 def option_line(option: QuestionOption) -> str:
-    """An answer on offer, and what it means."""
+    """An option with its description."""
     return f"{option.label}: {option.description}" if option.description else option.label
 
 
 def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None:
-    """The answer that was typed: the number or the whole label of an option, w with or without words, n for none.
+    """The typed answer: the number or the label of an option, w with or without words, n for none.
 
-    None: not understood. Words without the w before them are none, since they may be meant for the model.
+    None: not understood. Words without a w are not understood, since they may be meant as a prompt.
     """
     typed = unicodedata.normalize("NFKC", line.strip())
     if typed.isdecimal() and 1 <= int(typed) <= len(options):
@@ -254,12 +248,12 @@ def answer_in(line: str, options: Sequence[QuestionOption]) -> UserAnswer | None
 
 
 def free_answer(text: str) -> UserAnswer:
-    """An answer in free text; an empty one declines."""
+    """An answer in free text; an empty text declines."""
     return UserAnswer("text", text.strip()) if text.strip() else UserAnswer("declined")
 
 
 def free_answer_in(line: str) -> UserAnswer | None:
-    """The same for a line typed below the question; a command, such as /help, is no answer."""
+    """A free answer typed below the question; None for a command, such as /help."""
     return None if line.lstrip()[:1] in ("/", "!") else free_answer(line)
 
 

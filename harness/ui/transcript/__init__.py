@@ -1,1 +1,1 @@
-"""The conversation as a person reads it: a fold over events into entries, and what each looks like."""
+"""The conversation as the user reads it: a fold over events into entries, and their drawing."""

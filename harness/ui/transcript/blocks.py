@@ -1,17 +1,17 @@
-"""Markdown blocks as lines: wrapped, with bullets and bars in front of them."""
+"""Markdown blocks as wrapped lines, with bullets and bars before them, and tables in columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from markdown_it.token import Token
 from textual.content import Content
 
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.inline import inline_content
-from harness.ui.transcript.tables import table_lines
 
 NARROWEST = 12
-"""Cells that are left for text, however deep it stands; what stands deeper is not indented further."""
+"""Cells for text; deeper blocks are not indented further."""
 TAB = 4
 
 CODE_INDENT = Content("  ")
@@ -22,13 +22,13 @@ HEADING = "bold"
 
 @dataclass(slots=True)
 class _Prefix:
-    """What stands before the lines of a list item or a quote."""
+    """The prefix of the lines of a list item or a quote."""
 
     first: Content
     rest: Content
     used: bool = False
 
-    def take(self) -> Content:
+    def next(self) -> Content:
         prefix = self.rest if self.used else self.first
         self.used = True
         return prefix
@@ -41,24 +41,24 @@ class _List:
 
 
 def block_content(tokens: Sequence[Token], width: int) -> Content:
-    """One top-level block, every line at most `width` cells long unless that is less than a character takes."""
-    page = _Page(width)
+    """One top-level block, in lines of at most `width` cells, but at least one character."""
+    layout = _BlockLayout(width)
     for position, token in enumerate(tokens):
-        page.take(token, tokens, position)
-    return Content("\n").join(page.lines)
+        layout.add(token, tokens, position)
+    return Content("\n").join(layout.lines)
 
 
 def is_closed(code: Token) -> bool:
-    """Whether fenced code has come to its end."""
+    """Whether fenced code is complete."""
     return code.map is None or code.map[1] - code.map[0] == code.content.count("\n") + 2
 
 
 def plain_content(text: str, width: int) -> Content:
-    """Text that is not looked into."""
+    """Text without markup."""
     return Content("\n").join(Content(text.expandtabs(TAB)).wrap(max(width, 2)))
 
 
-class _Page:
+class _BlockLayout:
     def __init__(self, width: int) -> None:
         self._width = max(width, 2)
         self.lines: list[Content] = []
@@ -66,12 +66,11 @@ class _Page:
         self._indent = 0
         self._lists: list[_List] = []
         self._gap = False
-        """The next block is set off from what stands above it."""
+        """Whether a blank line precedes the next block."""
         self._rows: list[list[Content]] = []
         self._alignments: list[str] = []
 
-    def take(self, token: Token, tokens: Sequence[Token], position: int) -> None:
-        """Write what the next token says."""
+    def add(self, token: Token, tokens: Sequence[Token], position: int) -> None:
         match token.type:
             case "inline":
                 self._inline(token, tokens[position - 1])
@@ -103,7 +102,7 @@ class _Page:
             case "table_close":
                 self._block(table_lines(self._rows, self._alignments, self._room))
             case _:
-                pass  # the other tokens only open and close what is written above
+                pass  # the other tokens only open and close those above
 
     # ── blocks ──────────────────────────────────────────────────────────────────────────────────
 
@@ -180,5 +179,63 @@ class _Page:
 
     def _line(self, line: Content) -> None:
         if self._prefixes:
-            line = Content("").join([*(prefix.take() for prefix in self._prefixes), line])
+            line = Content("").join([*(prefix.next() for prefix in self._prefixes), line])
         self.lines.append(line.rstrip() if line.plain.endswith(" ") else line)
+
+
+# ── tables ──────────────────────────────────────────────────────────────────────────────────────
+
+GAP = 2
+"""Cells between two columns."""
+NARROWEST_COLUMN = 4
+"""Cells below which a column is too narrow."""
+ROW_SEPARATOR = " | "
+
+
+def table_lines(rows: Sequence[Sequence[Content]], alignments: Sequence[str], width: int) -> list[Content]:
+    """A table with a heading row.
+
+    Args:
+        alignments: "left", "right" or "center" for each column.
+        width: cells available; table cells are wrapped to fit. If columns would become too narrow, each row is a line.
+    """
+    widths = column_widths([max(cell.cell_length for cell in column) for column in zip(*rows, strict=True)], width)
+    if widths is None:
+        return [line for row in rows for line in Content(ROW_SEPARATOR).join(row).wrap(width)]
+    heading, *body = rows
+    lines = _row([cell.stylize("bold") for cell in heading], alignments, widths)
+    lines.append(Content.styled("─" * (sum(widths) + GAP * (len(widths) - 1)), RULE))
+    for row in body:
+        lines += _row(row, alignments, widths)
+    return lines
+
+
+def column_widths(natural: Sequence[int], width: int) -> list[int] | None:
+    """Width of each column; the widest are narrowed first. None: too many columns."""
+    room = width - GAP * (len(natural) - 1)
+    wanted = [max(1, cells) for cells in natural]
+    if sum(wanted) <= room:
+        return wanted
+    widths: dict[int, int] = {}
+    for place, column in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
+        share = room // (len(wanted) - place)
+        widths[column] = min(wanted[column], share)
+        room -= widths[column]
+    fits = all(widths[column] >= min(wanted[column], NARROWEST_COLUMN) for column in widths)
+    return [widths[column] for column in range(len(wanted))] if fits else None
+
+
+def _row(cells: Sequence[Content], alignments: Sequence[str], widths: Sequence[int]) -> list[Content]:
+    columns = [cell.wrap(width) for cell, width in zip(cells, widths, strict=True)]
+    lines = []
+    for parts in zip_longest(*columns, fillvalue=Content("")):
+        placed = map(_placed, parts, alignments, widths)
+        lines.append(Content(" " * GAP).join(placed).rstrip())
+    return lines
+
+
+def _placed(text: Content, alignment: str, width: int) -> Content:
+    text = text.rstrip()
+    missing = max(0, width - text.cell_length)
+    before = {"right": missing, "center": missing // 2}.get(alignment, 0)
+    return Content.assemble(" " * before, text, " " * (missing - before))

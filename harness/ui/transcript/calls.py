@@ -1,10 +1,11 @@
-"""What happens to a tool call becomes one entry, changed where it stands."""
+"""Tool calls in the transcript: one entry per call, updated in place."""
 
 from collections import defaultdict, deque
 from dataclasses import replace
 
 from harness.events import (
     OWN_COMMAND,
+    AdmissionPool,
     AgentCreated,
     AgentEnd,
     AgentEnded,
@@ -13,7 +14,6 @@ from harness.events import (
     ChangeReason,
     Dispatched,
     Event,
-    GateName,
     Message,
     PermissionAsked,
     ResultLabelled,
@@ -23,40 +23,40 @@ from harness.events import (
     WorkAdmitted,
     key_of,
 )
-from harness.ui.lines.agent_tasks import AgentTasks
-from harness.ui.transcript.entries import Call, Entry
+from harness.ui.transcript.entries import CallEntry, Entry
 
 LONGEST_SUMMARY = 500
-"""Characters of an input that are kept to tell what a call is about."""
+"""Characters of an input kept as the summary of its call."""
 FAILED = frozenset({ChangeReason.FAILED, ChangeReason.THRESHOLD, ChangeReason.PROBE_FAILED})
-"""Changes of a breaker that one failure of its tool has made."""
+"""Breaker changes caused by a single failure."""
 
 
-def is_of_the_person(call_id: str) -> bool:
-    """Whether the person ran this call, after `!`."""
+def is_user_command(call_id: str) -> bool:
+    """Whether the user ran this call, after `!`."""
     return call_id.startswith(OWN_COMMAND)
 
 
 class CallFold:
-    """Keeps the calls among the entries of a transcript."""
+    """Maintains the calls among the entries of a transcript."""
 
     def __init__(self, entries: list[Entry]) -> None:
-        """`entries` is the transcript's own list; calls are appended to it and replaced in it."""
+        """`entries` is the list of the transcript itself, changed in place."""
         self._entries = entries
         self._places: dict[str, int] = {}
-        """Index of the newest call with an id, of those of the present turn."""
+        """Index of the newest call of this turn with an id."""
         self._inputs: dict[str, str] = {}
-        """What the calls of the newest reply are about, as far as that can be told from their input."""
-        self._tasks = AgentTasks()
-        """What the calls of agents wait for."""
+        """Summaries of the calls of the newest reply, derived from their input."""
         self._running: set[int] = set()
         self._failed: defaultdict[str, deque[int]] = defaultdict(deque)
-        """For each breaker the calls of this step that failed, and whose count has not been told yet."""
+        """For each breaker the failed calls of this step whose failure count is not known yet."""
         self._keys: dict[str, str] = {}
-        """By call that is the probe of a part of its tool, the key of that breaker."""
+        """The breaker key of each call that probes a part of its tool."""
 
-    def see(self, event: Event, at: float) -> int | None:
-        """Take in an event; the index of the entry that it changed or added, None if it is about no call."""
+    def on_event(self, event: Event, at: float, task: AgentCreated | None) -> int | None:
+        """Process an event, with the subagent task that it is about.
+
+        Returns the index of the entry that was changed or added; None if the event is not about a call.
+        """
         match event:
             case StepStarted():
                 self._failed.clear()
@@ -64,16 +64,14 @@ class CallFold:
             case Dispatched():
                 return self._dispatched(event, at)
             case AgentCreated():
-                self._tasks.created(event)
-                return self._worked(event, agent=event.agent, doing="waits for its turn")
-            case AgentMoved(agent=agent, doing=doing, waits_for_person=asks):
-                return self._worked(self._tasks.of(agent), doing=doing, asks=asks)
+                return self._worked(task, agent=event.agent, doing="queued")
+            case AgentMoved(doing=doing, waits_for_user=asks):
+                return self._worked(task, doing=doing, asks=asks)
             case AgentEnded(end=end):
                 doing = "answered" if end is AgentEnd.ANSWERED else "did not finish"
-                return self._worked(self._tasks.ended(event), doing=doing, asks=False)
-            case WorkAdmitted(key=agent, gate=GateName.AGENTS):
-                self._tasks.begun(agent)
-                return self._worked(self._tasks.of(agent), doing="begins")
+                return self._worked(task, doing=doing, asks=False)
+            case WorkAdmitted(pool=AdmissionPool.AGENTS):
+                return self._worked(task, doing="started")
             case PermissionAsked(agent=agent) if not agent:
                 return self._update(event.call_id, event.tool, at, summary=event.summary)
             case ToolStarted():
@@ -91,12 +89,12 @@ class CallFold:
                 return None
 
     def announce(self, reply: Message) -> None:
-        """A reply came, and with it the calls that will be decided about now."""
+        """Remember the calls of a reply, which are about to be dispatched."""
         blocks = [block for block in reply.content if block.get("type") == "tool_use"]
         self._inputs = {str(block.get("id")): _about(block.get("input")) for block in blocks}
 
     def abandon(self) -> int | None:
-        """Nothing runs any more; the index of the first call of which that was not known."""
+        """Mark all running calls as stopped; returns the index of the first."""
         first = min(self._running, default=None)
         for index in self._running:
             self._put(index, running=False)
@@ -104,14 +102,13 @@ class CallFold:
         return first
 
     def forget(self) -> None:
-        """What comes now is about new calls, whatever their ids."""
+        """Treat all ids from now on as those of new calls."""
         self._places.clear()
-        self._tasks.clear()
         self._failed.clear()
         self._keys.clear()
 
     def cut(self, length: int) -> None:
-        """Only so many entries are left."""
+        """Forget entries from `length` on."""
         self._places = {id: index for id, index in self._places.items() if index < length}
         self._running = {index for index in self._running if index < length}
         self._failed.clear()
@@ -119,14 +116,14 @@ class CallFold:
     def _dispatched(self, event: Dispatched, at: float) -> int:
         if event.key:
             self._keys[event.call_id] = event.key
-        call = Call(
+        call = CallEntry(
             event.call_id,
             event.tool,
             self._inputs.get(event.call_id, ""),
             at,
             dispatch=event.dispatch,
             why=event.detail,
-            route=event.routes[0] if event.routes else None,
+            route=event.alternatives[0] if event.alternatives else None,
             in_place_of=event.in_place_of,
         )
         return self._append(call)
@@ -151,34 +148,34 @@ class CallFold:
         return index
 
     def _worked(self, task: AgentCreated | None, /, **changes: object) -> int | None:
-        """Change the call that waits for a task; None: none does."""
+        """Change the call that waits for a task; None if there is none."""
         if task is None or task.background or task.call_id not in self._places:
             return None
         return self._put(self._places[task.call_id], **changes)
 
     def _update(self, call_id: str, tool: str, known_at: float, /, **changes: object) -> int:
-        """Change a call that has not ended, or begin one."""
+        """Change a call that has not ended, or add one."""
         index = self._places.get(call_id)
         entry = None if index is None else self._entries[index]
-        if index is None or not isinstance(entry, Call) or entry.outcome is not None:
+        if index is None or not isinstance(entry, CallEntry) or entry.outcome is not None:
             summary = self._inputs.get(call_id, "")
-            new = Call(call_id, tool, summary, known_at, by_person=is_of_the_person(call_id))
+            new = CallEntry(call_id, tool, summary, known_at, by_user=is_user_command(call_id))
             index = self._append(new)
         return self._put(index, **changes)
 
-    def _append(self, call: Call) -> int:
+    def _append(self, call: CallEntry) -> int:
         self._places[call.call_id] = len(self._entries)
         self._entries.append(call)
         return len(self._entries) - 1
 
     def _put(self, index: int, **changes: object) -> int:
         entry = self._entries[index]
-        if isinstance(entry, Call):
+        if isinstance(entry, CallEntry):
             self._entries[index] = replace(entry, **changes)  # type: ignore[arg-type]
         return index
 
 
 def _about(input: object) -> str:
-    """The first words among the values of an input: its command, its path, what it looks for."""
+    """The first text among the values of an input, such as a command, a path or a pattern."""
     values = input.values() if isinstance(input, dict) else ()
     return next((value for value in values if isinstance(value, str) and value.strip()), "")[:LONGEST_SUMMARY]

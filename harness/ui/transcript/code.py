@@ -1,20 +1,26 @@
-"""Code in colours, where its language is known and colouring it is certain to be quick."""
+"""Syntax highlighting of code, where it is certain to be quick."""
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from harness.ui.transcript.wrap import DIFF_STYLES
 
+if TYPE_CHECKING:
+    from textual.highlight import HighlightTheme
+
 MOST_CHARACTERS = 10_000
-"""Code up to this length is coloured."""
+"""Longer code is not highlighted."""
 MOST_CHARACTERS_OPEN = 4_000
-"""The same for code that has no end yet, which is coloured again with every piece that streams in."""
+"""The same for code that still streams in, which is highlighted anew with every piece."""
 LONGEST_LINE = 400
-"""Characters; lines that are longer were not written by hand, and some lexers take quadratic time for them."""
+"""Characters. Some lexers take quadratic time for long lines."""
 BLANK_RUN = "\n" * 20
-"""So they do for many blank lines."""
+"""Likewise for many blank lines."""
 
 _NAMES = "bash c cpp csharp css docker elixir go graphql haskell html ini javascript json jsx kotlin lua"
 _MORE = "markdown php powershell protobuf pycon python ruby rust scala scss sql swift toml tsx typescript xml yaml"
@@ -41,12 +47,20 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
         "zsh": "bash",
     }
 )
-"""For each name that may stand at the beginning of code the lexer of Pygments: those that were measured to be quick
-for anything that passes the limits above."""
+"""The Pygments lexer for each language name: those measured to be quick within the limits above."""
+OPAQUE: Mapping[str, str] = MappingProxyType(
+    {
+        "Token.Comment": "dim italic",
+        "Token.Literal.String.Backtick": "dim",
+        "Token.Error": "$text-error",
+        "Token.Generic.Error": "$text-error",
+    }
+)
+"""Styles for token kinds that are pale, or have a background, in Textual."""
 
 
 def coloured(code: str, language: str, *, closed: bool) -> Content:
-    """Code as it is, with colours if `language` is known; `closed`: all of it is there."""
+    """The code, highlighted if `language` is known; `closed`: it is complete."""
     if language.lower() in ("diff", "patch"):
         return _change(code)
     lexer = LANGUAGES.get(language.lower())
@@ -54,11 +68,22 @@ def coloured(code: str, language: str, *, closed: bool) -> Content:
         return Content(code)
     if BLANK_RUN in code or max(map(len, code.split("\n"))) > LONGEST_LINE:
         return Content(code)
-    from textual.highlight import highlight
+    from textual.highlight import highlight  # with Pygments, which only code needs
 
-    from harness.ui.transcript.code_colours import CodeColours  # with Pygments, which only code needs
+    return highlight(code, language=lexer, theme=_theme())
 
-    return highlight(code, language=lexer, theme=CodeColours)
+
+@cache
+def _theme() -> type["HighlightTheme"]:
+    """The colours of Textual, without the pale ones that are hard to read."""
+    from textual.highlight import HighlightTheme
+
+    class CodeColours(HighlightTheme):
+        STYLES = {  # noqa: RUF012 (declared so by the class above)
+            kind: OPAQUE.get(str(kind), re.sub(r" \d+%", "", style)) for kind, style in HighlightTheme.STYLES.items()
+        }
+
+    return CodeColours
 
 
 def _change(code: str) -> Content:

@@ -1,28 +1,26 @@
-"""What stands on the left of the screen, one value for each thing."""
+"""The entries of the transcript."""
 
 from dataclasses import dataclass
 
-from harness.events import Dispatch, PauseReport, Route, StuckReported, ToolOutcome, TurnEnded
-from harness.ui.lines.columns import Groups
-from harness.ui.lines.line import Line
+from harness.events import Alternative, Dispatch, PauseReport, StuckReported, ToolOutcome, TurnEnded
+from harness.ui.lines.line import Groups, Line
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the person typed."""
+class PromptEntry:
+    """A prompt, or a command after `!`."""
 
     turn: int
-    """0 for a shell command, which is no turn."""
+    """0 for a shell command."""
     text: str
     at: float
     """Unix time."""
     shell: bool = False
-    """A command of the person's own, after `!`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """Text of the model: one reply, or the part of one between two tool rounds. Markdown."""
+class AnswerEntry:
+    """Text of one reply. Markdown."""
 
     text: str
     done: bool = False
@@ -30,101 +28,112 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Thinking:
-    """The model thinks, or thought; what it thought is not shown unless expanded."""
+class ThinkingEntry:
+    """Thinking of the model; its text is shown only when expanded."""
 
     text: str
-    """Empty: the model does not show it."""
+    """Empty if the model does not show it."""
     done: bool = False
     duration_s: float = 0.0
-    """Seconds; 0: not known."""
+    """Seconds; 0: unknown."""
     tokens: int = 0
-    """0: not known."""
+    """0: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call, from the moment it is decided about."""
+class CallEntry:
+    """A tool call, from its dispatch decision on."""
 
     call_id: str
     tool: str
     summary: str
-    """The call in one line; empty as long as nothing is known of it."""
+    """The call in one line; empty while unknown."""
     at: float
-    """Unix time at which it began to run, or was decided about."""
+    """Unix time at which it started, or was decided about."""
     running: bool = False
     dispatch: Dispatch = Dispatch.CALL
     why: str = ""
-    """What the dispatch layer says about it; empty for a call that is as usual."""
-    route: Route | None = None
-    """The way round that was offered first; only for one that was skipped."""
+    """The explanation of the dispatch decision; empty for an ordinary call."""
+    route: Alternative | None = None
+    """The best alternative of a skipped call."""
     in_place_of: str = ""
     outcome: ToolOutcome | None = None
-    """None: not ended yet."""
+    """None: not ended."""
     result: str = ""
     """The result in a few words."""
     failures: int = 0
-    """How many in a row this failure makes; 0: it was none."""
+    """Failures of the tool in a row, including this one; 0: it did not fail."""
     duration_s: float = 0.0
     detail: str = ""
-    """What expanding shows: a diff, the head of the output."""
+    """A diff or the head of the output, shown when expanded."""
     detail_of: int = 0
     """Lines of the whole output; 0: `detail` is all of it."""
     full_output: str | None = None
     label: str = ""
-    """Why the result may not be fresh."""
+    """Why the result may be outdated."""
     agent: str = ""
-    """The agent that works for this call."""
+    """The subagent that works for this call."""
     doing: str = ""
-    """What that agent is at, in a few words."""
+    """What the subagent does, in a few words."""
     asks: bool = False
-    """It has a question that only a person can answer."""
-    by_person: bool = False
-    """The person ran it, after `!`."""
+    """Whether the subagent waits for the user."""
+    by_user: bool = False
+    """Whether the user ran it, after `!`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """One line that an event says: a retry, a switch, a compaction, a breaker."""
+class NoteEntry:
+    """The line of an event, such as a retry, a switch, a compaction or a breaker."""
 
     line: Line
-    of: str = ""
-    """What it is about, where the next line about the same takes its place; empty: it stays."""
+    replaces: str = ""
+    """A note replaces the previous entry if both have the same non-empty value here."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Text that a command printed."""
+class TextEntry:
+    """Text printed by a command."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A list that a command printed."""
+class ListEntry:
+    """A list printed by a command."""
 
     groups: Groups
 
 
 @dataclass(frozen=True, slots=True)
-class Paused:
+class PauseEntry:
     """The report of a pause."""
 
     report: PauseReport
 
 
 @dataclass(frozen=True, slots=True)
-class Stuck:
+class LoopReportEntry:
     """The report of a turn that ended in a loop."""
 
     report: StuckReported
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class TurnEndEntry:
     """The end of a turn."""
 
     end: TurnEnded
 
 
-Entry = Said | Answer | Thinking | Call | Note | Shown | Listed | Paused | Stuck | Ended
+Entry = (
+    PromptEntry
+    | AnswerEntry
+    | ThinkingEntry
+    | CallEntry
+    | NoteEntry
+    | TextEntry
+    | ListEntry
+    | PauseEntry
+    | LoopReportEntry
+    | TurnEndEntry
+)

@@ -1,16 +1,15 @@
-"""Events become the entries on the left of the screen.
+"""The transcript, folded from events.
 
-What streams in is provisional and stands last. When its message joins the history the message takes its place, and
-when the attempt failed it goes away. So a screen that saw every piece and one that follows a journal, in which there
-are no pieces, show the same thing as soon as a reply is over.
+Streamed text is provisional and last. The message replaces it when it joins the history; a failed attempt removes it.
+So a live screen and one that follows a journal, which has no streamed pieces, agree as soon as a reply is over.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from harness.base.external_text import counted
 from harness.events import (
     BreakerChanged,
-    CheckpointMade,
     Delivered,
     Event,
     HistoryReplaced,
@@ -20,7 +19,6 @@ from harness.events import (
     Origin,
     PartialDiscarded,
     PauseReported,
-    PermissionAnswered,
     ReplyReceived,
     RequestSent,
     RetryScheduled,
@@ -35,71 +33,132 @@ from harness.events import (
     TurnStarted,
 )
 from harness.events.messages import paragraphs
-from harness.ui.lines.events import line_of, source_lines
+from harness.ui.lines.events import source_lines
 from harness.ui.lines.line import Line, Tone
-from harness.ui.lines.loops import LeftOut
-from harness.ui.lines.work import WorkLines
-from harness.ui.transcript.calls import CallFold, is_of_the_person
-from harness.ui.transcript.entries import Answer, Ended, Entry, Note, Paused, Said, Stuck, Thinking
-from harness.ui.transcript.stream import StreamingReply
+from harness.ui.lines.work import EventLines
+from harness.ui.transcript.calls import CallFold, is_user_command
+from harness.ui.transcript.entries import (
+    AnswerEntry,
+    Entry,
+    LoopReportEntry,
+    NoteEntry,
+    PauseEntry,
+    PromptEntry,
+    ThinkingEntry,
+    TurnEndEntry,
+)
 
 THINKING = ("thinking", "redacted_thinking")
-RETRY = "retry"
-GOES_ON = "goes on"
-"""A turn without a prompt. Where it begins with what has arrived, that is why."""
-LEFT = "left"
-"""Several projections see one loop, and all see its end."""
+CONTINUES = "continues"
+"""A turn without a prompt; the delivery of results, if that is its reason, replaces the note."""
+REPLACEABLE: dict[type[Event], str] = {RetryScheduled: "retry", LoopLeft: "left", Delivered: CONTINUES}
+"""Notes that replace their predecessor. Several projections report the end of one loop."""
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """What differs from the last look."""
+class TranscriptChanges:
+    """The difference since the last call of `changes`."""
 
     first: int
-    """Index of the first entry that is new, or other than before, or gone; all that follow are to be drawn again."""
+    """Index of the first entry that was added, changed or removed; draw again from there."""
+
+
+class StreamingReply:
+    """Thinking and text of one attempt. Adding a piece costs its own length, not that of the text."""
+
+    def __init__(self) -> None:
+        self._thinking: list[str] = []
+        self._answer: list[str] = []
+        self._thought_s = 0.0
+        """0 while it thinks."""
+
+    def __bool__(self) -> bool:
+        return bool(self._thinking or self._answer)
+
+    def add_thinking(self, text: str) -> None:
+        self._thinking.append(text)
+        self._thought_s = 0.0
+
+    def end_thinking(self, duration_s: float) -> None:
+        self._thought_s = duration_s
+
+    def add_answer(self, text: str) -> None:
+        self._answer.append(text)
+
+    def discard(self, characters: int) -> None:
+        """Remove the last `characters` of the text."""
+        while characters > 0 and self._answer:
+            piece = self._answer.pop()
+            if len(piece) > characters:
+                self._answer.append(piece[:-characters])
+            characters -= len(piece)
+
+    def clear(self) -> None:
+        self._thinking.clear()
+        self._answer.clear()
+        self._thought_s = 0.0
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The parts that are not blank."""
+        thinking, answer = _joined(self._thinking), _joined(self._answer)
+        shown: list[Entry] = []
+        if thinking.strip():
+            shown.append(ThinkingEntry(thinking, bool(answer or self._thought_s), self._thought_s))
+        if answer.strip():
+            shown.append(AnswerEntry(answer))
+        return tuple(shown)
+
+
+def _joined(pieces: list[str]) -> str:
+    """The text of the pieces, which are replaced by it."""
+    text = "".join(pieces)
+    if len(pieces) > 1:
+        pieces[:] = [text]
+    return text
 
 
 class Transcript:
-    """Folds the events of a session. An event costs the same however much stands there already."""
+    """The entries of a session. An event costs the same however many entries there are."""
 
     def __init__(self) -> None:
         self._settled: list[Entry] = []
-        """Everything but the reply that streams in and what was shown below it."""
+        """All entries except the streaming reply and `_below`."""
         self._streaming = StreamingReply()
         self._below: list[Entry] = []
-        """Shown while a reply streams in; settles after it."""
+        """Entries added while a reply streams; they follow it."""
         self._calls = CallFold(self._settled)
-        self._left_out = LeftOut()
-        self._work = WorkLines(of_calls=False)
+        self._lines = EventLines(of_calls=False)
         self._thought_s: float = 0
-        """Seconds of thinking in the reply that comes in."""
+        """Seconds of thinking in the current reply."""
         self._thought_tokens = 0
         self._messages = 0
         """Messages in the history."""
-        self._said: list[tuple[int, int]] = []
-        """For each prompt that a rewind can cut before: its index, and the messages that stood before it."""
+        self._prompts: list[tuple[int, int]] = []
+        """For each prompt that a rewind can return to: its index, and the number of messages before it."""
         self._changed: int | None = None
-        self._looked: tuple[Entry, ...] | None = ()
+        self._entries: tuple[Entry, ...] | None = ()
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """Everything there is to show, from the top."""
-        if self._looked is None:
-            self._looked = (*self._settled, *self._streaming.entries, *self._below)
-        return self._looked
+        """All entries, from the top."""
+        if self._entries is None:
+            self._entries = (*self._settled, *self._streaming.entries, *self._below)
+        return self._entries
 
-    def take(self) -> Changes | None:
-        """What changed since the last time; None: nothing."""
+    def changes(self) -> TranscriptChanges | None:
+        """The changes since the last call; None if there are none."""
         first, self._changed = self._changed, None
-        return None if first is None else Changes(first)
+        return None if first is None else TranscriptChanges(first)
 
     def show(self, entry: Entry) -> None:
-        """Add what a command printed, below all that is there."""
+        """Add the output of a command at the end."""
         self._touch(len(self.entries))
         (self._below if self._streaming else self._settled).append(entry)
 
-    def see(self, event: Event, at: float) -> None:
-        """Take in the next event; `at` is its Unix time."""
+    def on_event(self, event: Event, at: float) -> None:
+        """Process the next event, of Unix time `at`."""
+        line = self._lines.line(event)
         match event:
             case TextDelta(text=text):
                 self._stream(answer=text)
@@ -110,7 +169,6 @@ class Transcript:
                 self._end_thinking()
             case ReplyReceived(usage=usage):
                 self._thought_tokens = usage.thinking
-                self._line(event)
             case PartialDiscarded():
                 self._discard(event)
             case RequestSent():
@@ -119,7 +177,7 @@ class Transcript:
             case MessageAdded():
                 self._message(event)
             case HistoryReplaced():
-                self._replace(event)
+                self._replace(event, line)
             case TurnStarted():
                 self._begin_turn(event, at)
             case TurnEnded():
@@ -127,29 +185,26 @@ class Transcript:
                 self._abandon_calls()
                 for source in source_lines(event.sources):
                     self._note(source)
-                self._add(Ended(event))
+                self._add(TurnEndEntry(event))
             case PauseReported(report=report):
-                self._add(Paused(report))
+                self._add(PauseEntry(report))
             case StuckReported():
-                self._add(Stuck(event))
-            case CheckpointMade():
-                if (line := self._left_out.line(event)) is not None:
-                    self._note(line)
+                self._add(LoopReportEntry(event))
             case SessionResumed():
                 self._resume(event)
             case SilenceHint():
-                pass  # it passes; what passes is shown beside the entries
+                pass  # shown on the panel, while it lasts
             case _:
-                self._line_or_call(event, at)
+                self._line_or_call(event, at, line)
 
     # ── the reply that streams in ───────────────────────────────────────────────────────────────
 
     def _stream(self, *, thinking: str = "", answer: str = "") -> None:
         self._touch(len(self._settled))
         if thinking:
-            self._streaming.think(thinking)
+            self._streaming.add_thinking(thinking)
         if answer:
-            self._streaming.say(answer)
+            self._streaming.add_answer(answer)
 
     def _end_thinking(self) -> None:
         if self._streaming:
@@ -159,12 +214,12 @@ class Transcript:
     def _discard(self, event: PartialDiscarded) -> None:
         if event.characters <= 0:
             return
-        self._streaming.take_back(event.characters)
-        count = f"{event.characters:,} character" + ("" if event.characters == 1 else "s")
-        self._note(Line("↻", f"{count} of the answer taken back: {event.reason}", Tone.TROUBLE))
+        self._streaming.discard(event.characters)
+        count = counted(event.characters, "character")
+        self._note(Line("↻", f"{count} of the answer discarded: {event.reason}", Tone.TROUBLE))
 
     def _stop_streaming(self, *entries: Entry) -> None:
-        """The reply is over; `entries` take the place of what streamed in."""
+        """End the reply; `entries` replace the streamed text."""
         if self._streaming or entries or self._below:
             self._touch(len(self._settled))
             self._streaming.clear()
@@ -179,32 +234,33 @@ class Transcript:
             self._stop_streaming(*_reply(event.message, self._thought_s, self._thought_tokens))
             self._calls.announce(event.message)
 
-    def _replace(self, event: HistoryReplaced) -> None:
+    def _replace(self, event: HistoryReplaced, line: Line | None) -> None:
         before, self._messages = self._messages, len(event.messages)
         match event.reason:
             case "clear":
                 self._stop_streaming()
                 self._cut(0)
-                self._note(Line("·", "the conversation is forgotten; the journal keeps it"))
+                self._note(Line("·", "conversation cleared; the journal keeps it"))
             case "rewind":
                 self._stop_streaming()
-                cut = next((index for index, count in self._said if count >= self._messages), None)
+                cut = next((index for index, count in self._prompts if count >= self._messages), None)
                 if cut is None:
-                    self._note(Line("·", "the conversation goes on from an earlier point"))
+                    self._note(Line("·", "the conversation continues from an earlier point"))
                 else:
                     self._cut(cut)
             case "rollback":
-                self._said = [pair for pair in self._said if pair[1] < self._messages]
+                self._prompts = [pair for pair in self._prompts if pair[1] < self._messages]
             case _:
                 if event.reason in ("compaction", "truncation") or self._messages != before:
-                    self._said.clear()
-                self._line(event)
+                    self._prompts.clear()
+                if line is not None:
+                    self._note(line)
 
     def _cut(self, length: int) -> None:
         self._touch(length)
         del self._settled[length:]
         self._calls.cut(length)
-        self._said = [pair for pair in self._said if pair[0] < length]
+        self._prompts = [pair for pair in self._prompts if pair[0] < length]
 
     # ── turns and sessions ──────────────────────────────────────────────────────────────────────
 
@@ -213,69 +269,56 @@ class Transcript:
         self._abandon_calls()
         self._calls.forget()
         if event.prompt:
-            self._said.append((len(self._settled), self._messages))
-            self._add(Said(event.turn, event.prompt, at))
+            self._prompts.append((len(self._settled), self._messages))
+            self._add(PromptEntry(event.turn, event.prompt, at))
         else:
-            self._note(Line("↻", "going on from where the last turn stopped"), GOES_ON)
+            self._note(Line("↻", "continuing the last turn"), CONTINUES)
 
     def _resume(self, event: SessionResumed) -> None:
         self._stop_streaming()
         self._abandon_calls()
         if self._settled:
-            stopped = "; the last turn had not come to its end" if event.interrupted else ""
+            stopped = "; the last turn had not ended" if event.interrupted else ""
             self._note(Line("·", f"resumed with {event.model}{stopped}"))
 
     # ── calls and lines ─────────────────────────────────────────────────────────────────────────
 
-    def _line_or_call(self, event: Event, at: float) -> None:
-        if isinstance(event, ToolStarted) and is_of_the_person(event.call_id):
+    def _line_or_call(self, event: Event, at: float, line: Line | None) -> None:
+        if isinstance(event, ToolStarted) and is_user_command(event.call_id):
             command = event.input.get("command")
-            self._add(Said(0, command if isinstance(command, str) else event.summary, at, shell=True))
-        changed = self._calls.see(event, at)
+            self._add(PromptEntry(0, command if isinstance(command, str) else event.summary, at, shell=True))
+        changed = self._calls.on_event(event, at, self._lines.task)
         if changed is not None:
             self._touch(changed)
-        if isinstance(event, PermissionAnswered) and event.answer == "always":
-            self._note(Line("·", f"{event.tool} will not ask for this again in this session"))
-        elif changed is None or isinstance(event, BreakerChanged):
-            self._line(event)
-        if (line := self._work.line(event)) is not None:
-            self._note(line, GOES_ON if isinstance(event, Delivered) else "")
+        if line is not None and (changed is None or isinstance(event, BreakerChanged)):
+            self._note(line, REPLACEABLE.get(type(event), ""))
 
     def _abandon_calls(self) -> None:
         if (changed := self._calls.abandon()) is not None:
             self._touch(changed)
 
-    def _line(self, event: Event) -> None:
-        if (line := line_of(event)) is not None:
-            match event:
-                case RetryScheduled():
-                    self._note(line, RETRY)
-                case LoopLeft():
-                    self._note(line, LEFT)
-                case _:
-                    self._note(line)
-
-    def _note(self, line: Line, of: str = "") -> None:
-        """Add a line; one about the same that stands last makes room for it."""
-        if of and self._settled and isinstance(last := self._settled[-1], Note) and last.of == of:
+    def _note(self, line: Line, replaces: str = "") -> None:
+        """Add a line; it replaces the last entry if that is a note of the same kind."""
+        last = self._settled[-1] if self._settled else None
+        if replaces and isinstance(last, NoteEntry) and last.replaces == replaces:
             self._touch(len(self._settled) - 1)
-            self._settled[-1] = Note(line, of)
+            self._settled[-1] = NoteEntry(line, replaces)
         else:
-            self._add(Note(line, of))
+            self._add(NoteEntry(line, replaces))
 
     def _add(self, entry: Entry) -> None:
         self._touch(len(self._settled))
         self._settled.append(entry)
 
     def _touch(self, index: int) -> None:
-        self._looked = None
+        self._entries = None
         self._changed = index if self._changed is None else min(index, self._changed)
 
 
 def _reply(message: Message, duration_s: float, tokens: int) -> list[Entry]:
-    """What a message of the model shows: its thinking, then its text."""
+    """The entries of a reply: its thinking, then its text."""
     thoughts = [block.get("thinking") for block in message.content if block.get("type") == "thinking"]
     thinking = "\n\n".join(thought for thought in thoughts if isinstance(thought, str) and thought.strip())
     thought = thinking or tokens or any(block.get("type") in THINKING for block in message.content)
-    entries: list[Entry] = [Thinking(thinking, done=True, duration_s=duration_s, tokens=tokens)] if thought else []
-    return [*entries, Answer(paragraphs(message.content), done=True)] if message.text.strip() else entries
+    entries: list[Entry] = [ThinkingEntry(thinking, done=True, duration_s=duration_s, tokens=tokens)] if thought else []
+    return [*entries, AnswerEntry(paragraphs(message.content), done=True)] if message.text.strip() else entries

@@ -8,12 +8,12 @@ from markdown_it.token import Token
 from rich.cells import cell_len
 from textual.content import Content, Span
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 
 MOST_CHARACTERS = 20_000
-"""Longer texts are shown as they are."""
+"""Longer texts are shown unparsed."""
 MOST_MARKS = 1_000
-"""So are those with more characters that may mean something: to pair them costs more than they are worth."""
+"""Texts with more markup characters are shown unparsed, too: pairing them would be slow."""
 
 CODE = "$text-accent"
 LINK = "underline"
@@ -24,12 +24,11 @@ _MARKS = re.compile(r"[\[\]*_`~<!\\&]")
 
 class _Parser(MarkdownIt):
     def normalizeLink(self, url: str) -> str:  # noqa: N802 (the name is the library's)
-        """An address is shown as it was written."""
+        """Keep the address as written."""
         return url
 
 
 def inline_parser() -> MarkdownIt:
-    """A parser of what stands in one paragraph."""
     return _Parser("commonmark", {"html": False}).enable("strikethrough")
 
 
@@ -37,7 +36,7 @@ _PARSER = inline_parser()
 
 
 def inline_content(source: str) -> Content:
-    """The text of a paragraph with its styles; line breaks are those it asks for."""
+    """The text of a paragraph with its styles and explicit line breaks."""
     if len(source) > MOST_CHARACTERS or len(_MARKS.findall(source)) > MOST_MARKS:
         return Content(visible(source))
     [block] = _PARSER.parseInline(source)
@@ -50,10 +49,9 @@ class _Inline:
         self._length = 0
         self._spans: list[Span] = []
         self._open: list[tuple[int, str]] = []
-        """Where each style that is open began, and the address of a link."""
+        """The start of each open style, and the address of a link."""
 
     def content(self, tokens: list[Token]) -> Content:
-        """All tokens as one text."""
         for token, following in zip_longest(tokens, tokens[1:]):
             if token.type == "softbreak" and following is not None:
                 self._break(following)
@@ -62,7 +60,7 @@ class _Inline:
         return Content("".join(self._text), self._spans)
 
     def _break(self, following: Token) -> None:
-        """The text goes on in the next line: with a space, unless both lines are written in a script without any."""
+        """Join two lines with a space, unless both are in a script without spaces."""
         before, after = self._text[-1][-1:] if self._text else "", following.content[:1]
         wide = cell_len(before) == cell_len(after) == 2
         self._write("" if wide else " ")

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from harness.ui.lines.columns import Groups, laid_out
+from harness.ui.lines.line import Groups, laid_out
 
 MUTED = "dim"
 WARNING = "$text-warning"
@@ -10,15 +10,15 @@ FAILED = "$text-error"
 GOOD = "$text-success"
 NAME = "$text-accent"
 DIFF_STYLES = {"+": GOOD, "-": "$text-error", "@": MUTED}
-"""Styles of the lines of a change by their first character."""
+"""Styles of the lines of a diff by their first character."""
 
 TAB = 4
 NARROWEST = 12
-"""Cells of text below which nothing is indented any more."""
+"""Cells of text below which nothing is indented."""
 
 
 def hanging(mark: Content, text: Content, width: int) -> Content:
-    """Text wrapped at `width` cells, with `mark` before its first line and as much room before the others."""
+    """Text wrapped at `width` cells, with `mark` before the first line and the others indented."""
     width = max(width, 2)
     indent = mark.cell_length
     if width - indent < min(NARROWEST, width):
@@ -29,7 +29,7 @@ def hanging(mark: Content, text: Content, width: int) -> Content:
 
 
 def one_line(text: Content, width: int) -> Content:
-    """The text on one line of at most `width` cells; what does not fit is cut off and the cut is shown."""
+    """The text on one line of at most `width` cells, with an ellipsis if cut."""
     return text.truncate(max(width, 1), ellipsis=True).rstrip()
 
 

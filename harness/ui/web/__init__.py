@@ -1,1 +1,1 @@
-"""`harness serve`: the app in a browser, on this machine only. Read `server` first."""
+"""`harness serve`: the app in a browser on this machine."""

@@ -1,13 +1,12 @@
-"""Who may use the app in a browser: one decision for each request, without any I/O.
+"""Access control of the app in a browser: one decision per request, without I/O.
 
-Whoever reaches the app can run programs as the person who started it, and every page that a browser shows can send
-requests to this machine. So four things are asked, in this order:
+A client of the app can run programs as the user, and every page in a browser can send requests to this machine. The
+checks, in this order:
 
-1. Is the `Host` one of our own names? A name that was bound anew to 127.0.0.1 (DNS rebinding) is not.
-2. Is the `Origin` our own? Pages of other origins, also of other ports, may not connect. Reading needs none, because
-   browsers send none with it; a websocket and everything that could change something does.
-3. Does the request bring the cookie? Then it is let in.
-4. Or the token of the link that was printed? It is exchanged for the cookie, once.
+1. `Host` is one of our own names. This rejects DNS rebinding.
+2. `Origin` is our own. It is required for websockets and for everything but reading, for which browsers send none.
+3. A request with the cookie is allowed.
+4. The token of the printed link is exchanged for the cookie, once.
 
 Secrets are compared in constant time.
 """
@@ -23,39 +22,39 @@ _HTTP_PORT = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Knock:
-    """What the decision needs of a request. None: not sent, or sent more than once."""
+class AccessRequest:
+    """The relevant parts of a request. None: absent, or sent more than once."""
 
     method: str
     path: str
     host: str | None
     origin: str | None = None
     token: str | None = field(default=None, repr=False)
-    """`token` of the query."""
+    """Query parameter `token`."""
     cookie: str | None = field(default=None, repr=False)
-    """Value of our cookie."""
+    """Value of the cookie."""
     websocket: bool = False
 
 
-class Admission(Enum):
-    """How a request is let in."""
+class AccessGrant(Enum):
+    """How a request is allowed."""
 
     ENTER = "enter"
-    """It brought the cookie."""
+    """By the cookie."""
     EXCHANGE = "exchange"
-    """It brought the unused token: give it the cookie, and send it where no token stands in the address."""
+    """By the unused token: set the cookie and redirect to the address without it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """The request is answered with 403 and this sentence."""
+class AccessDenied:
+    """Respond with 403 and this sentence."""
 
     sentence: str
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """The names, the secrets and whether the link was used. `used` makes the door after an exchange."""
+class AccessPolicy:
+    """Names, secrets, and whether the link was used."""
 
     port: int
     token: str = field(repr=False)
@@ -63,58 +62,58 @@ class Door:
     link_used: bool = False
 
     @classmethod
-    def fresh(cls, port: int) -> "Door":
-        """A door at this port with two new secrets of 256 bits each."""
+    def fresh(cls, port: int) -> "AccessPolicy":
+        """A policy for a port with two new secrets of 256 bits."""
         return cls(port, secrets.token_urlsafe(32), secrets.token_urlsafe(32))
 
     @property
     def link(self) -> str:
-        """What the person opens, once."""
+        """The link to open, once."""
         return f"http://127.0.0.1:{self.port}/?token={self.token}"
 
     @property
     def cookie_name(self) -> str:
-        """Browsers keep one set of cookies for all ports of a machine, so the port is in the name."""
+        """Name of the cookie, with the port, because browsers share cookies between ports."""
         return f"harness-{self.port}"
 
     @property
     def hosts(self) -> frozenset[str]:
-        """What `Host` may be."""
+        """Allowed values of `Host`."""
         names = ("127.0.0.1", "localhost", "[::1]")
         with_port = {f"{name}:{self.port}" for name in names}
         return frozenset(with_port.union(names) if self.port == _HTTP_PORT else with_port)
 
-    def used(self) -> "Door":
-        """The door after the token was exchanged."""
+    def used(self) -> "AccessPolicy":
+        """The policy after the exchange of the token."""
         return replace(self, link_used=True)
 
-    def decide(self, knock: Knock) -> Admission | Refusal:
-        """Let this request in, or say why not."""
-        if knock.host is None or knock.host.lower() not in self.hosts:
-            return Refusal("This server answers to 127.0.0.1 and localhost only.")
-        needed = knock.websocket or knock.method not in _READING
-        if (knock.origin is not None or needed) and knock.origin != f"http://{knock.host.lower()}":
-            return Refusal("Only pages of this server may do that.")
-        if knock.token is not None and knock.path == "/" and not knock.websocket:
-            return self._link(knock.method, knock.token)
-        if knock.cookie is not None and _same(knock.cookie, self.cookie):
-            return Admission.ENTER
-        return Refusal(f"This browser was not let in. {LINK}")
+    def decide(self, request: AccessRequest) -> AccessGrant | AccessDenied:
+        """Allow or deny a request."""
+        if request.host is None or request.host.lower() not in self.hosts:
+            return AccessDenied("This server accepts requests to 127.0.0.1 and localhost only.")
+        needed = request.websocket or request.method not in _READING
+        if (request.origin is not None or needed) and request.origin != f"http://{request.host.lower()}":
+            return AccessDenied("Only pages of this server may do that.")
+        if request.token is not None and request.path == "/" and not request.websocket:
+            return self._link(request.method, request.token)
+        if request.cookie is not None and _same(request.cookie, self.cookie):
+            return AccessGrant.ENTER
+        return AccessDenied(f"This browser has no access. {LINK}")
 
-    def _link(self, method: str, token: str) -> Admission | Refusal:
+    def _link(self, method: str, token: str) -> AccessGrant | AccessDenied:
         if not _same(token, self.token):
-            return Refusal(f"This is not the link of this server. {LINK}")
+            return AccessDenied(f"This is not the link of this server. {LINK}")
         if self.link_used:
-            return Refusal("This link was used; it lets one browser in, once. Start `harness serve` again for another.")
+            return AccessDenied("This link was used already. Start `harness serve` again for a new one.")
         if method != "GET":
-            return Refusal("The link is for opening in a browser.")
-        return Admission.EXCHANGE
+            return AccessDenied("Open the link in a browser.")
+        return AccessGrant.EXCHANGE
 
 
 def security_headers(host: str | None) -> dict[str, str]:
-    """What every answer carries. `host` is the checked `Host` of a request that was let in, else None.
+    """Headers of every response. `host` is the checked `Host` of an allowed request, else None.
 
-    Nothing is loaded from elsewhere. Styles may stand in the page because the terminal of the page writes its own.
+    Nothing is loaded from other origins. Inline styles are allowed, because the terminal of the page needs them.
     """
     if host is None:
         policy = "default-src 'none'"

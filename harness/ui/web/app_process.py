@@ -1,8 +1,8 @@
-"""One app as a process of its own: what it draws comes in packets, what the person types goes back the same way.
+"""An app in a process of its own, which exchanges packets with the server.
 
-The form is that of Textual's web driver (`textual/drivers/web_driver.py`): after the line `__GANGLION__` every packet
-is one byte for its kind, four for its length (big end first), and the payload. `D` is what a terminal would be sent,
-`M` a JSON object, `P` a piece of a file.
+The format is that of Textual's web driver (`textual/drivers/web_driver.py`): after the line `__GANGLION__`, a packet is
+one byte for its kind, four for its length (big-endian), and the payload. `D` is terminal output, `M` a JSON object,
+`P` a piece of a file.
 """
 
 import asyncio
@@ -21,31 +21,31 @@ from typing import Self
 from textual_serve._binary_encode import DecodeError
 from textual_serve._binary_encode import load as load_packed
 
-from harness.base.terminal_text import visible
+from harness.base.external_text import visible
 from harness.ui.web.lifeline import VARIABLE as LIFELINE
 
 CHUNK_S = 10.0
-"""Seconds an app may take for the next piece of a file."""
+"""Seconds to wait for the next piece of a file."""
 _CHUNK_BYTES = 65_536
-_COMPLAINT_BYTES = 16_384
+_STDERR_BYTES = 16_384
 _BEGIN = b"__GANGLION__\n"
 _log = logging.getLogger("harness.serving")
 _KINDS = frozenset({b"D", b"M", b"P"})
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How long the end of an app may take."""
+class ShutdownLimits:
+    """Time limits for the end of an app."""
 
     quit_s: float = 5.0
-    """Seconds it has to leave by itself: its session ends running tools and closes its journal."""
+    """Seconds to quit after it was asked to."""
     term_s: float = 3.0
-    """Seconds more after SIGTERM, before its whole process group is killed."""
+    """Seconds after SIGTERM, before its process group is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a terminal would be sent."""
+    """Terminal output."""
 
     data: bytes
 
@@ -60,36 +60,36 @@ class OpenUrl:
 
 @dataclass(frozen=True, slots=True)
 class FileOffered:
-    """The app has a file for the person; `AppProcess.file` fetches it by its key."""
+    """The app offers a file; `AppProcess.file` fetches it."""
 
     key: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """The app sends nothing more."""
+class AppEnded:
+    """The last packet."""
 
 
 Packet = Drawn | OpenUrl | FileOffered
 
 
 class AppProcess:
-    """A running app, the leader of a session of its own. `start` makes it, `end` ends it for certain."""
+    """A running app in its own process session, from `start` to `end`."""
 
-    def __init__(self, process: Process, lifeline: int, patience: Patience) -> None:
+    def __init__(self, process: Process, lifeline: int, patience: ShutdownLimits) -> None:
         self._process = process
         self._lifeline = lifeline
         self._patience = patience
-        self._complaint = b""
+        self._stderr_tail = b""
         self._chunks: dict[str, asyncio.Queue[bytes | None]] = {}
-        self._hearing = asyncio.create_task(self._hear_complaints())
+        self._reading = asyncio.create_task(self._read_stderr())
         self._ending: asyncio.Task[None] | None = None
         self._gone = False
 
     @classmethod
-    async def start(cls, command: Sequence[str], width: int, height: int, patience: Patience) -> Self:
-        """Run `command`, no shell between, with a screen of `width` × `height` cells."""
+    async def start(cls, command: Sequence[str], width: int, height: int, patience: ShutdownLimits) -> Self:
+        """Run `command` without a shell, on a screen of `width` × `height` cells."""
         held, lifeline = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -110,60 +110,57 @@ class AppProcess:
 
     @property
     def id(self) -> int:
-        """The process id, which is also that of its group."""
+        """Process id, and id of its group."""
         return self._process.pid
 
-    async def complaint(self) -> str:
-        """What it wrote to standard error, the last 16 KiB, safe to show. For an app that has ended."""
-        await asyncio.wait({self._hearing}, timeout=1)
-        return visible(self._complaint.decode("utf-8", "replace"))
+    async def stderr_text(self) -> str:
+        """The last 16 KiB of standard error of an app that has ended, escaped."""
+        await asyncio.wait({self._reading}, timeout=1)
+        return visible(self._stderr_tail.decode("utf-8", "replace"))
 
     async def type(self, text: str) -> None:
-        """Send what a terminal sends for keys, mouse and paste."""
-        await self._send(b"D", text.encode("utf-8", "replace"))  # half a surrogate would end the app's reading
+        """Send terminal input: keys, mouse, paste."""
+        await self._send(b"D", text.encode("utf-8", "replace"))  # a lone surrogate would end the input of the app
 
-    async def tell(self, kind: str, **fields: object) -> None:
-        """Send a message of the driver: `resize` with width and height in cells, `focus`, `blur`, `quit`."""
+    async def send(self, kind: str, **fields: object) -> None:
+        """Send a message: `resize` with width and height in cells, `focus`, `blur`, `quit`."""
         await self._send(b"M", json.dumps({"type": kind, **fields}).encode())
 
     async def packets(self) -> AsyncGenerator[Packet, None]:
-        """What the app sends, until it says that it ends, has ended, or sends what no app sends."""
+        """Packets of the app, until it ends or sends an invalid one."""
         try:
             while await self._stdout.readuntil(b"\n") != _BEGIN:
                 pass
             while True:
                 if (kind := await self._stdout.readexactly(1)) not in _KINDS:
-                    raise ValueError(f"{kind!r} begins no packet: something else was printed between them")
+                    raise ValueError(f"{kind!r} is not a kind of packet")
                 size = await self._stdout.readexactly(4)
                 packet = self._packet(kind, await self._stdout.readexactly(int.from_bytes(size, "big")))
                 match packet:
                     case None:
                         continue
-                    case Leaving():
+                    case AppEnded():
                         return
                     case _:
                         yield packet
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             return
         except (ValueError, DecodeError) as error:
-            _log.warning("what an app sent cannot be read: %s", error)
+            _log.warning("an app sent an invalid packet: %s", error)
         finally:
             for waiting in self._chunks.values():
                 waiting.put_nowait(None)
 
     async def file(self, key: str) -> AsyncGenerator[bytes, None]:
-        """The pieces of an offered file.
-
-        Raises TimeoutError when the app does not go on, ConnectionError when it ended before its file did.
-        """
+        """The pieces of an offered file. Raises TimeoutError, or ConnectionError if the app ends."""
         pieces = self._chunks[key] = asyncio.Queue()
         try:
             while True:
-                await self.tell("deliver_chunk_request", key=key, size=_CHUNK_BYTES)
+                await self.send("deliver_chunk_request", key=key, size=_CHUNK_BYTES)
                 async with asyncio.timeout(CHUNK_S):
                     piece = await pieces.get()
                 if piece is None:
-                    raise ConnectionError("the app ended before its file did")
+                    raise ConnectionError("the app ended during a download")
                 if not piece:
                     return
                 yield piece
@@ -171,19 +168,19 @@ class AppProcess:
             del self._chunks[key]
 
     async def end(self) -> None:
-        """Ask it to leave, then SIGTERM, then SIGKILL for its group. Returns when it has ended."""
+        """Ask the app to quit, then send SIGTERM, then SIGKILL to its group. Returns when it has ended."""
         if self._ending is None:
             self._ending = asyncio.create_task(self._end())
         await asyncio.shield(self._ending)
 
     def kill(self) -> None:
-        """End its whole group at once. Nothing happens once `end` has done it."""
+        """Kill its process group. No-op after `end`."""
         self._signal(signal.SIGKILL)
 
     async def _end(self) -> None:
         try:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.tell("quit"), 1)
+                await asyncio.wait_for(self.send("quit"), 1)
             self._stdin.close()
             for patience_s, number in (
                 (self._patience.quit_s, signal.SIGTERM),
@@ -193,7 +190,7 @@ class AppProcess:
                     break
                 self._signal(number)
         finally:
-            self.kill()  # with it what it left behind in its own group
+            self.kill()  # with everything left in its group
             os.close(self._lifeline)
         await self._ended_within(1)
         self._gone = True
@@ -213,25 +210,25 @@ class AppProcess:
             os.killpg(self.id, number)
 
     async def _send(self, kind: bytes, payload: bytes) -> None:
-        with suppress(ConnectionError):  # it has just ended; `packets` tells
+        with suppress(ConnectionError):  # it has just ended; see `packets`
             self._stdin.write(kind + len(payload).to_bytes(4, "big") + payload)
             await self._stdin.drain()
 
-    def _packet(self, kind: bytes, payload: bytes) -> Packet | Leaving | None:
+    def _packet(self, kind: bytes, payload: bytes) -> Packet | AppEnded | None:
         match kind:
             case b"D":
                 return Drawn(payload)
             case b"M":
-                return _told(json.loads(payload))
+                return _message(json.loads(payload))
             case b"P":
                 match load_packed(payload):
                     case ("deliver_chunk", str(key), bytes() | str() as piece) if key in self._chunks:
                         self._chunks[key].put_nowait(piece.encode() if isinstance(piece, str) else piece)
         return None
 
-    async def _hear_complaints(self) -> None:
+    async def _read_stderr(self) -> None:
         while data := await self._stderr.read(_CHUNK_BYTES):
-            self._complaint = (self._complaint + data)[-_COMPLAINT_BYTES:]
+            self._stderr_tail = (self._stderr_tail + data)[-_STDERR_BYTES:]
 
     @property
     def _stdin(self) -> asyncio.StreamWriter:
@@ -250,10 +247,7 @@ class AppProcess:
 
 
 def environment(own: Mapping[str, str], width: int, height: int) -> dict[str, str]:
-    """The variables of an app in a browser: its driver, a terminal of all colours, its size in cells.
-
-    Whoever likes lines in terminals, by variable or settings file, still gets the screen here.
-    """
+    """Environment of an app in a browser: driver, true colours, size in cells. Overrides `HARNESS_PLAIN`."""
     return dict(own) | {
         "TEXTUAL_DRIVER": "harness.ui.web.driver:ServedDriver",
         "TEXTUAL_COLOR_SYSTEM": "truecolor",
@@ -265,10 +259,10 @@ def environment(own: Mapping[str, str], width: int, height: int) -> dict[str, st
     }
 
 
-def _told(message: object) -> Packet | Leaving | None:
+def _message(message: object) -> Packet | AppEnded | None:
     match message:
         case {"type": "exit"}:
-            return Leaving()
+            return AppEnded()
         case {"type": "open_url", "url": str(url), "new_tab": bool(new_tab)} if url.startswith(("http://", "https://")):
             return OpenUrl(url, new_tab)
         case {"type": "deliver_file_start", "key": str(key), "path": str(path)}:
@@ -277,9 +271,8 @@ def _told(message: object) -> Packet | Leaving | None:
 
 
 def app_command(flags: Sequence[str]) -> tuple[str, ...]:
-    """The command of `harness` itself with these flags, in the interpreter that runs now.
+    """The command to run `harness` with these flags.
 
-    `-P` keeps the current folder out of the module search: a project may hold a `pydantic.py` or a `harness/`
-    (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
+    `-P` excludes the current folder from imports (https://docs.python.org/3/using/cmdline.html#cmdoption-P).
     """
     return (sys.executable, "-P", "-m", "harness.ui.web.lifeline", *flags)

@@ -1,26 +1,25 @@
-"""The command `harness serve`, from its flags to the end by a signal."""
+"""`harness serve`."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import TextIO
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.ui.signals import heeding
+from harness.ui.signals import handle_signals
 
 _PACKAGES = frozenset({"aiohttp", "textual_serve"})
 
 
 class PortError(HarnessError):
-    """The port cannot be had."""
+    """The port cannot be used."""
 
     exit_code = 2
 
 
 async def serve(flags: Sequence[str], port: int, out: TextIO) -> None:
-    """Serve the app with these flags of `harness` on 127.0.0.1 until a signal comes; 0: any free port.
+    """Serve the app with these flags on 127.0.0.1 until a signal arrives; port 0: any free one.
 
-    Writes one line to `out`, the link that lets one browser in. When it returns, every app has ended.
-    Raises SettingsError without the extra, PortError when the port is taken.
+    Prints the link for one browser. Raises SettingsError if a package is missing, PortError if the port is taken.
     """
     try:
         from harness.ui.web.app_process import app_command
@@ -29,9 +28,9 @@ async def serve(flags: Sequence[str], port: int, out: TextIO) -> None:
         if error.name not in _PACKAGES:
             raise
         raise SettingsError(
-            "The app in a browser needs one package more; install it with `pip install 'textual-serve>=1.1.3,<2'`."
+            "The app in a browser needs a further package; install it with `pip install 'textual-serve>=1.1.3,<2'`."
         ) from error
-    with heeding() as signalled:
+    with handle_signals() as signalled:
         try:
             async with WebServer(app_command(flags), port) as server:
                 print(server.link, file=out, flush=True)

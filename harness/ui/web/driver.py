@@ -1,7 +1,6 @@
-"""The driver of an app in a browser: Textual's own, with packets that stay whole.
+"""Textual's web driver, with atomic packets.
 
-In Textual's the thread that answers the server writes to the same pipe as the app does, and a write that is larger than
-the room in the pipe is done in parts: so a packet could end up inside another one.
+In Textual's driver two threads write to the pipe, and a large write is split, so that packets could be interleaved.
 """
 
 import json
@@ -16,7 +15,7 @@ from textual.drivers.web_driver import WebDriver
 
 
 class ServedDriver(WebDriver):
-    """Writes one packet after the other, whichever thread sends it."""
+    """Writes one packet at a time."""
 
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None

@@ -1,7 +1,7 @@
-"""An app in a browser ends with its server, even when the server was killed and could not say so.
+"""Ends an app in a browser with its server, even if the server was killed.
 
-Run as `python -m harness.ui.web.lifeline FLAGS…`, in the place of `python -m harness FLAGS…`. The app holds the
-reading end of a pipe to which nothing is ever written; its end means that the server is gone.
+Run as `python -m harness.ui.web.lifeline FLAGS…` instead of `python -m harness FLAGS…`. The app has the read end of a
+pipe that is never written to; end of file means that the server is gone.
 """
 
 import os
@@ -12,13 +12,13 @@ import threading
 import time
 
 VARIABLE = "HARNESS_LIFELINE"
-"""Number of the open file that is the reading end."""
+"""File descriptor of the read end."""
 PATIENCE_S = 8.0
-"""Seconds the app has to leave after SIGTERM, before its whole process group is killed."""
+"""Seconds after SIGTERM, before the process group is killed."""
 
 
 def hold(lifeline: int, patience_s: float = PATIENCE_S) -> None:
-    """Watch the pipe from a thread of its own, as long as this process runs."""
+    """Watch the pipe in a thread."""
     threading.Thread(target=_watch, args=(lifeline, patience_s), name="lifeline", daemon=True).start()
 
 
@@ -26,7 +26,7 @@ def _watch(lifeline: int, patience_s: float) -> None:
     while os.read(lifeline, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(patience_s)  # whoever obeys takes this thread along
+    time.sleep(patience_s)  # ends with the process
     os.killpg(0, signal.SIGKILL)
 
 

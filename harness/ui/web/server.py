@@ -1,8 +1,7 @@
-"""The server of `harness serve`: a page with a terminal in it, and behind each open page one app process.
+"""The server of `harness serve`: a page with a terminal, and one app process per open page.
 
-A request goes through `harness.ui.web.access` first; here is only what is served to those it lets in. Page and app
-talk over a websocket: what the app draws goes out as binary messages, what the person does comes in as small lists
-in JSON. The terminal in the page is the one that textual-serve ships.
+Requests are checked by `harness.ui.web.access`. Page and app communicate over a websocket: terminal output as binary
+messages, input as JSON lists. The terminal in the page comes from textual-serve.
 """
 
 import asyncio
@@ -19,13 +18,13 @@ import textual_serve
 from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler
 
-from harness.ui.web.access import Admission, Door, Knock, Refusal, security_headers
-from harness.ui.web.app_process import AppProcess, Drawn, FileOffered, OpenUrl, Patience
+from harness.ui.web.access import AccessDenied, AccessGrant, AccessPolicy, AccessRequest, security_headers
+from harness.ui.web.app_process import AppProcess, Drawn, FileOffered, OpenUrl, ShutdownLimits
 
 MOST_APPS = 4
-"""App processes at the same time."""
+"""Most app processes."""
 HEARTBEAT_S = 15.0
-"""Seconds between questions to a page whether it is still there."""
+"""Seconds between websocket pings."""
 _ADMITTED = web.RequestKey("admitted", str)
 _STATIC = Path(textual_serve.__file__).parent / "static"
 _PAGE = Path(__file__).with_name("page.html")
@@ -34,30 +33,30 @@ _log = logging.getLogger("harness.serving")
 
 
 class WebServer:
-    """Serves `command`, an app of Textual, on 127.0.0.1 while it is open as an async context manager.
+    """Serves `command`, a Textual app, on 127.0.0.1, as an async context manager.
 
-    On exit all its app processes have ended. Raises OSError when the port cannot be had.
+    Ends all app processes on exit. Raises OSError if the port cannot be used.
     """
 
-    def __init__(self, command: Sequence[str], port: int = 0, patience: Patience | None = None) -> None:
+    def __init__(self, command: Sequence[str], port: int = 0, patience: ShutdownLimits | None = None) -> None:
         self._command = tuple(command)
-        self._patience = patience or Patience()
+        self._patience = patience or ShutdownLimits()
         self._port = port
-        self._seats = asyncio.Semaphore(MOST_APPS)
+        self._slots = asyncio.Semaphore(MOST_APPS)
         self._apps: dict[AppProcess, web.Request] = {}
         self._closing = False
         self._offers: dict[str, tuple[AppProcess, str]] = {}
-        self._door: Door
+        self._policy: AccessPolicy
         self._runner: web.AppRunner
 
     @property
     def link(self) -> str:
-        """What the person opens, once."""
-        return self._door.link
+        """The link to open, once."""
+        return self._policy.link
 
     async def __aenter__(self) -> Self:
         listening = socket.create_server(("127.0.0.1", self._port))
-        self._door = Door.fresh(listening.getsockname()[1])
+        self._policy = AccessPolicy.fresh(listening.getsockname()[1])
         self._runner = web.AppRunner(self._application(), access_log=None, shutdown_timeout=1)
         await self._runner.setup()
         await web.SockSite(self._runner, listening).start()
@@ -69,7 +68,7 @@ class WebServer:
         try:
             for request in apps.values():
                 if request.transport is not None:
-                    request.transport.abort()  # a page that no longer reads must not keep its app from leaving
+                    request.transport.abort()  # a stalled page must not block its app
             await asyncio.gather(*(app.end() for app in apps))
             await self._runner.cleanup()
         finally:
@@ -87,17 +86,17 @@ class WebServer:
 
     @web.middleware
     async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        match self._door.decide(knock_of(request, self._door.cookie_name)):
-            case Refusal(sentence):
+        match self._policy.decide(access_request(request, self._policy.cookie_name)):
+            case AccessDenied(sentence):
                 return web.Response(status=403, text=f"{sentence}\n")
-            case Admission.EXCHANGE:
-                self._door = self._door.used()
+            case AccessGrant.EXCHANGE:
+                self._policy = self._policy.used()
                 response = web.Response(status=303, headers={"Location": "/"})
                 response.set_cookie(
-                    self._door.cookie_name, self._door.cookie, httponly=True, samesite="Strict", path="/"
+                    self._policy.cookie_name, self._policy.cookie, httponly=True, samesite="Strict", path="/"
                 )
                 return response
-            case Admission.ENTER:
+            case AccessGrant.ENTER:
                 request[_ADMITTED] = request.headers["Host"].lower()
                 return await handler(request)
 
@@ -108,23 +107,23 @@ class WebServer:
     async def _terminal(self, request: web.Request) -> web.WebSocketResponse:
         websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
         await websocket.prepare(request)
-        if self._closing or self._seats.locked():
-            await websocket.send_bytes(f"{MOST_APPS} apps are open; close one, then start again here.\r\n".encode())
+        if self._closing or self._slots.locked():
+            await websocket.send_bytes(f"{MOST_APPS} apps are open; close one, then reload this page.\r\n".encode())
             await websocket.close()
             return websocket
-        async with self._seats:
+        async with self._slots:
             await self._run(request, websocket)
         return websocket
 
     async def _run(self, request: web.Request, websocket: web.WebSocketResponse) -> None:
-        """Run one app for one page, until one of them ends; then both have ended."""
+        """Run the app of a page until one of them ends, then end both."""
         width, height = _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24)
         app = await AppProcess.start(self._command, width, height, self._patience)
         self._apps[app] = request
         try:
             async with asyncio.TaskGroup() as both:
                 showing = both.create_task(self._show(websocket, app))
-                await self._hear(websocket, app)
+                await self._receive(websocket, app)
                 await app.end()
                 showing.cancel()
         finally:
@@ -133,7 +132,7 @@ class WebServer:
             self._offers = {key: offer for key, offer in self._offers.items() if offer[0] is not app}
 
     async def _show(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
-        """Pass on what the app sends, to its end; then close the page. What comes after it was closed is dropped."""
+        """Forward packets of the app, then close the page."""
         async for packet in app.packets():
             try:
                 match packet:
@@ -147,37 +146,37 @@ class WebServer:
             except ConnectionError:
                 continue
         await app.end()
-        if not websocket.closed and (complaint := await app.complaint()):
-            await websocket.send_bytes(_LEAVE_SCREEN + complaint.replace("\n", "\r\n").encode())
+        if not websocket.closed and (text := await app.stderr_text()):
+            await websocket.send_bytes(_LEAVE_SCREEN + text.replace("\n", "\r\n").encode())
         await websocket.close()
 
-    async def _hear(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
-        """Pass on what the person does, until the page is closed. One that sends no JSON is closed: it is not ours."""
+    async def _receive(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
+        """Forward input of the page until it is closed. Invalid JSON closes it."""
         async for message in websocket:
             if message.type is not WSMsgType.TEXT:
                 continue
             try:
-                said = json.loads(message.data)
+                content = json.loads(message.data)
             except (ValueError, RecursionError):
-                _log.warning("a page sent what is not JSON, so it was closed")
+                _log.warning("a page sent invalid JSON and was closed")
                 await websocket.close(code=WSCloseCode.UNSUPPORTED_DATA, message=b"not JSON")
                 return
-            match said:
+            match content:
                 case ["stdin", str(text)]:
                     await app.type(text)
                 case ["resize", {"width": int(width), "height": int(height)}]:
-                    await app.tell("resize", width=_within(width), height=_within(height))
+                    await app.send("resize", width=_within(width), height=_within(height))
                 case ["focus" | "blur" as kind]:
-                    await app.tell(kind)
+                    await app.send(kind)
                 case ["ping", str(moment)]:
                     await websocket.send_json(["pong", moment])
                 case other:
-                    _log.warning("a page sent what no page sends: %.200r", other)
+                    _log.warning("a page sent an unknown message: %.200r", other)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
         offer = self._offers.pop(request.match_info["key"], None)
         if offer is None:
-            return web.Response(status=404, text="There is no such file, or it was fetched already.\n")
+            return web.Response(status=404, text="This file does not exist or was downloaded already.\n")
         app, name = offer
         response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
         response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
@@ -186,15 +185,15 @@ class WebServer:
             async for piece in app.file(request.match_info["key"]):
                 await response.write(piece)
         except (ConnectionError, TimeoutError) as error:
-            _log.warning("a file was not fetched to its end: %s", error)
+            _log.warning("a download failed: %s", error)
             if request.transport is not None:
-                request.transport.abort()  # so that the browser does not take the half for the whole
+                request.transport.abort()  # so that the browser notices
         return response
 
 
-def knock_of(request: web.Request, cookie_name: str) -> Knock:
-    """What the decision needs of a request."""
-    return Knock(
+def access_request(request: web.Request, cookie_name: str) -> AccessRequest:
+    """The parts of a request for the access policy."""
+    return AccessRequest(
         method=request.method,
         path=request.path,
         host=_single(request.headers.getall("Host", [])),
@@ -215,7 +214,6 @@ def _single(values: Sequence[str]) -> str | None:
 
 
 def _origin(values: Sequence[str]) -> str | None:
-    """Several are another one's, not none."""
     return ", ".join(values) if values else None
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from chapters.s03_permission.demo import RULES
-from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, Scope, Surroundings, Verdict
+from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Surroundings, Verdict
 from harness.tools.tool import Effect
 
 CHAINED = "git log && rm -rf drafts"
@@ -14,7 +14,7 @@ def decided(line: str, *allowed: str, mode: Mode = Mode.ASK) -> str:
     book = RuleBook(Surroundings(workspace="/srv/project", home="/home/ada"))
     rules = [(Verdict(name.removeprefix("permissions_")), text) for name, texts in RULES.items() for text in texts]
     for verdict, text in [*rules, *((Verdict.ALLOW, text) for text in allowed)]:
-        book.add(book.parse(verdict, text, Scope.SESSION))
+        book.add(book.parse(verdict, text, RuleScope.SESSION))
     request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
     return type(Permissions(mode, book=book).decide(request)).__name__
 

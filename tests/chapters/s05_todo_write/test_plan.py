@@ -9,7 +9,7 @@ OPEN = (PlanItem("first", ItemStatus.DONE), PlanItem("second"))
 DONE = (PlanItem("first", ItemStatus.DONE), PlanItem("second", ItemStatus.DONE))
 
 
-def at_the_end(conversation: Conversation, objections: int = 0) -> object:
+def at_turn_end(conversation: Conversation, objections: int = 0) -> object:
     """What the hook says at the end of a turn, after so many objections."""
     action = holding_to_it(conversation).action
     assert callable(action)
@@ -18,15 +18,15 @@ def at_the_end(conversation: Conversation, objections: int = 0) -> object:
 
 def test_it_speaks_once_and_only_of_a_plan_with_open_parts() -> None:
     conversation = Conversation(ignore)
-    assert at_the_end(conversation) is None
+    assert at_turn_end(conversation) is None
     conversation.emit(PlanChanged(OPEN))
-    answer = at_the_end(conversation)
+    answer = at_turn_end(conversation)
     assert isinstance(answer, HookAnswer)
     assert "second" in answer.block
     assert "first" not in answer.block
-    assert at_the_end(conversation, objections=1) is None
+    assert at_turn_end(conversation, objections=1) is None
     conversation.emit(PlanChanged(DONE))
-    assert at_the_end(conversation) is None
+    assert at_turn_end(conversation) is None
 
 
 def test_a_plan_is_written_in_one_line() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from harness.events import Event, ModelSwitched, Notice, RetryScheduled, ToolEnded, Transition, TurnEnded
 from harness.events import TransitionCode as Code
-from harness.lessons import Exchanged, Take, lesson
+from harness.lessons import Recording, WireExchange, lesson
 from tests.chapters.live import live, typed
 
 pytestmark = pytest.mark.anyio
@@ -12,7 +12,7 @@ MOST_WAITING_S = 5.0
 
 
 async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many() -> None:
-    async with Take(lesson("s11"), scripted_only=True) as take:
+    async with Recording(lesson("s11"), scripted_only=True) as take:
         await take.finished()
         facts = [moment.fact for moment in take.moments]
         report = (take.workspace / "report.txt").read_text()
@@ -23,7 +23,7 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
         *(Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED),
         Code.API_ERROR,
     ]
-    assert [(fact.answer, fact.max_tokens) for fact in facts if isinstance(fact, Exchanged)] == [
+    assert [(fact.answer, fact.max_tokens) for fact in facts if isinstance(fact, WireExchange)] == [
         ("429 rate_limit_error", 8_000),
         ("200", 8_000),
         ("200 with reset", 8_000),
@@ -51,9 +51,9 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
 
 async def test_three_overloads_are_two_waits_and_then_the_fallback_model() -> None:
     """As the text says it: after an answer, since the breaker of the first model is open from the script."""
-    async with live("s11") as take:
-        await typed(take, "hello")
-        take.break_model("529 3")
-        facts = await typed(take, "hello")
+    async with live("s11") as recording:
+        await typed(recording, "hello")
+        recording.break_model("529 3")
+        facts = await typed(recording, "hello")
     after = [type(fact) for fact in facts if isinstance(fact, RetryScheduled | ModelSwitched)]
     assert after == [RetryScheduled, RetryScheduled, ModelSwitched]

@@ -2,12 +2,12 @@
 
 from chapters.s22_escape.drawings import NUMBERS, RUNGS, WORDS, ladder, rows
 from harness.events import Rung
-from harness.policies.loops.tail import Tail
+from harness.policies.loops.repeats import RepeatTail
 
 
 def test_each_row_becomes_a_loop_at_its_last_step() -> None:
     for word, copies in WORDS:
-        tail = Tail(NUMBERS.longest_period)
+        tail = RepeatTail(NUMBERS.longest_period)
         counted = []
         for _ in range(copies):
             for *_, symbol in word:

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from harness.base.errors import JournalError
 from harness.engine.background.commands import BackgroundCommands, CommandLimits, NotHandedOver
-from harness.engine.inbox import Incoming
-from harness.engine.subagents.admission import Gating, Place
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner
 from harness.events import (
+    AdmissionPool,
     ArrivalKind,
     Arrived,
     CommandBegun,
@@ -28,27 +29,27 @@ from harness.events import (
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
-    Ending,
     Event,
-    GateName,
     ToolOutcome,
+    WorkEnd,
     WorkReleased,
 )
 from harness.events.codec import decode, encode
-from harness.policies.admission.gate import Gate
-from harness.policies.admission.limits import GateLimits
-from harness.processes import Limits, Processes
-from harness.processes.read_only import landlock_version
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.limits import AdmissionLimits
+from harness.processes import Processes, ProcessLimits
+from harness.processes.sandbox import landlock_version
 from harness.tools.background_commands import CommandState, UnknownCommand, background_tools
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 from tests.engine.hand_clock import HandClock, quiet
+from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 E = TypeVar("E", bound=Event)
-SHORT = Limits(term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
+SHORT = ProcessLimits(term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
 
 
 @dataclass
@@ -59,8 +60,8 @@ class Stage:
     clock: HandClock
     events: list[Event]
     processes: Processes
-    gating: Gating
-    incoming: Incoming
+    gating: AdmissionRunner
+    incoming: Inbox
     commands: BackgroundCommands
 
     def of(self, kind: type[E]) -> list[E]:
@@ -125,10 +126,10 @@ def stage(
             raise JournalError("the journal cannot be written: the disk is full")
         events.append(event)
 
-    gate: Gate[Place] = Gate(
-        GateLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), GateName.COMMANDS
+    gate: AdmissionController[AdmissionEntry] = AdmissionController(
+        AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
-    processes, gating, incoming = Processes(SHORT), Gating(gate, events.append, clock), Incoming(events.append)
+    processes, gating, incoming = Processes(SHORT), AdmissionRunner(gate, events.append, clock), Inbox(events.append)
     commands = BackgroundCommands(
         processes,
         gating,
@@ -243,7 +244,7 @@ async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stag
     assert not lives(child)
     assert row.pid is not None
     assert not lives(row.pid)
-    assert (here.end.end, here.end.told, here.end.forced, here.told) == (CommandEnd.STOPPED, True, True, [])
+    assert (here.end.end, here.end.reported, here.end.forced, here.told) == (CommandEnd.STOPPED, True, True, [])
 
 
 async def test_a_stop_by_the_person_arrives(here: Stage) -> None:
@@ -269,7 +270,7 @@ async def test_a_kill_that_is_interrupted_still_ends_it_and_its_end_arrives(here
     kill.cancel()
     await asyncio.gather(kill, return_exceptions=True)
     await here.over("b1")
-    assert (kill.cancelled(), here.end.told, len(here.told)) == (True, False, 1)
+    assert (kill.cancelled(), here.end.reported, len(here.told)) == (True, False, 1)
 
 
 async def test_a_call_that_is_interrupted_while_it_starts_leaves_nothing(here: Stage) -> None:
@@ -293,7 +294,7 @@ async def test_a_command_that_was_handed_over_outlives_the_session(here: Stage) 
     finally:
         os.killpg(row.pid, 9)
     assert (here.of(CommandEnded), here.of(CommandHandedOver)) == ([], [CommandHandedOver("b1", row.pid)])
-    assert here.told[0].startswith("b1 was handed over by the person and goes on by itself (process ")
+    assert here.told[0].startswith("b1 was handed over by the user and keeps running (process ")
 
 
 async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_over(here: Stage) -> None:
@@ -361,14 +362,14 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     here = stage(tmp_path, concurrent=1)
     await here.commands.start("sleep 60", "c")
     result = await here.call("bash", command="echo never", background=True)
-    assert result.content.startswith("b2 waits for its turn; its output will be in ")
+    assert result.content.startswith("b2 is queued; its output will be in ")
     assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: waits")
     assert (await here.call("kill_background", id="b2")).summary == "ended"
     assert (here.end.command, here.end.end, here.end.exit_code) == ("b2", CommandEnd.STOPPED, None)
     assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
     await close(here)
     assert not (tmp_path / "outputs" / "b2.out").exists()
-    assert here.gating.status.counts.balanced
+    assert balanced(here.gating.status.counts)
 
 
 async def test_the_gate_hears_how_each_one_ended(tmp_path: Path) -> None:
@@ -379,10 +380,10 @@ async def test_the_gate_hears_how_each_one_ended(tmp_path: Path) -> None:
     await here.over("b1", "b2")
     await close(here)
     assert {event.key: event.ending for event in here.of(WorkReleased)} == {
-        "b1": Ending.SUCCEEDED,
-        "b2": Ending.FAILED,
-        "b3": Ending.CANCELLED,
-        "b4": Ending.CANCELLED,
+        "b1": WorkEnd.SUCCEEDED,
+        "b2": WorkEnd.FAILED,
+        "b3": WorkEnd.CANCELLED,
+        "b4": WorkEnd.CANCELLED,
     }
 
 
@@ -601,7 +602,7 @@ async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_pa
         created = {event.command for event in whole if isinstance(event, CommandCreated)}
         ended = [event.command for event in whole if isinstance(event, CommandEnded)]
         handed_over = {event.command for event in whole if isinstance(event, CommandHandedOver)}
-        silent = {event.command for event in whole if isinstance(event, CommandEnded) and event.told}
+        silent = {event.command for event in whole if isinstance(event, CommandEnded) and event.reported}
         told = [event.source for event in whole if isinstance(event, Arrived)]
         assert sorted([*ended, *handed_over]) == sorted(created)
         assert sorted(told) == sorted(created - silent)
@@ -689,7 +690,7 @@ async def test_random_operations_leave_nothing_and_tell_everything_once(
     ends = here.of(CommandEnded)
     assert sorted(end.command for end in ends) == sorted(event.command for event in here.of(CommandCreated))
     told = [event.source for event in here.of(Arrived) if event.kind is ArrivalKind.COMMAND_ENDED]
-    assert sorted(told) == sorted(end.command for end in ends if not end.told)
+    assert sorted(told) == sorted(end.command for end in ends if not end.reported)
     assert (here.processes.children, here.clock.sleepers) == ((), [])
     assert not any(lives(event.pid) for event in here.of(CommandBegun))
 

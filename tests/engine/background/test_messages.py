@@ -84,5 +84,5 @@ def test_a_question_says_what_to_do() -> None:
 
 def test_handing_over_says_that_nothing_more_will_come() -> None:
     text = handed_over_text("b1", "npm run dev", 4711, FILE)
-    assert text.startswith("b1 was handed over by the person and goes on by itself (process 4711): npm run dev\n")
-    assert "you will not be told when it ends" in text
+    assert text.startswith("b1 was handed over by the user and keeps running (process 4711): npm run dev\n")
+    assert "you will not be notified when it ends" in text

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.engine.loops.command_kinds import kind_of
-from harness.policies.loops.observations import Kind
+from harness.policies.loops.observations import CallKind
 
 ASKS = [
     "sleep 2; cat status",
@@ -71,11 +71,11 @@ WORKS = [
 @pytest.mark.parametrize(
     ("line", "kind"),
     [
-        *((line, Kind.ASKS) for line in ASKS),
-        *((line, Kind.LOOKS) for line in LOOKS),
-        *((line, Kind.WAITS) for line in WAITS),
-        *((line, Kind.WORKS) for line in WORKS),
+        *((line, CallKind.ASKS) for line in ASKS),
+        *((line, CallKind.LOOKS) for line in LOOKS),
+        *((line, CallKind.WAITS) for line in WAITS),
+        *((line, CallKind.WORKS) for line in WORKS),
     ],
 )
-def test_the_kind_of_a_line(line: str, kind: Kind) -> None:
+def test_the_kind_of_a_line(line: str, kind: CallKind) -> None:
     assert kind_of(line) is kind

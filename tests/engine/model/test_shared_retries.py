@@ -2,9 +2,9 @@
 
 from math import inf
 
-from harness.engine.model.shared_retries import SharedRetries
+from harness.engine.model.budgets import SharedRetries
 from harness.events import Event, RetryBudgetSpent
-from harness.policies.recovery.retry_budget import RetryBudget
+from harness.policies.recovery.backoff import RetryBudget
 
 
 def test_an_agent_that_works_alone_is_not_held_by_it() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody, OnBehalf, OneAtATime, UserAnswer, WaitChoice
+from harness.engine.permissions.asker import NoAsker, SerialAsker, SubagentAsker, UserAnswer, WaitChoice
 from harness.events import LoopAsked, PermissionAsked, QuestionAsked, WaitOffered
-from harness.permissions import Answer, Mode, PermissionRequest, Permissions
+from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.tools.tool import Effect
 from tests.engine.hand_clock import quiet
 
@@ -17,16 +17,16 @@ pytestmark = pytest.mark.anyio
 LONG = WaitOffered(600.0, 1.0, can_switch=False, detail="long")
 
 
-class Person(Nobody):
+class Person(NoAsker):
     """Answers when the test says so."""
 
     present = True
 
     def __init__(self) -> None:
         self.asked: list[PermissionAsked | WaitOffered | LoopAsked | QuestionAsked] = []
-        self.answers: list[asyncio.Future[Answer]] = []
+        self.answers: list[asyncio.Future[PermissionAnswer]] = []
 
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> Answer:
+    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """Thinks."""
         self.asked.append(asked)
         self.answers.append(asyncio.get_running_loop().create_future())
@@ -56,14 +56,14 @@ def request(
 
 def asking(
     person: Person, mode: Mode = Mode.ASK
-) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[Answer]"], OneAtATime]:
+) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
     """What decides, and how an agent asks."""
     permissions = Permissions(mode)
-    desk = OneAtATime(person, permissions.decide)
+    desk = SerialAsker(person, permissions.decide)
 
-    async def ask(number: int, command: str) -> Answer:
+    async def ask(number: int, command: str) -> PermissionAnswer:
         asked, wanted = request(number, command)
-        answer = await OnBehalf(desk, f"a{number}").permission(asked, wanted)
+        answer = await SubagentAsker(desk, f"a{number}").permission(asked, wanted)
         permissions.remember(wanted, answer)
         return answer
 
@@ -79,7 +79,7 @@ async def test_questions_come_one_after_the_other_and_say_whose_they_are() -> No
         assert [asked.agent for asked in person.asked if isinstance(asked, PermissionAsked)][number - 1 :] == [
             f"a{number}"
         ]
-        person.answers[-1].set_result(Answer("once"))
+        person.answers[-1].set_result(PermissionAnswer("once"))
         await quiet()
     assert [task.result().choice for task in tasks] == ["once"] * 3
 
@@ -89,10 +89,10 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
     _, ask, _ = asking(person)
     tasks = [ask(1, "make"), ask(2, "make"), ask(3, "rm -rf .")]
     await quiet()
-    person.answers[0].set_result(Answer("always"))
+    person.answers[0].set_result(PermissionAnswer("always"))
     await quiet()
     assert len(person.asked) == 2
-    person.answers[1].set_result(Answer("no"))
+    person.answers[1].set_result(PermissionAnswer("no"))
     await quiet()
     assert [task.result().choice for task in tasks] == ["always", "once", "no"]
 
@@ -100,11 +100,11 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
 async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:
     person = Person()
     permissions, _, desk = asking(person, Mode.YOLO)
-    permissions.remember(request(1)[1], Answer("always"))
+    permissions.remember(request(1)[1], PermissionAnswer("always"))
     for _ in range(2):
         task = asyncio.create_task(desk.permission(*request(1, why="the hook wants to know")))
         await quiet()
-        person.answers[-1].set_result(Answer("no"))
+        person.answers[-1].set_result(PermissionAnswer("no"))
         assert (await task).choice == "no"
     assert len(person.asked) == 2
 
@@ -115,7 +115,7 @@ async def test_a_mode_that_only_reads_answers_those_who_wait() -> None:
     tasks = [ask(1, "make"), ask(2, "ls")]
     await quiet()
     permissions.mode = Mode.DENY
-    person.answers[0].set_result(Answer("no"))
+    person.answers[0].set_result(PermissionAnswer("no"))
     await quiet()
     assert len(person.asked) == 1
     assert (tasks[1].result().choice, tasks[1].result().by) == ("no", "mode")
@@ -129,7 +129,7 @@ async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() 
     tasks[1].cancel()
     tasks[0].cancel()
     await quiet()
-    person.answers[-1].set_result(Answer("once"))
+    person.answers[-1].set_result(PermissionAnswer("once"))
     assert (await tasks[2]).choice == "once"
     assert len(person.asked) == 2
 
@@ -137,7 +137,7 @@ async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() 
 async def test_an_agent_asks_for_nothing_but_permission() -> None:
     person = Person()
     _, _, desk = asking(person)
-    agent = OnBehalf(desk, "a1")
+    agent = SubagentAsker(desk, "a1")
     assert not agent.present
     assert await agent.wait(LONG) == "stop"
     assert person.asked == []
@@ -145,8 +145,8 @@ async def test_an_agent_asks_for_nothing_but_permission() -> None:
 
 
 async def test_nobody_says_no_and_stop() -> None:
-    assert (await Nobody().permission(*request(1))).choice == "no"
-    assert await Nobody().wait(LONG) == "stop"
+    assert (await NoAsker().permission(*request(1))).choice == "no"
+    assert await NoAsker().wait(LONG) == "stop"
 
 
 async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
@@ -154,10 +154,10 @@ async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_s
     _, ask, desk = asking(person)
     permission = ask(1, "make")
     await quiet()
-    question = asyncio.create_task(OnBehalf(desk, "a2").question(QuestionAsked("call", "Which colour?")))
+    question = asyncio.create_task(SubagentAsker(desk, "a2").question(QuestionAsked("call", "Which colour?")))
     await quiet()
     assert [type(asked) for asked in person.asked] == [PermissionAsked]
-    person.answers[-1].set_result(Answer("once"))
+    person.answers[-1].set_result(PermissionAnswer("once"))
     assert (await permission).choice == "once"
     assert await question == UserAnswer("text", "Which colour?")
     assert person.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
@@ -165,6 +165,6 @@ async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_s
 
 async def test_where_no_user_is_present_a_question_has_no_answer() -> None:
     _, _, desk = asking(Person())
-    assert await Nobody().question(QuestionAsked("call", "Why?")) is None
-    assert await OnBehalf(Nobody(), "a1").question(QuestionAsked("call", "Why?")) is None
+    assert await NoAsker().question(QuestionAsked("call", "Why?")) is None
+    assert await SubagentAsker(NoAsker(), "a1").question(QuestionAsked("call", "Why?")) is None
     assert await desk.question(QuestionAsked("call", "Why?")) == UserAnswer("text", "Why?")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harness.engine.permissions import disk_lookup
 from harness.engine.permissions.disk_lookup import disk_of
-from harness.permissions import Ask, Mode, PermissionRequest, Permissions, RuleBook, Scope, Surroundings, Verdict
-from harness.permissions.disk import Disk, Tree
+from harness.permissions import Ask, Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Surroundings, Verdict
+from harness.permissions.disk import Disk, FileTree
 from harness.tools.tool import Effect
 
 BASH = shutil.which("bash")
@@ -39,7 +39,7 @@ def asked(line: str, root: Path, mode: Mode = Mode.ASK, **rules: str) -> tuple[P
     """The gate and a call of bash, before the look at the disk."""
     book = RuleBook(Surroundings(str(root), "/home/ada"))
     for verdict, text in rules.items():
-        book.add(book.parse(Verdict(verdict), text, Scope.SETTINGS))
+        book.add(book.parse(Verdict(verdict), text, RuleScope.SETTINGS))
     request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
     return Permissions(mode, book=book), request
 
@@ -118,7 +118,7 @@ def test_a_tree_that_is_too_large_is_not_complete(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).touch()
     for most, complete in ((4, False), (5, True)):
-        contents = disk_lookup._contents(Tree(str(tmp_path)), lambda path: False, most)
+        contents = disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False, most)
         assert contents.complete is complete
 
 
@@ -130,7 +130,7 @@ def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
     for name in (".env", "a.py", "a b.py"):
         (tmp_path / name).touch()
     git("add", "-f", "a.py")
-    tree = Tree(str(tmp_path), tracked=True)
+    tree = FileTree(str(tmp_path), tracked=True)
     assert not disk_lookup._contents(tree, lambda path: path.endswith(".env")).files
     assert not disk_lookup._contents(tree, lambda path: False).odd
     git("add", "-f", ".env", "a b.py")
@@ -140,7 +140,7 @@ def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_no_repository_tracks_nothing(tmp_path: Path) -> None:
-    assert disk_lookup._in_time(Tree(str(tmp_path), tracked=True), lambda path: True).files == ()
+    assert disk_lookup._in_time(FileTree(str(tmp_path), tracked=True), lambda path: True).files == ()
 
 
 def test_links_in_a_circle_are_names_like_others(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_what_would_run_from_the_workspace_is_found(tmp_path: Path) -> None:
 def test_hidden_files_are_passed_over_until_an_ignore_file_brings_some_back(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / ".env").touch()
-    tree = Tree(str(tmp_path / "src"), hidden=False)
+    tree = FileTree(str(tmp_path / "src"), hidden=False)
 
     def found() -> tuple[str, ...]:
         return disk_lookup._contents(tree, lambda path: True).files

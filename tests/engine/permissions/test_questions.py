@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Nobody, UserAnswer
-from harness.engine.permissions.questions import Unattended, UserQuestions, result_of, unattended_answer
+from harness.engine.permissions.asker import (
+    NoAsker,
+    QuestionHandler,
+    Unattended,
+    UserAnswer,
+    result_of,
+    unattended_answer,
+)
 from harness.engine.tools.outcomes import finish_of
 from harness.events import Event, QuestionAnswered, QuestionAsked, QuestionOption, ToolOutcome
 from harness.tools.tool import ToolContext, ToolResult
@@ -19,7 +25,7 @@ COLOURS = (QuestionOption("red", "like the logo"), QuestionOption("blue"))
 DECLINED = UserAnswer("declined")
 
 
-class Answers(Nobody):
+class Answers(NoAsker):
     """A user who gives one answer, or who thinks for ever."""
 
     present = True
@@ -37,10 +43,10 @@ class Answers(Nobody):
 
 
 async def ask(
-    asker: Nobody, folder: Path, options: tuple[QuestionOption, ...] = COLOURS, unattended: Unattended = "refuse"
+    asker: NoAsker, folder: Path, options: tuple[QuestionOption, ...] = COLOURS, unattended: Unattended = "refuse"
 ) -> tuple[ToolResult, list[Event]]:
     events: list[Event] = []
-    questions = UserQuestions(Conversation(events.append), asker, unattended)
+    questions = QuestionHandler(Conversation(events.append), asker, unattended)
     result = await questions.ask(ToolContext(Workspace(folder), folder, "call"), "Which colour?", options)
     return result, events
 
@@ -69,7 +75,7 @@ async def test_an_answer_is_the_result_and_an_event(
 async def test_without_a_user_the_setting_answers_and_words_cannot_be_made_up(
     unattended: Unattended, options: tuple[QuestionOption, ...], tmp_path: Path
 ) -> None:
-    result, events = await ask(Nobody(), tmp_path, options, unattended)
+    result, events = await ask(NoAsker(), tmp_path, options, unattended)
     if options and unattended == "first":
         assert result.content == "No user is present; the settings take the first option: red"
         assert events[-1] == QuestionAnswered("call", "option", "red", "setting")
@@ -83,7 +89,7 @@ async def test_without_a_user_the_setting_answers_and_words_cannot_be_made_up(
 async def test_an_interrupted_question_has_no_answer(tmp_path: Path) -> None:
     events: list[Event] = []
     user = Answers(None)
-    questions = UserQuestions(Conversation(events.append), user, "first")
+    questions = QuestionHandler(Conversation(events.append), user, "first")
     asking = asyncio.create_task(questions.ask(ToolContext(Workspace(tmp_path), tmp_path, "call"), "Why?", COLOURS))
     await user.asked.wait()
     asking.cancel()

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.engine.permissions.session_rules import Granting
-from harness.permissions import Allow, Answer, Ask, Deny, PermissionRequest, Verdict
+from harness.engine.permissions.session_rules import SessionRules
+from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRequest, Verdict
 from harness.permissions.disk import Disk
 from harness.settings import Settings
-from harness.settings.rules_file import PermissionFile
+from harness.settings.permission_file import PermissionFile
 from harness.tools.tool import Effect
 
 LOG = logging.getLogger("test")
@@ -25,13 +25,13 @@ def settings(folder: Path, **values: object) -> Settings:
     return Settings.model_validate({"workspace": folder, "permissions_file": folder / "kept.toml", **values})
 
 
-def told(granting: Granting) -> list[tuple[str, str, str]]:
+def told(granting: SessionRules) -> list[tuple[str, str, str]]:
     return [(rule.verdict.value, rule.text, rule.scope.value) for rule in granting.rules]
 
 
 def test_rules_come_from_the_settings_and_from_the_file(tmp_path: Path) -> None:
     PermissionFile(tmp_path / "kept.toml").add(Verdict.ALLOW, "bash(make *)")
-    granting = Granting(
+    granting = SessionRules(
         settings(tmp_path, permissions_allow=["bash(npm *)"], permissions_deny=["bash(npm publish *)"]), LOG
     )
     assert told(granting) == [
@@ -47,37 +47,37 @@ def test_rules_come_from_the_settings_and_from_the_file(tmp_path: Path) -> None:
 
 def test_a_rule_that_is_not_understood_says_where_it_stands(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"permissions_ask: 'bash\(a; b\)' has to hold one command"):
-        Granting(settings(tmp_path, permissions_ask=["bash(a; b)"]), LOG)
+        SessionRules(settings(tmp_path, permissions_ask=["bash(a; b)"]), LOG)
     (tmp_path / "kept.toml").write_text("deny = ['(']")
     with pytest.raises(SettingsError, match=r"kept.toml: deny: '\(' is no rule"):
-        Granting(settings(tmp_path), LOG)
+        SessionRules(settings(tmp_path), LOG)
 
 
 def test_what_is_answered_for_good_is_there_in_the_next_session(tmp_path: Path) -> None:
-    first = Granting(settings(tmp_path), LOG)
-    answer = Answer("always", rules=("bash(npm run *)",), keep=True)
+    first = SessionRules(settings(tmp_path), LOG)
+    answer = PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)
     assert isinstance(first.remember(bash("npm run a"), answer), Allow)
-    assert told(Granting(settings(tmp_path), LOG)) == [("allow", "bash(npm run *)", "always")]
+    assert told(SessionRules(settings(tmp_path), LOG)) == [("allow", "bash(npm run *)", "always")]
 
 
 def test_what_is_answered_for_this_session_is_not_kept(tmp_path: Path) -> None:
-    first = Granting(settings(tmp_path), LOG)
-    first.remember(bash("npm run a"), Answer("always", rules=("bash(npm run *)",)))
+    first = SessionRules(settings(tmp_path), LOG)
+    first.remember(bash("npm run a"), PermissionAnswer("always", rules=("bash(npm run *)",)))
     assert told(first) == [("allow", "bash(npm run *)", "session")]
-    assert told(Granting(settings(tmp_path), LOG)) == []
+    assert told(SessionRules(settings(tmp_path), LOG)) == []
 
 
 def test_a_rule_that_cannot_be_kept_holds_for_the_session_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    granting = Granting(settings(tmp_path, permissions_file=tmp_path / "file" / "kept.toml"), LOG)
-    allowed = granting.remember(bash("npm run a"), Answer("always", rules=("bash(npm run *)",), keep=True))
+    granting = SessionRules(settings(tmp_path, permissions_file=tmp_path / "file" / "kept.toml"), LOG)
+    allowed = granting.remember(bash("npm run a"), PermissionAnswer("always", rules=("bash(npm run *)",), keep=True))
     assert isinstance(allowed, Allow)
     assert "for this session only" in allowed.not_kept
     assert isinstance(granting.permissions.decide(bash("npm run b")), Allow)
 
 
 def test_a_rule_is_added_and_removed(tmp_path: Path) -> None:
-    granting = Granting(settings(tmp_path, permissions_deny=["bash(a)"]), LOG)
+    granting = SessionRules(settings(tmp_path, permissions_deny=["bash(a)"]), LOG)
     granting.add("deny", "bash( git push * )", keep=True)
     granting.add("allow", "bash(make)", keep=False)
     assert isinstance(granting.permissions.decide(bash("git push")), Deny)
@@ -87,7 +87,7 @@ def test_a_rule_is_added_and_removed(tmp_path: Path) -> None:
     assert isinstance(granting.permissions.decide(bash("git push")), Ask)
     with pytest.raises(HarnessError, match="There is no rule"):
         granting.remove("bash(b)")
-    with pytest.raises(HarnessError, match="stands in the settings"):
+    with pytest.raises(HarnessError, match="is in the settings"):
         granting.remove("bash(a)")
     with pytest.raises(HarnessError, match="cannot permit"):
         granting.add("permit", "bash(a)", keep=False)
@@ -99,7 +99,7 @@ def test_a_folder_behind_a_link_is_denied_by_either_name(tmp_path: Path) -> None
     workspace, real = tmp_path / "workspace", tmp_path / "workspace" / "real"
     real.mkdir(parents=True)
     (workspace / "link").symlink_to(real)
-    granting = Granting(settings(workspace, permissions_deny=["read(link/**)"]), LOG)
+    granting = SessionRules(settings(workspace, permissions_deny=["read(link/**)"]), LOG)
     for path in ("link/secret", "real/secret"):
         request = PermissionRequest("1", "read_file", Effect.READ, path, "", {"path": path})
         places = {str(workspace / path): (str(real / "secret"),)}
@@ -107,7 +107,7 @@ def test_a_folder_behind_a_link_is_denied_by_either_name(tmp_path: Path) -> None
 
 
 def test_without_a_file_nothing_is_kept(tmp_path: Path) -> None:
-    granting = Granting(settings(tmp_path, permissions_file=None), LOG)
+    granting = SessionRules(settings(tmp_path, permissions_file=None), LOG)
     with pytest.raises(HarnessError, match="permissions_file"):
         granting.add("allow", "bash(a)", keep=True)
     assert granting.rules == ()

@@ -1,19 +1,29 @@
-"""A gate that is carried out: turns, cancellation, pauses, ends and the timer (D1-D4, D7, D9-D11)."""
+"""A gate that is carried out: turns, cancellation, pauses, ends and the timer."""
 
 import asyncio
 
 import pytest
 
-from harness.engine.subagents.admission import Gating, NotAdmitted, Place
-from harness.events import DropReason, Ending, Event, GateLimitsSet, GateName, WorkAdmitted, WorkDropped, WorkReleased
-from harness.policies.admission.gate import Gate
-from harness.policies.admission.limits import GateLimits
+from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, NotAdmitted
+from harness.events import (
+    AdmissionLimitsSet,
+    AdmissionPool,
+    DropReason,
+    Event,
+    WorkAdmitted,
+    WorkDropped,
+    WorkEnd,
+    WorkReleased,
+)
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.limits import AdmissionLimits
 from tests.engine.gate_desk import NOTHING, Desk, Failed
 from tests.engine.hand_clock import HandClock, quiet
+from tests.policies.admission.oracle import balanced
 
 pytestmark = pytest.mark.anyio
 
-OK, FAILED = Ending.SUCCEEDED, Ending.FAILED
+OK, FAILED = WorkEnd.SUCCEEDED, WorkEnd.FAILED
 
 
 # ── turns ───────────────────────────────────────────────────────────────────────────────────────
@@ -40,12 +50,12 @@ async def test_of_four_hundred_at_once_everybody_is_served_five_at_a_time_and_tw
     assert {desk.fate(number) for number in desk.tasks} == {"done"}
     assert (desk.most, longest) == (5, 20)
     assert desk.begun == [*range(1, 6), *range(381, 401), *range(6, 381)]  # who was dropped comes again in his order
-    assert desk.gating.status.counts.balanced
+    assert balanced(desk.gating.status.counts)
     assert desk.tasks_left() == 0
 
 
 async def test_work_returns_its_result_to_whoever_asked_and_runs_in_his_task() -> None:
-    gating = Gating(Gate(), list[Event]().append, HandClock())
+    gating = AdmissionRunner(AdmissionController(), list[Event]().append, HandClock())
     mine = asyncio.current_task()
 
     async def work() -> tuple[str, bool]:
@@ -63,7 +73,7 @@ async def test_of_one_key_two_never_run_at_once_and_of_those_that_wait_the_newes
 
 
 async def test_newer_work_also_takes_the_place_of_what_waits_outside_of_the_queue() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
     assert (desk.gating.status.queued, desk.gating.status.dirty) == (("c",), ("b",))
     await desk.asks("b")
@@ -74,9 +84,9 @@ async def test_newer_work_also_takes_the_place_of_what_waits_outside_of_the_queu
 
 
 async def test_every_free_slot_is_filled() -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     await desk.asks(*"abcd")
-    desk.gating.configure(GateLimits(max_concurrent=3))
+    desk.gating.configure(AdmissionLimits(max_concurrent=3))
     await quiet()
     assert desk.begun == [1, 2, 3]
 
@@ -85,8 +95,8 @@ async def test_every_free_slot_is_filled() -> None:
 
 
 @pytest.mark.parametrize(("ending", "told"), [(OK, OK), (FAILED, FAILED), (Failed("x"), FAILED)])
-async def test_a_slot_is_given_back_however_the_work_ended(ending: Ending | Failed, told: Ending) -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+async def test_a_slot_is_given_back_however_the_work_ended(ending: WorkEnd | Failed, told: WorkEnd) -> None:
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     await desk.asks("a", "b")
     await desk.ends_with(ending, 1)
     assert WorkReleased("a", 1, told, 0) in desk.events
@@ -95,9 +105,9 @@ async def test_a_slot_is_given_back_however_the_work_ended(ending: Ending | Fail
 
 async def test_a_judge_that_fails_is_a_failure_of_the_work() -> None:
     events = list[Event]()
-    gating = Gating(Gate(), events.append, HandClock())
+    gating = AdmissionRunner(AdmissionController(), events.append, HandClock())
 
-    def judge(_: None) -> Ending:
+    def judge(_: None) -> WorkEnd:
         raise Failed("cannot tell")
 
     with pytest.raises(Failed):
@@ -106,15 +116,15 @@ async def test_a_judge_that_fails_is_a_failure_of_the_work() -> None:
 
 
 async def test_work_that_is_cancelled_gives_its_slot_back_when_it_has_ended() -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     await desk.asks("a", "b")
     await desk.cancels(1)
-    assert WorkReleased("a", 1, Ending.CANCELLED, 0) in desk.events
+    assert WorkReleased("a", 1, WorkEnd.CANCELLED, 0) in desk.events
     assert (desk.fate(1), desk.begun) == ("cancelled", [1, 2])
 
 
 async def test_a_slot_is_taken_until_work_that_resists_its_cancellation_is_over() -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     let_go = asyncio.Event()
 
     async def work() -> None:
@@ -134,7 +144,7 @@ async def test_a_slot_is_taken_until_work_that_resists_its_cancellation_is_over(
 
 
 async def test_whoever_is_cancelled_while_he_waits_leaves_nothing_and_makes_room() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
     await desk.cancels(3)
     assert WorkDropped("c", 3, DropReason.WITHDRAWN, dirty=False) in desk.events
@@ -144,7 +154,7 @@ async def test_whoever_is_cancelled_while_he_waits_leaves_nothing_and_makes_room
 
 
 async def test_whoever_is_cancelled_outside_of_the_queue_is_not_asked_for_again() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
     await desk.cancels(2)
     assert desk.gating.status.dirty == ()
@@ -154,7 +164,7 @@ async def test_whoever_is_cancelled_outside_of_the_queue_is_not_asked_for_again(
 
 
 async def test_a_cancellation_between_the_start_and_the_work_passes_the_slot_on() -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     await desk.asks("a", "b", "c")
     desk.when[WorkAdmitted("b", 2, 1)] = desk.tasks[2].cancel
     await desk.ends_with(OK, 1)
@@ -163,7 +173,7 @@ async def test_a_cancellation_between_the_start_and_the_work_passes_the_slot_on(
 
 @pytest.mark.parametrize("rounds", range(10))
 async def test_wherever_a_cancellation_falls_nothing_is_left(rounds: int) -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     desk.ask("before", "cancelled", "after")
     await quiet(1)
     desk.ends[1].set_result(OK)
@@ -175,7 +185,7 @@ async def test_wherever_a_cancellation_falls_nothing_is_left(rounds: int) -> Non
     for key in ("before", "cancelled", "after"):
         desk.gating.end(key)
     assert desk.gate.sizes() == NOTHING
-    assert desk.gating.status.counts.balanced
+    assert balanced(desk.gating.status.counts)
     assert desk.gating.status.starting == ()
     assert (desk.tasks_left(), desk.clock.sleepers) == (0, [])
 
@@ -200,7 +210,7 @@ async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests
 
 @pytest.mark.parametrize("places", [1, 2], ids=["outside of the queue", "in the queue"])
 async def test_who_waits_is_told_as_soon_as_his_key_rests(places: int) -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=places, failures_in_a_row=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=places, failures_in_a_row=1))
     await desk.asks("a", "a", "b")
     assert ("a" in desk.gating.status.queued) == (places == 2)
     await desk.ends_with(FAILED, 1)
@@ -212,7 +222,7 @@ async def test_who_waits_is_told_as_soon_as_his_key_rests(places: int) -> None:
 
 
 async def test_where_none_may_run_nobody_waits_for_ever_and_the_flag_is_named() -> None:
-    desk = Desk(GateLimits(max_concurrent=0))
+    desk = Desk(AdmissionLimits(max_concurrent=0))
     await desk.asks("a")
     assert desk.fate(1) == "none_allowed"
     assert "--max-concurrent" in str(desk.answer(1))
@@ -220,30 +230,34 @@ async def test_where_none_may_run_nobody_waits_for_ever_and_the_flag_is_named() 
 
 
 async def test_where_none_may_run_in_the_background_the_setting_is_named() -> None:
-    gating = Gating(Gate(GateLimits(max_concurrent=0), GateName.COMMANDS), list[Event]().append, HandClock())
+    gating = AdmissionRunner(
+        AdmissionController(AdmissionLimits(max_concurrent=0), AdmissionPool.COMMANDS),
+        list[Event]().append,
+        HandClock(),
+    )
     with pytest.raises(NotAdmitted, match="max_background"):
         await gating.run("b1", lambda: asyncio.sleep(0))
 
 
 async def test_who_waits_is_told_when_none_may_run_any_more_and_what_runs_goes_on() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
-    desk.gating.configure(GateLimits(max_concurrent=0))
+    desk.gating.configure(AdmissionLimits(max_concurrent=0))
     await quiet()
     assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "none_allowed", "none_allowed"]
 
 
 async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_flag_is_named() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=0))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=0))
     await desk.asks("a", "b")
     assert (desk.fate(2), desk.gating.status.dirty) == ("queue_full", ())
     assert "--max-queue-size" in str(desk.answer(2))
 
 
 async def test_who_waits_is_told_when_none_may_wait_any_more() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
-    desk.gating.configure(GateLimits(max_concurrent=1, max_queue_size=0))
+    desk.gating.configure(AdmissionLimits(max_concurrent=1, max_queue_size=0))
     await quiet()
     assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "queue_full", "queue_full"]
     assert desk.gating.status.dirty == ()
@@ -267,7 +281,7 @@ async def test_the_end_of_a_key_turns_away_what_waits_and_lets_finish_what_runs(
 
 
 async def test_the_end_of_a_key_also_turns_away_what_waits_outside_of_the_queue() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
     desk.gating.end("b")
     await quiet()
@@ -275,7 +289,7 @@ async def test_the_end_of_a_key_also_turns_away_what_waits_outside_of_the_queue(
 
 
 async def test_a_key_that_ends_between_the_start_and_the_work_does_not_begin() -> None:
-    desk = Desk(GateLimits(max_concurrent=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1))
     await desk.asks("a", "b", "c")
     desk.when[WorkAdmitted("b", 2, 1)] = lambda: desk.gating.end("b")
     await desk.ends_with(OK, 1)
@@ -283,7 +297,7 @@ async def test_a_key_that_ends_between_the_start_and_the_work_does_not_begin() -
 
 
 async def test_once_closed_nobody_waits_nothing_begins_and_what_runs_is_released() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await desk.asks("a", "b", "c")
     await desk.gating.aclose()
     await desk.asks("d")
@@ -299,7 +313,7 @@ async def test_once_closed_nobody_waits_nothing_begins_and_what_runs_is_released
 
 async def test_what_has_disappeared_is_swept_after_a_minute() -> None:
     existing = {"b"}
-    desk = Desk(GateLimits(max_concurrent=1), existing=lambda: existing)
+    desk = Desk(AdmissionLimits(max_concurrent=1), existing=lambda: existing)
     await desk.asks("b", "a")
     desk.clock.move(60.0)
     await quiet()
@@ -333,7 +347,7 @@ async def test_without_anybody_to_ask_what_exists_there_is_never_a_timer() -> No
 
 
 async def test_where_an_attempt_was_cancelled_the_next_one_keeps_its_place() -> None:
-    desk = Desk(GateLimits(max_concurrent=1, failures_in_a_row=1))
+    desk = Desk(AdmissionLimits(max_concurrent=1, failures_in_a_row=1))
     await desk.asks("a")
     await desk.ends_with(FAILED, 1)
     desk.clock.move(60.0)
@@ -347,7 +361,7 @@ async def test_where_an_attempt_was_cancelled_the_next_one_keeps_its_place() -> 
 async def test_a_new_interval_counts_from_now_on() -> None:
     desk = Desk(existing=lambda: ())
     await desk.asks("a")
-    desk.gating.configure(GateLimits(sweep_every_s=5.0))
+    desk.gating.configure(AdmissionLimits(sweep_every_s=5.0))
     await quiet()
     assert [due for due, _ in desk.clock.sleepers] == [5.0]
     await desk.gating.aclose()
@@ -355,7 +369,7 @@ async def test_a_new_interval_counts_from_now_on() -> None:
 
 
 async def test_a_clock_that_is_set_back_lengthens_no_pause() -> None:
-    desk = Desk(GateLimits(failures_in_a_row=1))
+    desk = Desk(AdmissionLimits(failures_in_a_row=1))
     desk.clock.move(1_000.0)
     await desk.asks("a")
     desk.clock.move(-500.0)
@@ -371,11 +385,11 @@ async def test_the_limits_are_told_with_the_first_work_and_not_before() -> None:
     desk = Desk()
     assert desk.events == []
     await desk.asks("a")
-    assert desk.events == [GateLimitsSet(5, 20, 50), WorkAdmitted("a", 1, 1)]
+    assert desk.events == [AdmissionLimitsSet(5, 20, 50), WorkAdmitted("a", 1, 1)]
 
 
 async def test_who_hears_of_an_event_finds_the_gate_as_it_says_and_may_act_on_it() -> None:
-    gate, clock = Gate[Place](GateLimits(max_concurrent=1)), HandClock()
+    gate, clock = AdmissionController[AdmissionEntry](AdmissionLimits(max_concurrent=1)), HandClock()
     heard = list[tuple[Event, tuple[str, ...]]]()
 
     def hear(event: Event) -> None:
@@ -383,7 +397,7 @@ async def test_who_hears_of_an_event_finds_the_gate_as_it_says_and_may_act_on_it
         if isinstance(event, WorkReleased):
             gating.end(event.key)
 
-    gating = Gating(gate, hear, clock)
+    gating = AdmissionRunner(gate, hear, clock)
     await gating.run("a", lambda: asyncio.sleep(0))
     assert (WorkAdmitted("a", 1, 1), ("a",)) in heard
     assert gate.sizes() == NOTHING
@@ -396,8 +410,8 @@ async def test_an_event_that_cannot_be_recorded_costs_no_slot() -> None:
         if broken:
             raise OSError("the disk is full")
 
-    gate: Gate[Place] = Gate()
-    gating = Gating(gate, emit, HandClock())
+    gate: AdmissionController[AdmissionEntry] = AdmissionController()
+    gating = AdmissionRunner(gate, emit, HandClock())
     with pytest.raises(OSError, match="the disk is full"):
         await gating.run("a", lambda: asyncio.sleep(0))
     assert gate.running == ()
@@ -406,7 +420,7 @@ async def test_an_event_that_cannot_be_recorded_costs_no_slot() -> None:
 
 
 async def test_the_watch_list_goes_by_activity() -> None:
-    desk = Desk(GateLimits(watch_cap=2))
+    desk = Desk(AdmissionLimits(watch_cap=2))
     for key in "abc":
         desk.clock.move(1.0)
         await desk.asks(key)

@@ -10,9 +10,9 @@ import pytest
 
 from harness.agent import Agent
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import Nobody, WaitChoice
-from harness.engine.subagents.factory import Hiring
-from harness.engine.subagents.worker import Order
+from harness.engine.permissions.asker import NoAsker, WaitChoice
+from harness.engine.subagents.factory import SubagentFactory
+from harness.engine.subagents.subagent import SubagentSpec
 from harness.events import (
     AgentEnd,
     AgentEnded,
@@ -53,7 +53,7 @@ class Sessions:
     async def open(self, opening: Opening | None = None) -> Session:
         """A new one, or one that is gone on with."""
         return await open_session(
-            settings_of(self._folder, self.server.base_url), Nobody(), opening, clock=PassingClock()
+            settings_of(self._folder, self.server.base_url), NoAsker(), opening, clock=PassingClock()
         )
 
 
@@ -65,14 +65,14 @@ async def test_an_agent_goes_on_from_its_journal_when_the_session_is_gone_on_wit
     async with sessions(tmp_path, LEARN + RECALL + hired(says("Plum.")) + says("Right.")) as here:
         async with await here.open() as first:
             await played(first.run("Go."))
-            cost = first.spend.cost_usd
+            cost = first.conversation.spend.cost_usd
         async with await here.open(Opening("latest")) as second:
-            assert [row.id for row in second.agents] == ["a1"]
+            assert [row.id for row in second.subagents.rows] == ["a1"]
             turn = await played(second.run("And now?"))
             assert result(turn)["content"].startswith("Plum.")
             (ended,) = turn.of(AgentEnded)
             assert ended.requests == 1
-            assert second.spend.cost_usd == pytest.approx(cost + turn.end.cost_usd)
+            assert second.conversation.spend.cost_usd == pytest.approx(cost + turn.end.cost_usd)
             journal = read(second.agents_folder / "a1.jsonl")
         (request,) = [one for one in here.server.requests if "Which word?" in str(one.body.get("messages", [{}])[-1])]
         assert "Learn the word plum." in str(request.body["messages"])
@@ -86,7 +86,7 @@ async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp
             await played(first.run("Go."))
         async with await here.open(Opening("latest", fork=True)) as copy:
             turn = await played(copy.run("And now?"))
-            assert "what agent a1 did before is not kept any more; start a new one" in result(turn)["content"]
+            assert "what agent a1 did before is no longer recorded; start a new one" in result(turn)["content"]
             assert "Which word?" not in str(here.server.requests[-1].body["messages"][0])
             assert ends(turn) == [AgentEnd.NOT_STARTED]
             assert (await played(copy.run("A new one."))).of(AgentEnded)[0].agent == "a2"
@@ -121,7 +121,7 @@ async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes
 async def test_what_an_agent_may_cost_is_for_each_task(tmp_path: Path) -> None:
     script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
     script += calls(task(agent="a1")) + hired(says("Done again.")) + says("Good.")
-    async with on_stage(tmp_path, script, agent_budget_usd=0.02) as here:
+    async with on_stage(tmp_path, script, subagent_budget_usd=0.02) as here:
         first = await here.turn()
         (ended,) = first.of(AgentEnded)
         assert 0 < ended.cost_usd < 0.02
@@ -151,7 +151,7 @@ async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more
         assert here.agent.conversation.spend.cost_usd == pytest.approx(turn.end.cost_usd)
 
 
-class Asked(Nobody):
+class Asked(NoAsker):
     """Is there, and notes what it is asked."""
 
     present = True
@@ -198,13 +198,23 @@ async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
 
 async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tmp_path: Path) -> None:
     async with on_stage(tmp_path, hired(calls(run("no"), times='"forever"'))) as here:
-        hiring = Hiring(here.agent, Agent)
-        worker = hiring.hired(Order("a1", (), Nobody(), again=False))
+        factory = SubagentFactory(Agent, lambda: here.agent.parts)
+        worker = factory.create(SubagentSpec("a1", (), NoAsker(), again=False))
         worker.interrupt()
         turn = await played(worker.run("Go."))
         await worker.aclose()
         assert turn.end.code is TransitionCode.ABORTED_STREAMING
         assert here.posts == []
+
+
+async def test_a_token_budget_of_the_parent_keeps_no_subagent_at_work(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, hired(says("Done.")), token_budget=5_000) as here:
+        subagent = SubagentFactory(Agent, lambda: here.agent.parts).create(
+            SubagentSpec("a1", (), NoAsker(), again=False)
+        )
+        assert (await played(subagent.run("Go."))).end.answer == "Done."
+        await subagent.aclose()
+        assert len(here.posts) == 1
 
 
 async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path) -> None:
@@ -213,9 +223,10 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
     async with on_stage(tmp_path, "", tool_faults=faults) as here:
         assert here.agents is not None
         faults.unlink()
+        factory = SubagentFactory(Agent, lambda: here.agent.parts)
         for number in (1, 2):
             with pytest.raises(HarnessError, match=r"faults\.toml"):
-                Hiring(here.agent, Agent).hired(Order(f"a{number}", (), Nobody(), again=False))
+                factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
                 pass  # nobody else holds it
 
@@ -259,6 +270,6 @@ async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> Non
         async with asyncio.timeout(10):  # the other end of a connection may need a moment to see that it was closed
             while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110  no event tells
                 await asyncio.sleep(0.01)
-        crew = here.agent.crew
-        assert crew is not None
-        assert crew.agent_gate.status.running == crew.agent_gate.status.queued == ()
+        assert here.agent.parts.background is not None
+        status, _ = here.agent.parts.background.admission
+        assert status.running == status.queued == ()

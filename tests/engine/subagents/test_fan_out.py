@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Nobody, UserAnswer
+from harness.engine.permissions.asker import NoAsker, UserAnswer
 from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused, question_of
 from harness.events import (
     AgentEnd,
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 PRICE = 0.25
 
 
-class User(Nobody):
+class User(NoAsker):
     """Answers when the test says so."""
 
     present = True
@@ -53,7 +53,7 @@ class Scene:
 
     def __init__(
         self,
-        asker: Nobody,
+        asker: NoAsker,
         mode: Mode = "ask",
         free: int = 10,
         most: int = 100,
@@ -63,6 +63,7 @@ class Scene:
         self.conversation = Conversation(self.events.append)
         self.started = 0
         self.questions = FanOutQuestions(self.conversation, asker, mode=mode, free=free, most=most, cost=cost)
+        self.conversation.subscribe(self.questions.on_event)
 
     def reply(self, new: int, again: int = 0) -> list["asyncio.Task[str]"]:
         """A reply that wants so many new subagents, and as many to go on."""
@@ -108,7 +109,7 @@ async def test_forty_are_one_question_and_none_starts_before_its_answer() -> Non
     assert asked.question.splitlines() == [
         "The model wants to start 40 subagents.",
         "Estimate: about 4,160,000 tokens, about $10.00, assuming 104,000 tokens each.",
-        "A yes holds for up to 40 in this session; max_agents is 100.",
+        "A yes holds for up to 40 in this session; max_subagents is 100.",
     ]
     user.says("yes")
     assert await results(tasks) == {"started"}
@@ -202,7 +203,7 @@ async def test_more_than_the_cap_allows_are_not_asked_about() -> None:
     ],
 )
 async def test_without_a_user_the_setting_decides_and_a_refusal_says_how_to_allow_it(mode: Mode, said: str) -> None:
-    scene = Scene(Nobody(), mode)
+    scene = Scene(NoAsker(), mode)
     (text,) = await results(scene.reply(11))
     assert said in text
     if mode != "allow":

@@ -1,11 +1,11 @@
-"""Only an answer is told as an answer, whichever way an agent ends (recovery L5)."""
+"""Only an answer is told as an answer, whichever way an agent ends."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.subagents.reports import SAID_CHARACTERS, Report, report_of, said, told
-from harness.events import AgentEnd, Ending, Message, TransitionCode, TurnEnded, Usage
+from harness.engine.subagents.reports import SAID_CHARACTERS, SubagentReport, report_of, said, told
+from harness.events import AgentEnd, Message, TransitionCode, TurnEnded, Usage, WorkEnd
 
 FINAL = [code for code in TransitionCode if code not in (TransitionCode.COMPLETED, TransitionCode.EMPTY_ANSWER)]
 
@@ -23,7 +23,7 @@ def replies(*texts: str) -> list[Message]:
 def test_a_turn_that_is_completed_with_words_is_an_answer() -> None:
     report = report_of(turn(TransitionCode.COMPLETED, " There are three. "), replies("There are three."))
     assert (report.end, report.reason, report.text) == (AgentEnd.ANSWERED, "", "There are three.")
-    assert report.ending is Ending.SUCCEEDED
+    assert report.ending is WorkEnd.SUCCEEDED
     assert (report.steps, report.requests, report.usage, report.cost_usd, report.duration_s) == (
         *(3, 4, Usage(10, 5), 0.02, 1.5),
     )
@@ -37,7 +37,7 @@ def test_every_other_end_is_a_failure_however_much_was_said(code: TransitionCode
     assert report.end not in (AgentEnd.ANSWERED, AgentEnd.SILENT, AgentEnd.NOT_STARTED)
     assert report.reason == f"the reason ({code.value})"
     assert report.text == "I look.\n\nThere are three."
-    assert report.ending is (Ending.CANCELLED if report.end is AgentEnd.CANCELLED else Ending.FAILED)
+    assert report.ending is (WorkEnd.CANCELLED if report.end is AgentEnd.CANCELLED else WorkEnd.FAILED)
     text = told("a1", report)
     assert text.startswith("The agent did not finish: the reason")
     assert "may be incomplete or wrong" in text.split("There are three.")[0]
@@ -47,16 +47,16 @@ def test_every_other_end_is_a_failure_however_much_was_said(code: TransitionCode
 @pytest.mark.parametrize("code", [TransitionCode.COMPLETED, TransitionCode.EMPTY_ANSWER])
 def test_a_turn_that_ends_without_a_word_is_no_answer(code: TransitionCode, nothing: str) -> None:
     report = report_of(turn(code, nothing), replies("I look."))
-    assert (report.end, report.text, report.ending) == (AgentEnd.SILENT, "I look.", Ending.FAILED)
+    assert (report.end, report.text, report.ending) == (AgentEnd.SILENT, "I look.", WorkEnd.FAILED)
     assert told("a1", report).startswith("The agent did not finish: it ended without a word. This is no answer.")
 
 
 @given(st.sampled_from(AgentEnd), st.text(), st.text())
 def test_whatever_an_agent_has_said_its_failure_comes_first(end: AgentEnd, reason: str, text: str) -> None:
-    report = Report(end, reason, f"words: {text}")
+    report = SubagentReport(end, reason, f"words: {text}")
     failed = told("a1", report).startswith("The agent did not finish")
     assert failed != report.answered
-    assert report.answered == (end is AgentEnd.ANSWERED) == (report.ending is Ending.SUCCEEDED)
+    assert report.answered == (end is AgentEnd.ANSWERED) == (report.ending is WorkEnd.SUCCEEDED)
 
 
 @given(st.lists(st.text(), max_size=5))

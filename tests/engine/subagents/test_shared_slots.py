@@ -7,27 +7,27 @@ from threading import Event
 import pytest
 
 from harness.base.clock import SystemClock
-from harness.events import DropReason, Ending, Notice
-from harness.policies.admission.limits import GateLimits
-from harness.slots.memory import MemoryStore
+from harness.events import DropReason, Notice, WorkEnd
+from harness.policies.admission.limits import AdmissionLimits
 from harness.slots.shared import SharedSlots
-from harness.slots.store import Claim, SlotsError, Standing
+from harness.slots.store import QueuePosition, SlotClaim, SlotsError
 from tests.engine.gate_desk import NOTHING, Desk
 from tests.engine.hand_clock import quiet
+from tests.slots.memory import InMemorySlotStore
 
 pytestmark = pytest.mark.anyio
 
-OK = Ending.SUCCEEDED
+OK = WorkEnd.SUCCEEDED
 
 
 @pytest.fixture
-def store() -> MemoryStore:
+def store() -> InMemorySlotStore:
     """What two sessions of one machine share."""
-    return MemoryStore()
+    return InMemorySlotStore()
 
 
 @pytest.fixture
-async def sessions(store: MemoryStore) -> AsyncIterator[tuple[SharedSlots, SharedSlots]]:
+async def sessions(store: InMemorySlotStore) -> AsyncIterator[tuple[SharedSlots, SharedSlots]]:
     """Two sessions on one machine."""
     one, other = (SharedSlots(store, owner=name, clock=SystemClock()) for name in ("one", "other"))
     yield one, other
@@ -43,7 +43,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[SharedSlots, SharedSlots]) -> None:
-    limits = GateLimits(max_concurrent=2)
+    limits = AdmissionLimits(max_concurrent=2)
     one, other = Desk(limits, shared=sessions[0]), Desk(limits, shared=sessions[1])
     one.ask("a", "b", "c")
     await until(lambda: len(one.begun) == 2)
@@ -57,7 +57,7 @@ async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[Sh
 
 
 async def test_a_slot_of_the_machine_is_free_again_when_run_returns(
-    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
 ) -> None:
     desk = Desk(shared=sessions[0])
     desk.ask("a")
@@ -73,16 +73,16 @@ async def test_a_slot_of_the_machine_is_free_again_when_run_returns(
     [
         (lambda desk: desk.tasks[1].cancel(), "cancelled"),
         (lambda desk: desk.gating.end("a"), "ended"),
-        (lambda desk: desk.gating.configure(GateLimits(max_concurrent=0)), "none_allowed"),
+        (lambda desk: desk.gating.configure(AdmissionLimits(max_concurrent=0)), "none_allowed"),
         (lambda desk: asyncio.ensure_future(desk.gating.aclose()), "shutting_down"),
     ],
     ids=["cancelled", "its key ends", "none may run", "the gate closes"],
 )
 async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
-    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore, stop: Callable[[Desk], object], fate: str
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, stop: Callable[[Desk], object], fate: str
 ) -> None:
     taken = await sessions[1].acquire("another", 1)
-    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
     desk.ask("a")
     await until(lambda: len(store.entries(SystemClock().now())) == 2)
     stop(desk)
@@ -94,9 +94,9 @@ async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
 
 @pytest.mark.parametrize("rounds", range(12))
 async def test_wherever_a_cancellation_falls_the_slot_of_the_machine_is_given_back(
-    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore, rounds: int
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, rounds: int
 ) -> None:
-    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
     desk.ask("a")
     await quiet(rounds)
     desk.tasks[1].cancel()
@@ -112,7 +112,7 @@ async def test_wherever_a_cancellation_falls_the_slot_of_the_machine_is_given_ba
     assert desk.gate.sizes() == NOTHING
 
 
-class SlowStore(MemoryStore):
+class SlowStore(InMemorySlotStore):
     """A store that gives back no slot until it is let go."""
 
     def __init__(self) -> None:
@@ -145,10 +145,10 @@ async def test_a_second_cancellation_does_not_keep_the_slot_and_the_gate_closes_
 
 
 async def test_who_is_cancelled_and_turned_away_at_once_is_cancelled(
-    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
 ) -> None:
     taken = await sessions[1].acquire("another", 1)
-    desk = Desk(GateLimits(max_concurrent=1), shared=sessions[0])
+    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
     desk.ask("a")
     await until(lambda: len(store.entries(SystemClock().now())) == 2)
     desk.gating.end("a")
@@ -158,12 +158,12 @@ async def test_who_is_cancelled_and_turned_away_at_once_is_cancelled(
     await sessions[1].release(taken)
 
 
-class BrokenStore(MemoryStore):
+class BrokenStore(InMemorySlotStore):
     """A store that cannot be used from some moment on."""
 
     broken = True
 
-    def ask(self, claim: Claim, limit: int, now: float) -> Standing:
+    def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:
         """Raises SlotsError when it is broken."""
         self._check()
         return super().ask(claim, limit, now)
@@ -185,7 +185,7 @@ class BrokenStore(MemoryStore):
 
 async def test_where_slots_cannot_be_shared_it_is_said_once_and_the_work_is_done_all_the_same() -> None:
     shared = SharedSlots(BrokenStore(), owner="one", clock=SystemClock())
-    desk = Desk(GateLimits(max_concurrent=2), shared=shared)
+    desk = Desk(AdmissionLimits(max_concurrent=2), shared=shared)
     desk.ask("a", "b", "c")
     await until(lambda: len(desk.begun) == 2)
     await desk.ends_with(OK, 1)
@@ -211,9 +211,9 @@ async def test_a_slot_that_cannot_be_given_back_does_not_spoil_the_result() -> N
 
 
 async def test_work_that_is_not_admitted_here_asks_for_no_slot_of_the_machine(
-    sessions: tuple[SharedSlots, SharedSlots], store: MemoryStore
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
 ) -> None:
-    desk = Desk(GateLimits(max_concurrent=1, max_queue_size=0), shared=sessions[0])
+    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=0), shared=sessions[0])
     desk.ask("a", "b")
     await until(lambda: desk.begun == [1])
     assert desk.answer(2).reason is DropReason.QUEUE_FULL

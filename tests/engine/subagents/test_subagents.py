@@ -11,20 +11,21 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
-from harness.engine.inbox import Incoming
-from harness.engine.permissions.asker import Nobody
-from harness.engine.subagents.admission import Gating
+from harness.engine.inbox import Inbox
+from harness.engine.permissions.asker import NoAsker
+from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.rows import AgentState
+from harness.engine.subagents.reports import SubagentState
+from harness.engine.subagents.subagent import SubagentSpec
 from harness.engine.subagents.subagents import REMEMBERED, Subagents
-from harness.engine.subagents.worker import Order
+from harness.engine.turn import ToolRestriction
 from harness.events import (
+    AdmissionPool,
     AgentCreated,
     AgentEnd,
     AgentEnded,
     Arrived,
     Event,
-    GateName,
     Message,
     Origin,
     StepStarted,
@@ -34,8 +35,8 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.policies.admission.gate import Gate
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.limits import AdmissionLimits
 from harness.tools.task import TaskArguments
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
@@ -52,7 +53,7 @@ class Colleague:
 
     journal = ""
 
-    def __init__(self, office: "Office", order: Order) -> None:
+    def __init__(self, office: "Office", order: SubagentSpec) -> None:
         self._office = office
         self.order = order
         self.told: list[Event] = []
@@ -70,7 +71,7 @@ class Colleague:
         talk.emit(TurnStarted(1, prompt))
         talk.add("user", ({"type": "text", "text": prompt},), Origin.PROMPT)
         talk.emit(StepStarted(1))
-        talk.spent(Usage(10, 5), 0.1, wasted=False)
+        talk.add_spend(Usage(10, 5), 0.1, wasted=False)
         talk.add("assistant", ({"type": "text", "text": f"About {prompt}"},), Origin.REPLY)
         for event in self.told[at:]:
             yield event
@@ -96,7 +97,7 @@ class Colleague:
 class Office:
     """Everything around the agents of one conversation, without a model."""
 
-    def __init__(self, folder: Path, limits: GateLimits | None = None, *, kept: bool = False) -> None:
+    def __init__(self, folder: Path, limits: AdmissionLimits | None = None, *, kept: bool = False) -> None:
         self.tasks = asyncio.all_tasks()
         self.events: list[Event] = []
         self.hired: list[Colleague] = []
@@ -105,23 +106,24 @@ class Office:
         self.breaks = self.shortens = self.hasty = False
         self.clock = HandClock()
         self.conversation = Conversation(self.events.append)
-        self.gate: Gate[object] = Gate(limits or GateLimits(), GateName.AGENTS)
-        self.gating = Gating(
+        self.gate: AdmissionController[object] = AdmissionController(limits or AdmissionLimits(), AdmissionPool.AGENTS)
+        self.gating = AdmissionRunner(
             self.gate,  # type: ignore[arg-type]
             self.conversation.emit,
             self.clock,
             existing=lambda: self.agents.known,
         )
-        self.incoming = Incoming(self.conversation.emit)
+        self.incoming = Inbox(self.conversation.emit)
         self.agents = Subagents(
             self.conversation,
             self.gating,
             self.incoming,
-            Nobody(),
-            FanOutQuestions(self.conversation, Nobody(), mode="allow", free=10, most=100, cost=lambda usage: None),
+            NoAsker(),
+            FanOutQuestions(self.conversation, NoAsker(), mode="allow", free=10, most=100, cost=lambda usage: None),
+            ToolRestriction(),
             self.clock,
             logging.getLogger("harness.test"),
-            hire=self.hire,
+            create=self.hire,
             tools=("grep", "bash"),
             kinds=Agents((), ()),
             model=lambda: "practice",
@@ -130,7 +132,7 @@ class Office:
         )
         self._context = ToolContext(Workspace(folder), folder / "outputs", "call")
 
-    def hire(self, order: Order) -> Colleague:
+    def hire(self, order: SubagentSpec) -> Colleague:
         """Another one."""
         if self.refuses:
             raise HarnessError(self.refuses)
@@ -167,7 +169,7 @@ class Office:
         assert [one.closed for one in self.hired] == [1] * len(self.hired)
         sizes = self.gate.sizes()
         assert (sizes.running, sizes.queued, sizes.dirty) == (0, 0, 0)
-        assert all(row.state is AgentState.ENDED for row in self.agents.rows)
+        assert all(row.state is SubagentState.ENDED for row in self.agents.rows)
 
 
 async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(tmp_path: Path) -> None:
@@ -177,13 +179,13 @@ async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(
     second = office.asked("two", agent="a1")
     await quiet()
     (row,) = office.agents.rows
-    assert row.state is AgentState.RUNS  # what waits does not hide what runs
+    assert row.state is SubagentState.RUNS  # what waits does not hide what runs
     third = office.asked("three", agent="a1")
     await quiet()
     assert second.done()
     assert not first.done()
     assert "newer work for it took its place" in (await second).content
-    assert office.agents.rows[0].state is AgentState.RUNS
+    assert office.agents.rows[0].state is SubagentState.RUNS
     office.hired[0].go.set()
     assert (await first).content.startswith("About one")
     await quiet()
@@ -202,7 +204,7 @@ async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path
     await quiet()
     assert office.agents.stop("a1")
     results = await asyncio.gather(*tasks)
-    assert all("the person stopped it" in result.content for result in results)
+    assert all("the user stopped it" in result.content for result in results)
     assert sorted(office.of(AgentEnded)) == [AgentEnd.CANCELLED, AgentEnd.NOT_STARTED]
     assert len(office.hired) == 1
     assert not office.agents.stop("a1")
@@ -269,7 +271,7 @@ async def test_words_from_before_a_compaction_are_handed_back(tmp_path: Path) ->
 async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(
     tmp_path: Path, rounds: int, background: bool
 ) -> None:
-    office = Office(tmp_path, GateLimits(max_concurrent=1, max_queue_size=1))
+    office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
     tasks = [office.asked("one", background=background), office.asked("two", background=background)]
     await quiet(rounds)
     if rounds == 20:
@@ -324,7 +326,7 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
 
 
 async def test_one_that_waits_in_the_background_is_not_forgotten_while_others_end(tmp_path: Path) -> None:
-    office = Office(tmp_path, GateLimits(max_concurrent=1, max_queue_size=1))
+    office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
     for number in range(REMEMBERED + 10):
         await office.ask(str(number), background=True)
     while office.agents.running:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from harness.engine.subagents.timer import Alarm
+from harness.engine.subagents.admission import AdmissionTimer
 from tests.engine.hand_clock import HandClock, quiet
 
 pytestmark = pytest.mark.anyio
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_it_rings_once_when_the_moment_has_come() -> None:
     clock, rung = HandClock(), list[float]()
-    alarm = Alarm(clock, lambda: rung.append(clock.time))
+    alarm = AdmissionTimer(clock, lambda: rung.append(clock.time))
     alarm.set(5.0, 0.0)
     await quiet()
     for _ in range(3):
@@ -23,7 +23,7 @@ async def test_it_rings_once_when_the_moment_has_come() -> None:
 
 async def test_another_moment_takes_the_place_of_the_first_and_none_takes_it_away() -> None:
     clock, rung = HandClock(), list[float]()
-    alarm = Alarm(clock, lambda: rung.append(clock.time))
+    alarm = AdmissionTimer(clock, lambda: rung.append(clock.time))
     for due in (5.0, 3.0, 3.0):
         alarm.set(due, 0.0)
         await quiet()
@@ -42,7 +42,7 @@ async def test_it_may_be_set_again_while_it_rings_and_closes_whatever_it_waits_f
         rung.append(clock.time)
         alarm.set(clock.time + 5.0, clock.time)
 
-    alarm = Alarm(clock, ring)
+    alarm = AdmissionTimer(clock, ring)
     alarm.set(-1.0, 0.0)  # due already
     for _ in range(2):
         await quiet()

@@ -8,15 +8,16 @@ import pytest
 
 from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.freshness import Labels
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.turn import ToolRestriction
 from harness.events import CutCall, ToolCall
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
-from harness.policies.breakers.board import Board
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.processes import Processes
-from harness.processes.read_only import landlock_version
+from harness.processes.sandbox import landlock_version
 from harness.tools.bash import bash_tool
 from harness.tools.tool import Effect, Tool, tool
 from harness.tools.toolbox import Toolbox
@@ -48,12 +49,14 @@ def calls_of(one: Tool, permissions: Permissions, workspace: Path, processes: Pr
     return ToolCalls(
         Toolbox([one]),
         permissions,
-        Nobody(),
+        NoAsker(),
         conversation,
-        Dispatching(Board([one.name]), conversation, clock),
-        Labels(strict=False),
+        ToolDispatcher(BreakerRegistry([one.name]), Toolbox([one]), conversation, clock),
+        FreshnessLabels(strict=False),
         without_hooks(conversation, workspace),
         clock,
+        ToolRestriction(),
+        veto=lambda call: None,
         workspace=workspace,
         outputs=workspace / "outputs",
         processes=processes,

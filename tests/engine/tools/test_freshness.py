@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.tools.freshness import Labels, with_label
+from harness.engine.tools.freshness import FreshnessLabels, with_label
 from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
 from harness.practice.tool_faults import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
@@ -25,7 +25,7 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.context = ToolContext(Workspace(folder), folder / "outputs", "call")
-        self.labels = Labels(strict=False)
+        self.labels = FreshnessLabels(strict=False)
         self.labels.begin_turn(0.0)
         self.step = 0
 
@@ -255,7 +255,7 @@ async def test_a_reader_that_tells_no_revision_is_compared_by_what_it_shows(benc
 
 @pytest.mark.parametrize("as_of", [-1e30, 1e30, float("nan"), float("-inf")])
 def test_a_time_that_no_calendar_has_ends_nothing(as_of: float) -> None:
-    labels = Labels(strict=False)
+    labels = FreshnessLabels(strict=False)
     labels.begin_turn(100.0)
     asked = ToolCall("call", "read_file", {"path": "x"})
     label = labels.label(TOOLS["read_file"], asked, ToolResult("text", as_of=as_of), step=1, at=101.0)
@@ -283,7 +283,7 @@ async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_i
     )
     async with stage(tmp_path, script) as here:
         ended = asyncio.Event()
-        here.agent.conversation.observe(lambda event: ended.set() if isinstance(event, CommandEnded) else None)
+        here.agent.conversation.subscribe(lambda event: ended.set() if isinstance(event, CommandEnded) else None)
         assert (await here.turn("run the tests")).of(ResultLabelled) == []
         await asyncio.wait_for(ended.wait(), 20)
         here.clock.time += 60

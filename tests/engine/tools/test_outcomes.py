@@ -12,17 +12,18 @@ import pytest
 
 from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import Dispatching
-from harness.engine.tools.freshness import Labels
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.outcomes import finish_of
+from harness.engine.turn import ToolRestriction
 from harness.events import Event, Failure, FailureCategory, Json, ToolCall, ToolEnded, ToolOutcome
 from harness.permissions import Mode, Permissions
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.decisions import Finish
+from harness.policies.breakers.registry import BreakerRegistry
 from harness.processes import Processes
-from harness.tools import Limits, ToolError, ToolResult, tool
+from harness.tools import ProcessLimits, ToolError, ToolResult, tool
 from harness.tools.grep import grep_tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from tests.engine.hookless import without_hooks
@@ -75,23 +76,27 @@ class Bench:
 
     async def call(
         self, name: str, input: Json, *, count_errors: bool = False, mode: Mode = Mode.YOLO
-    ) -> tuple[Ended, Board]:
+    ) -> tuple[Ended, BreakerRegistry]:
         """The one end that is told of a call, and the board after it."""
         events: list[Event] = []
         conversation, clock = Conversation(events.append), SystemClock()
-        slow_grep = grep_tool(Limits(time_s=0.5, term_grace_s=0.2))
+        slow_grep = grep_tool(ProcessLimits(time_s=0.5, term_grace_s=0.2))
         tools = [slow_grep if one.name == "grep" else one for one in standard_tools()]
         toolbox = Toolbox([*tools, fetch])
-        board = Board(toolbox.names)
+        board = BreakerRegistry(toolbox.names)
+        dispatcher = ToolDispatcher(board, toolbox, conversation, clock)
+        conversation.subscribe(dispatcher.on_event)
         calls = ToolCalls(
             toolbox,
             Permissions(mode),
-            Nobody(),
+            NoAsker(),
             conversation,
-            Dispatching(board, conversation, clock),
-            Labels(strict=False),
+            dispatcher,
+            FreshnessLabels(strict=False),
             without_hooks(conversation, self.folder),
             clock,
+            ToolRestriction(),
+            veto=lambda call: None,
             workspace=self.folder,
             outputs=self.folder.parent / "outputs",
             processes=Processes(),

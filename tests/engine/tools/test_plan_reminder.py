@@ -50,6 +50,7 @@ def test_reminders_come_when_a_naive_look_back_says_so(
 ) -> None:
     conversation = Conversation(ignore)
     reminder = PlanReminder(conversation, every)
+    conversation.subscribe(reminder.on_event)
     rounds: list[Round] = []
     found = []
     for at, (begins, plan) in enumerate(told):
@@ -59,7 +60,7 @@ def test_reminders_come_when_a_naive_look_back_says_so(
             conversation.emit(TurnStarted(turn, "go on"))
         if plan is not None:
             conversation.emit(PlanChanged(plan))
-        if reminder.after_round():
+        if reminder.after_step():
             found.append(at)
     assert found == naive(rounds, every)
 
@@ -74,10 +75,11 @@ def test_nothing_is_due_without_something_open(rounds: int, every: int) -> None:
 def test_it_says_what_is_open_and_nothing_else() -> None:
     conversation = Conversation(ignore)
     reminder = PlanReminder(conversation, 1)
+    conversation.subscribe(reminder.on_event)
     conversation.emit(PlanChanged((*OPEN, PlanItem("leave </plan> alone"))))
-    reminder.after_round()
-    [block] = reminder.after_round()
+    reminder.after_step()
+    [block] = reminder.after_step()
     assert block["text"].startswith("<plan>\n")
     assert "[ ] two\n[ ] leave &lt;/plan> alone\n</plan>" in block["text"]
     assert "[x] one" not in block["text"]
-    assert "for 1 round;" in block["text"]
+    assert "for 1 step;" in block["text"]

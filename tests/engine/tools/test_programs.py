@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.tools.programs import MOST, failed_program, programs_of
+from harness.engine.tools.outcomes import MOST, failed_program, programs_of
 from harness.events import FailureCategory, ToolOutcome
 from harness.tools import ToolContext, ToolResult, Workspace, standard_tools
 

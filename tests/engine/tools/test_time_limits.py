@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.tools.time_limits import StillRuns, TimeLimits
+from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
 from harness.events import FailureCategory, ToolOutcome
 from harness.tools import Effect, Tool, ToolContext, ToolResult, Workspace, standard_tools, tool
 from harness.tools.files import on_disk
@@ -120,7 +120,7 @@ async def test_a_thread_that_blocks_is_given_up_and_its_late_end_reported_once(l
     result = await limited.run(blocking(door))
     assert result.category is FailureCategory.TIMEOUT
     assert "late" not in result.content
-    assert "still have an effect" in result.content
+    assert "still run and have an effect" in result.content
     assert limited.reports == []
     door.opened.set()
     await limited.told.wait()
@@ -129,18 +129,18 @@ async def test_a_thread_that_blocks_is_given_up_and_its_late_end_reported_once(l
 
 
 async def test_an_interruption_returns_at_once_from_a_thread_that_blocks(limited: Limited, door: Door) -> None:
-    assert isinstance(await limited.interrupted(blocking(door)), StillRuns)
+    assert isinstance(await limited.interrupted(blocking(door)), CallStillRunning)
     assert not door.passed.is_set()
 
 
 async def test_an_interruption_of_what_ends_says_nothing_more(limited: Limited) -> None:
-    assert not isinstance(await limited.interrupted(awaits), StillRuns)
+    assert not isinstance(await limited.interrupted(awaits), CallStillRunning)
     await asyncio.sleep(0.2)
     assert limited.reports == []
 
 
 async def test_a_coroutine_that_catches_its_cancellation_is_closed(limited: Limited) -> None:
-    assert isinstance(await limited.interrupted(stubborn), StillRuns)
+    assert isinstance(await limited.interrupted(stubborn), CallStillRunning)
     await asyncio.wait_for(limited.told.wait(), 5)
     assert not [task for task in asyncio.all_tasks() if "stubborn" in repr(task)]
 
@@ -175,7 +175,7 @@ async def test_a_write_that_is_interrupted_has_happened_when_the_call_ends(limit
     slow = TimeLimits(60, limited.reports.append, answer_s=2)
     limited.limits = slow
     writing = Tool("write", "Writes.", awaits.arguments, Effect.WRITE, run)
-    assert not isinstance(await limited.interrupted(writing, begun), StillRuns)
+    assert not isinstance(await limited.interrupted(writing, begun), CallStillRunning)
     assert file.read_text() == "done"
 
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from harness.base.errors import SettingsError
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.settings import load
 from tests.permissions.attacks.hostile_folder import (
     KEY,
     LINES,
@@ -61,7 +63,7 @@ class Trial:
             "HOME": str(home),
             "GITHUB_TOKEN": f"{MARK}-token",
             "PYTHONPATH": "",
-            "HARNESS_ESCAPE": "0",
+            "HARNESS_LOOP_INTERVENTION": "0",
         }
 
     def check(self, *shown: str) -> None:
@@ -167,16 +169,16 @@ async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) 
     trial.check(out.decode(), err.decode())
 
 
-@pytest.mark.parametrize("command", ["doctor", "sessions", "settings", "breakers", "gate", "transitions", "export"])
-async def test_no_command_believes_the_folder(trial: Trial, command: str) -> None:
-    ended = await used(trial, command)
-    assert ended.code in (0, 1, 2)
-    trial.check(ended.out, ended.err)
+async def test_no_command_believes_the_folder(trial: Trial) -> None:
+    for command in ("doctor", "sessions", "settings", "breakers", "gate", "transitions", "export"):
+        ended = await used(trial, command)
+        assert ended.code in (0, 1, 2), command
+        trial.check(ended.out, ended.err)
 
 
 async def test_a_conversation_in_lines_asks_before_anything_of_it_runs(trial: Trial) -> None:
     async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=trial.environment) as terminal:
-        await terminal.sees("Ctrl-D leaves")
+        await terminal.sees("Ctrl-D quits")
         terminal.type("what is this project?\r")
         await terminal.sees("allow it?")
         trial.check(terminal.screen)
@@ -199,23 +201,34 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("flag", ["", "--trust-folder", "--no-trust-folder"])
-async def test_each_setting_that_is_never_a_folders_is_refused_in_one_sentence(
-    tmp_path: Path, name: str, flag: str
-) -> None:
-    folder = tmp_path / "project"
+def with_settings(folder: Path, name: str) -> Path:
     (folder / ".harness").mkdir(parents=True)
     (folder / "docs").mkdir()
     (folder / "docs" / "tour.toml").write_text('[[reply]]\ntext = "Planted."\n')
     (folder / ".harness" / "settings.toml").write_text(REFUSED[name] + "\n")
+    return folder
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_each_setting_that_is_never_a_folders_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    folder, user_file = with_settings(tmp_path / "project", name), tmp_path / "user" / "settings.toml"
+    for trust in (None, True, False):
+        with pytest.raises(SettingsError) as refused:
+            load({"trust_folder": trust}, {"ANTHROPIC_API_KEY": KEY}, folder, user_file=user_file)
+        (sentence,) = str(refused.value).splitlines()
+        assert name in sentence
+        assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize("flag", ["", "--trust-folder"])
+async def test_such_a_setting_ends_the_program_before_any_request(tmp_path: Path, flag: str) -> None:
+    folder = with_settings(tmp_path / "project", "practice_script")
     async with PracticeServer() as server:
         ended = await run(Place(folder, server.base_url), "-p", "hi", *filter(None, [flag]))
         assert server.requests == []
     assert (ended.code, ended.out) == (2, "")
     (sentence,) = ended.err.splitlines()
-    assert name in sentence
-    assert sentence.endswith(".")
+    assert "practice_script" in sentence
 
 
 FIFOS = (".harness/settings.toml", ".env", ".gitignore", ".git/HEAD", "AGENTS.md", ".harness/agents/x.md")

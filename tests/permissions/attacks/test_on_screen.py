@@ -38,7 +38,7 @@ async def test_each_hostile_line_is_a_question_in_lines(place: Place) -> None:
         PracticeServer(script=Script.parse(script(*HOSTILE))) as server,
         Terminal(Place(place.folder, server.base_url)) as terminal,
     ):
-        await terminal.sees("Ctrl-D leaves")
+        await terminal.sees("Ctrl-D quits")
         terminal.type("go\r")
         for _ in HOSTILE:
             await terminal.sees("allow it?")

@@ -34,7 +34,7 @@ CALLS_ROUND_A_RULE_ABOUT_READING = (
 
 async def turn_of(canary: Canary, tmp_path: Path, wanted: list[str], **settings: Any) -> Played:
     """One turn with these calls in the canary folder, with nobody to ask."""
-    settings = {"workspace": canary.work, "escape": False, **settings}
+    settings = {"workspace": canary.work, "loop_intervention": False, **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
         return await here.turn()
 

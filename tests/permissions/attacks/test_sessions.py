@@ -37,7 +37,7 @@ def asks_for(*wanted: str) -> str:
 
 async def tried(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: Any) -> Played:
     """One turn with these calls; fails where anything happened that a line may not do."""
-    settings = {"workspace": canary.work, "escape": False, "permission_mode": "ask", **settings}
+    settings = {"workspace": canary.work, "loop_intervention": False, "permission_mode": "ask", **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
         with Watch(canary, folders=False) as watch:
             turn = await here.turn()
@@ -94,7 +94,7 @@ async def test_file_tools_show_no_keys_and_nothing_outside(canary: Canary, tmp_p
 
 async def reading(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: Any) -> Played:
     """One turn with these calls, of which files are seen as opened only where they are shown."""
-    settings = {"workspace": canary.work, "escape": False, **settings}
+    settings = {"workspace": canary.work, "loop_intervention": False, **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
         turn = await here.turn()
         shown = {call: result["content"] for call, result in zip(wanted, turn.results, strict=True)}
@@ -164,7 +164,7 @@ async def test_what_the_agent_wrote_is_not_run_unasked_in_the_mode_that_lets_it_
         ),
     )
     writes = [call("write_file", path=path, content=text) for path, text in written.items()]
-    settings: dict[str, Any] = {"workspace": canary.work, "escape": False, "permission_mode": "edits"}
+    settings: dict[str, Any] = {"workspace": canary.work, "loop_intervention": False, "permission_mode": "edits"}
     async with stage(tmp_path, asks_for(*writes, *bash(*lines)), **settings) as here:
         turn = await here.turn()
     assert (canary.work / "w" / "run.sh").exists()

@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 
 from harness.permissions.name_sets import names
-from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
+from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, parse
 from harness.permissions.shell.parser import read_line
-from harness.permissions.shell.words import Unreadable, Word, WordKind
+from harness.permissions.shell.syntax import Unreadable, Word, WordKind
 
 LINES = int(os.environ.get("HARNESS_TEST_LINES", "300"))
 """Lines that each test generates."""
@@ -134,7 +134,7 @@ class Canary:
                 digest.update(path.read_bytes())
         return digest.hexdigest()
 
-    def may_run(self, parsed: Parsed) -> bool:
+    def may_run(self, parsed: ParsedCommand) -> bool:
         """What the rules make of the roles of the words: only the folder, nothing secret, nothing that never ends."""
         if not parsed.looks or not parsed.ends or any(self._begins_with_dash(word) for word in parsed.turning):
             return False
@@ -146,27 +146,27 @@ class Canary:
     def _matches(self, word: Word) -> Iterator[Path]:
         return self.folder.glob(word.text)
 
-    def _paths(self, word: Word, role: Role) -> Iterator[Path]:
-        if role is Role.TEXT or word.kind is WordKind.PIPE or not word.text:
+    def _paths(self, word: Word, role: WordRole) -> Iterator[Path]:
+        if role is WordRole.TEXT or word.kind is WordKind.PIPE or not word.text:
             return
         if word.kind is WordKind.GLOB:
             yield from self._matches(word)
         yield self.root / "home" / word.text[2:] if word.home else self.folder / word.text
 
-    def _may_be_read(self, role: Role, path: Path) -> bool:
+    def _may_be_read(self, role: WordRole, path: Path) -> bool:
         real = path.resolve()
         if path == Path("/dev/null"):
             return True
-        if not real.is_relative_to(self.folder) or (role is not Role.LIST and real.name in (".env", "@.env")):
+        if not real.is_relative_to(self.folder) or (role is not WordRole.LIST and real.name in (".env", "@.env")):
             return False
-        if role in (Role.TREE, Role.FOLLOWED) and real.is_dir():
+        if role in (WordRole.TREE, WordRole.FOLLOWED) and real.is_dir():
             inside = list(real.rglob("*"))
-            links = role is Role.FOLLOWED and any(one.is_symlink() for one in inside)
+            links = role is WordRole.FOLLOWED and any(one.is_symlink() for one in inside)
             return not links and not any(one.name == ".env" for one in inside)
         return True
 
 
-def parsed_line(line: str) -> Parsed | None:
+def parsed_line(line: str) -> ParsedCommand | None:
     """A line of one simple command, parsed by the table of its program."""
     try:
         (simple,) = read_line(line)

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.permissions.programs import PROGRAMS, Parsed, Role, parse
+from harness.permissions.programs import PROGRAMS, ParsedCommand, WordRole, parse
 from harness.permissions.shell.parser import read_line
 
 
-def parsed(line: str) -> Parsed | None:
+def parsed(line: str) -> ParsedCommand | None:
     """The only command of a line, by the table of its program."""
     [simple] = read_line(line)
     return parse(PROGRAMS[simple.words[0].text], simple.words[1:])
@@ -26,7 +26,7 @@ def uses(line: str) -> set[str]:
     """Each role with its word, such as "read a"; without mere text."""
     command = parsed(line)
     assert command is not None, line
-    return {f"{use.role.value} {use.word.text}" for use in command.uses if use.role is not Role.TEXT}
+    return {f"{use.role.value} {use.word.text}" for use in command.uses if use.role is not WordRole.TEXT}
 
 
 def state(folder: Path) -> dict[str, str]:

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from harness.permissions.programs import Parsed, Role, parse
+from harness.permissions.programs import ParsedCommand, WordRole, parse
 from harness.permissions.programs.builtins import PROGRAMS
 from harness.permissions.shell import read_line
 
 BASH = shutil.which("bash")
 
 
-def parsed(line: str) -> Parsed | None:
+def parsed(line: str) -> ParsedCommand | None:
     [simple] = [one for one in read_line(line) if one.words and one.words[0].text in PROGRAMS]
     return parse(PROGRAMS[simple.words[0].text], simple.words[1:])
 
 
-def roles(line: str) -> dict[str, Role]:
+def roles(line: str) -> dict[str, WordRole]:
     found = parsed(line)
     assert found is not None
     return {use.word.text: use.role for use in found.uses}
@@ -108,8 +108,8 @@ def test_what_does_more_or_is_not_certain(line: str) -> None:
 
 
 def test_a_test_in_a_loop_over_files_looks_at_each() -> None:
-    assert roles('for f in *.md; do [ -f "$f" ]; done') == {"-f": Role.TEXT, "*.md": Role.LIST}
-    assert roles("for f in *.md; do [[ -f $f ]]; done") == {"-f": Role.TEXT, "*.md": Role.LIST}
+    assert roles('for f in *.md; do [ -f "$f" ]; done') == {"-f": WordRole.TEXT, "*.md": WordRole.LIST}
+    assert roles("for f in *.md; do [[ -f $f ]]; done") == {"-f": WordRole.TEXT, "*.md": WordRole.LIST}
     assert parsed("for f in *.md; do [ -f $f ]; done") is None
 
 
@@ -120,10 +120,10 @@ def test_a_sleep_that_does_not_end_is_known_as_such() -> None:
 
 
 def test_files_are_looked_at_and_texts_are_not() -> None:
-    assert roles("[ -f x ]") == {"-f": Role.TEXT, "x": Role.LIST}
-    assert roles("[[ a -nt b ]]") == {"a": Role.LIST, "-nt": Role.TEXT, "b": Role.LIST}
-    assert roles("[[ x == ../* ]]") == {"x": Role.TEXT, "==": Role.TEXT, "../*": Role.TEXT}
-    assert roles("echo ../* x") == {"../*": Role.LIST, "x": Role.TEXT}
+    assert roles("[ -f x ]") == {"-f": WordRole.TEXT, "x": WordRole.LIST}
+    assert roles("[[ a -nt b ]]") == {"a": WordRole.LIST, "-nt": WordRole.TEXT, "b": WordRole.LIST}
+    assert roles("[[ x == ../* ]]") == {"x": WordRole.TEXT, "==": WordRole.TEXT, "../*": WordRole.TEXT}
+    assert roles("echo ../* x") == {"../*": WordRole.LIST, "x": WordRole.TEXT}
 
 
 EVALUATED = "a[$(touch P)]"

@@ -7,7 +7,7 @@ import pytest
 
 from harness.permissions import Ask
 from harness.permissions.programs import archives, development, files, network
-from harness.permissions.programs.grammar import Role
+from harness.permissions.programs.grammar import WordRole
 from tests.permissions.programs.reading import found, looks, parsed, run, state, uses
 from tests.permissions.test_verdicts import decided
 
@@ -195,8 +195,8 @@ def test_dd_may_be_given_the_home_folder_by_bash() -> None:
     command = parsed("dd if=~/.ssh/id_rsa")
     assert command is not None
     assert {(use.role, use.word.text, use.word.home) for use in command.uses} == {
-        (Role.READ, "~/.ssh/id_rsa", True),
-        (Role.READ, "~/.ssh/id_rsa", False),
+        (WordRole.READ, "~/.ssh/id_rsa", True),
+        (WordRole.READ, "~/.ssh/id_rsa", False),
     }
 
 

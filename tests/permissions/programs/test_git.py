@@ -15,17 +15,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.permissions.name_sets import names
-from harness.permissions.needs import NeedKind, needs_of
-from harness.permissions.programs import PROGRAMS, Parsed, Program, Role, parse
-from harness.permissions.programs.git import Listing, listing_of
+from harness.permissions.needs import RequirementKind, requirements_of
+from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, parse
+from harness.permissions.programs.git import GitListing, listing_of
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.shell.parser import read_line
-from harness.permissions.shell.words import Unreadable, Word, WordKind
+from harness.permissions.shell.syntax import Unreadable, Word, WordKind
 from harness.processes.git_safety import safe_environment
 from tests.permissions.test_verdicts import bash
 
 
-def parsed(line: str) -> Parsed | None:
+def parsed(line: str) -> ParsedCommand | None:
     [simple] = read_line(f"git {line}")
     return parse(PROGRAMS["git"], simple.words[1:])
 
@@ -35,7 +35,7 @@ def looks(line: str) -> bool:
     return found is not None and found.looks and found.ends
 
 
-def used(line: str, *roles: Role) -> set[str]:
+def used(line: str, *roles: WordRole) -> set[str]:
     """The words of a line in these roles; a ^ behind one that may count from the top of the repository."""
     found = parsed(line)
     assert found is not None, line
@@ -339,82 +339,82 @@ def test_a_file_pattern_that_may_become_an_option_is_named() -> None:
 )
 def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -> None:
     if path:
-        assert path in used(line, Role.READ)
+        assert path in used(line, WordRole.READ)
     else:
-        assert parsed(line) is None or not used(line, Role.READ)
+        assert parsed(line) is None or not used(line, WordRole.READ)
 
 
 @pytest.mark.parametrize(
     ("line", "role", "paths"),
     [
-        ("diff", Role.CHANGED, {".^"}),
-        ("diff --stat", Role.CHANGED, set()),
-        ("diff -- src '*.py' 'a/*.c'", Role.CHANGED, {"src", ".", "a"}),
-        ("diff -- ':!src'", Role.CHANGED, {".^"}),
-        ("show", Role.CHANGED, {".^"}),
-        ("show HEAD:src/a.py", Role.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
-        ("stash show -- x", Role.CHANGED, {"x", ".^"}),
-        ("cat-file -p -- 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
-        ("cat-file -p -- HEAD:a", Role.CHANGED, {"HEAD:a", "a^"}),
-        ("status -sb", Role.CHANGED, set()),
-        ("status -v", Role.CHANGED, {".^"}),
-        ("show --stat HEAD:src/a.py", Role.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
-        ("show --stat 1234abcd", Role.CHANGED, {"1234abcd", ".^"}),
-        ("show --stat HEAD", Role.CHANGED, set()),
-        ("diff HEAD:src", Role.CHANGED, {"HEAD:src", ".^"}),
-        ("show :/fix", Role.CHANGED, {"fix^", ".^"}),
-        ("log --oneline", Role.CHANGED, set()),
-        ("log -p", Role.CHANGED, {".^"}),
-        ("log -p ./src", Role.CHANGED, {"./src"}),
-        ("log -p --encoding -- HEAD", Role.CHANGED, {"HEAD", ".^"}),
-        ("stash show", Role.CHANGED, {".^"}),
-        ("grep x", Role.TRACKED, {"."}),
-        ("grep x -- src", Role.TRACKED, {"src"}),
-        ("grep x src", Role.TRACKED, {"src", "."}),
-        ("grep x src/", Role.TRACKED, {"src/"}),
-        ("-C sub grep x", Role.TRACKED, {"sub"}),
-        ("grep --untracked x", Role.TREE, {"."}),
-        ("grep --no-index x a", Role.TREE, {"a"}),
-        ("grep --no-index /etc/*", Role.TREE, {"/etc/*"}),
-        ("grep --no-index /etc/*", Role.READ, {"/etc/*"}),
-        ("diff --no-index a b", Role.TREE, {"a", "b"}),
-        ("diff a b", Role.TREE, {"a", "b"}),
-        ("diff ../a ../b", Role.TREE, {"../a", "../b"}),
-        ("diff -- a b", Role.TREE, {"a", "b"}),
-        ("diff HEAD~2 b", Role.TREE, set()),
-        ("diff main..topic/x b", Role.TREE, set()),
-        ("log -- .env", Role.LIST, {".env"}),
-        ("ls-files .env", Role.LIST, {".env"}),
-        ("clone https://example.com/a.git there", Role.WRITE, {"there"}),
-        ("clone a there", Role.WRITE, {"there"}),
-        ("push ../elsewhere main", Role.WRITE, {"../elsewhere"}),
-        ("mv a b", Role.WRITE, {"a", "b"}),
-        ("checkout -- a", Role.WRITE, {"a"}),
-        ("archive -o x.tar HEAD", Role.WRITE, {"x.tar"}),
-        ("bundle create x HEAD", Role.WRITE, {"x"}),
-        ("worktree add ../x", Role.WRITE, {"../x"}),
-        ("clone -u 'touch x' a", Role.COMMAND, {"touch x"}),
-        ("push --receive-pack='touch x' a", Role.COMMAND, {"touch x"}),
-        ("rebase -x 'touch x' main", Role.COMMAND, {"touch x"}),
-        ("bisect run touch x", Role.COMMAND, {"touch", "x"}),
-        ("submodule foreach 'touch x'", Role.COMMAND, {"touch x"}),
-        ("difftool -x 'touch x'", Role.COMMAND, {"touch x"}),
+        ("diff", WordRole.CHANGED, {".^"}),
+        ("diff --stat", WordRole.CHANGED, set()),
+        ("diff -- src '*.py' 'a/*.c'", WordRole.CHANGED, {"src", ".", "a"}),
+        ("diff -- ':!src'", WordRole.CHANGED, {".^"}),
+        ("show", WordRole.CHANGED, {".^"}),
+        ("show HEAD:src/a.py", WordRole.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
+        ("stash show -- x", WordRole.CHANGED, {"x", ".^"}),
+        ("cat-file -p -- 1234abcd", WordRole.CHANGED, {"1234abcd", ".^"}),
+        ("cat-file -p -- HEAD:a", WordRole.CHANGED, {"HEAD:a", "a^"}),
+        ("status -sb", WordRole.CHANGED, set()),
+        ("status -v", WordRole.CHANGED, {".^"}),
+        ("show --stat HEAD:src/a.py", WordRole.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
+        ("show --stat 1234abcd", WordRole.CHANGED, {"1234abcd", ".^"}),
+        ("show --stat HEAD", WordRole.CHANGED, set()),
+        ("diff HEAD:src", WordRole.CHANGED, {"HEAD:src", ".^"}),
+        ("show :/fix", WordRole.CHANGED, {"fix^", ".^"}),
+        ("log --oneline", WordRole.CHANGED, set()),
+        ("log -p", WordRole.CHANGED, {".^"}),
+        ("log -p ./src", WordRole.CHANGED, {"./src"}),
+        ("log -p --encoding -- HEAD", WordRole.CHANGED, {"HEAD", ".^"}),
+        ("stash show", WordRole.CHANGED, {".^"}),
+        ("grep x", WordRole.TRACKED, {"."}),
+        ("grep x -- src", WordRole.TRACKED, {"src"}),
+        ("grep x src", WordRole.TRACKED, {"src", "."}),
+        ("grep x src/", WordRole.TRACKED, {"src/"}),
+        ("-C sub grep x", WordRole.TRACKED, {"sub"}),
+        ("grep --untracked x", WordRole.TREE, {"."}),
+        ("grep --no-index x a", WordRole.TREE, {"a"}),
+        ("grep --no-index /etc/*", WordRole.TREE, {"/etc/*"}),
+        ("grep --no-index /etc/*", WordRole.READ, {"/etc/*"}),
+        ("diff --no-index a b", WordRole.TREE, {"a", "b"}),
+        ("diff a b", WordRole.TREE, {"a", "b"}),
+        ("diff ../a ../b", WordRole.TREE, {"../a", "../b"}),
+        ("diff -- a b", WordRole.TREE, {"a", "b"}),
+        ("diff HEAD~2 b", WordRole.TREE, set()),
+        ("diff main..topic/x b", WordRole.TREE, set()),
+        ("log -- .env", WordRole.LIST, {".env"}),
+        ("ls-files .env", WordRole.LIST, {".env"}),
+        ("clone https://example.com/a.git there", WordRole.WRITE, {"there"}),
+        ("clone a there", WordRole.WRITE, {"there"}),
+        ("push ../elsewhere main", WordRole.WRITE, {"../elsewhere"}),
+        ("mv a b", WordRole.WRITE, {"a", "b"}),
+        ("checkout -- a", WordRole.WRITE, {"a"}),
+        ("archive -o x.tar HEAD", WordRole.WRITE, {"x.tar"}),
+        ("bundle create x HEAD", WordRole.WRITE, {"x"}),
+        ("worktree add ../x", WordRole.WRITE, {"../x"}),
+        ("clone -u 'touch x' a", WordRole.COMMAND, {"touch x"}),
+        ("push --receive-pack='touch x' a", WordRole.COMMAND, {"touch x"}),
+        ("rebase -x 'touch x' main", WordRole.COMMAND, {"touch x"}),
+        ("bisect run touch x", WordRole.COMMAND, {"touch", "x"}),
+        ("submodule foreach 'touch x'", WordRole.COMMAND, {"touch x"}),
+        ("difftool -x 'touch x'", WordRole.COMMAND, {"touch x"}),
     ],
 )
-def test_the_words_of_a_command_have_their_roles(line: str, role: Role, paths: set[str]) -> None:
+def test_the_words_of_a_command_have_their_roles(line: str, role: WordRole, paths: set[str]) -> None:
     assert used(line, role) == paths
 
 
 @pytest.mark.parametrize(
     ("line", "listing"),
     [
-        ("ls-files", Listing()),
-        ("ls-files -m -- '*.py' src", Listing(("*.py", "src"))),
-        ("-C sub ls-files", Listing(folder=Word("sub"))),
-        ("diff --name-only", Listing(top=True)),
-        ("grep -l x", Listing()),
-        ("grep -il x -- src", Listing(("src",))),
-        ("grep -l -e x -- src/", Listing(("src/",))),
+        ("ls-files", GitListing()),
+        ("ls-files -m -- '*.py' src", GitListing(("*.py", "src"))),
+        ("-C sub ls-files", GitListing(folder=Word("sub"))),
+        ("diff --name-only", GitListing(top=True)),
+        ("grep -l x", GitListing()),
+        ("grep -il x -- src", GitListing(("src",))),
+        ("grep -l -e x -- src/", GitListing(("src/",))),
         ("grep -l -e x src", None),
         ("ls-files -o", None),
         ("ls-files -s", None),
@@ -429,7 +429,7 @@ def test_the_words_of_a_command_have_their_roles(line: str, role: Role, paths: s
         ("log --name-only", None),
     ],
 )
-def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: Listing | None) -> None:
+def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: GitListing | None) -> None:
     found = parsed(line)
     assert (found and listing_of(found)) == listing
 
@@ -446,9 +446,9 @@ def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: Listing | N
     ],
 )
 def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path, line: str, *, looks: bool) -> None:
-    needs = needs_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
-    assert [need.looks for need in needs if need.kind is NeedKind.COMMAND and need.shown == line] == [looks]
-    assert not looks or any(need.kind is NeedKind.TREE and need.trees for need in needs), "its files are read"
+    needs = requirements_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
+    assert [need.looks for need in needs if need.kind is RequirementKind.COMMAND and need.shown == line] == [looks]
+    assert not looks or any(need.kind is RequirementKind.TREE and need.trees for need in needs), "its files are read"
 
 
 # ── git is the witness ──────────────────────────────────────────────────────────────────────────
@@ -586,17 +586,17 @@ def line_from(random: Random) -> str:
     return " ".join(line)
 
 
-def accounted(place: Place, found: Parsed, folder: str, path: Path) -> bool:
+def accounted(place: Place, found: ParsedCommand, folder: str, path: Path) -> bool:
     """One of the uses is about the content of this file."""
     for use in found.uses:
-        if use.role not in (Role.READ, Role.TREE, Role.FOLLOWED, Role.TRACKED, Role.CHANGED):
+        if use.role not in (WordRole.READ, WordRole.TREE, WordRole.FOLLOWED, WordRole.TRACKED, WordRole.CHANGED):
             continue
         bases = [place.repository / folder] + ([place.repository] if use.top else [])
         for base in bases:
             named = str(base / use.word.text)
             fitting = iglob(named) if use.word.kind is WordKind.GLOB else ()  # noqa: PTH207  as in a shell
             for real in map(os.path.realpath, [named, *fitting]):
-                if real == str(path) or (use.role is not Role.READ and path.is_relative_to(real)):
+                if real == str(path) or (use.role is not WordRole.READ and path.is_relative_to(real)):
                     return True
     return False
 

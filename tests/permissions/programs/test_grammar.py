@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.permissions.programs import Parsed, Program, Role, parse
-from harness.permissions.shell.words import Word, WordKind
+from harness.permissions.programs import ParsedCommand, Program, WordRole, parse
+from harness.permissions.shell.syntax import Word, WordKind
 
 _SHORT, _LONG = "abn:f:", ["all", "number=", "file="]
 _PROGRAM = Program(flags="ab --all", texts="n --number", reads="f --file")
@@ -32,7 +32,7 @@ def words(*texts: str | Word) -> tuple[Word, ...]:
     return tuple(Word(text) if isinstance(text, str) else text for text in texts)
 
 
-def roles(parsed: Parsed | None) -> list[tuple[Role, str]]:
+def roles(parsed: ParsedCommand | None) -> list[tuple[WordRole, str]]:
     assert parsed is not None
     return [(use.role, use.word.text) for use in parsed.uses]
 
@@ -79,11 +79,11 @@ def test_options_and_operands_are_those_of_the_program_getopt(texts: list[str]) 
 
 def test_every_file_that_an_option_names_is_read() -> None:
     for texts in (["-f", "x"], ["-fx"], ["-abfx"], ["--file=x"], ["--file", "x"]):
-        assert roles(parse(_PROGRAM, words(*texts))) == [(Role.READ, "x")]
+        assert roles(parse(_PROGRAM, words(*texts))) == [(WordRole.READ, "x")]
 
 
 def test_the_value_of_an_option_behind_an_operand_may_be_an_operand_too() -> None:
-    assert roles(parse(_PROGRAM, words("a", "-n", "5"))) == [(Role.READ, "5"), (Role.READ, "a")]
+    assert roles(parse(_PROGRAM, words("a", "-n", "5"))) == [(WordRole.READ, "5"), (WordRole.READ, "a")]
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,16 @@ def test_a_single_dash_and_a_name_is_a_word_of_its_own() -> None:
 
 
 def test_a_pattern_that_may_be_several_words_shifts_the_roles_behind_it() -> None:
-    grep = Program(operands=(Role.TEXT, Role.READ))
-    assert roles(parse(grep, (glob("a*"), Word("b")))) == [(Role.TEXT, "a*"), (Role.READ, "a*"), (Role.READ, "b")]
-    uniq = Program(operands=(Role.READ, Role.WRITE))
-    assert (Role.WRITE, "a*") in roles(parse(uniq, (glob("a*"),)))
-    copy = Program(operands=(Role.READ,), last=Role.WRITE)
-    assert (Role.WRITE, "a*") in roles(parse(copy, (Word("x"), glob("a*"))))
+    grep = Program(operands=(WordRole.TEXT, WordRole.READ))
+    assert roles(parse(grep, (glob("a*"), Word("b")))) == [
+        (WordRole.TEXT, "a*"),
+        (WordRole.READ, "a*"),
+        (WordRole.READ, "b"),
+    ]
+    uniq = Program(operands=(WordRole.READ, WordRole.WRITE))
+    assert (WordRole.WRITE, "a*") in roles(parse(uniq, (glob("a*"),)))
+    copy = Program(operands=(WordRole.READ,), last=WordRole.WRITE)
+    assert (WordRole.WRITE, "a*") in roles(parse(copy, (Word("x"), glob("a*"))))
     assert parse(Program(most=2), (glob("a*"),)) is None
 
 
@@ -143,14 +147,14 @@ def test_a_pattern_in_front_of_which_nothing_stands_may_turn_into_an_option() ->
 
 
 def test_mere_text_may_hold_what_only_the_shell_knows_where_no_option_matters() -> None:
-    echo = Program(flags="n", operands=(Role.TEXT,), free=True)
+    echo = Program(flags="n", operands=(WordRole.TEXT,), free=True)
     assert parse(echo, (unknown("$x"),)) is not None
-    assert parse(Program(texts="s", operands=(Role.TEXT,), free=True), (unknown("$x"),)) is not None
+    assert parse(Program(texts="s", operands=(WordRole.TEXT,), free=True), (unknown("$x"),)) is not None
     for program in (
-        Program(writes="o", operands=(Role.TEXT,), free=True),
-        Program(reads="f", operands=(Role.TEXT,), free=True),
-        Program(acts="r", operands=(Role.TEXT,), free=True),
-        Program(texts="s", operands=(Role.TEXT,), free=True, check=lambda parsed: bool(parsed.options)),
+        Program(writes="o", operands=(WordRole.TEXT,), free=True),
+        Program(reads="f", operands=(WordRole.TEXT,), free=True),
+        Program(acts="r", operands=(WordRole.TEXT,), free=True),
+        Program(texts="s", operands=(WordRole.TEXT,), free=True, check=lambda parsed: bool(parsed.options)),
     ):
         assert parse(program, (unknown("$x"),)) is None
         assert parse(program, (Word("a"), unknown("$x"))) is not None
@@ -165,15 +169,15 @@ def test_an_option_that_acts_is_known_in_a_cluster() -> None:
 
 
 def test_folders_are_searched_only_where_an_option_says_so() -> None:
-    grep = Program(operands=(Role.TEXT, Role.READ), unless="e", texts="e", tree="r", follow="R", default=True)
-    assert roles(parse(grep, words("x"))) == [(Role.TEXT, "x")]
-    assert roles(parse(grep, words("-r", "x"))) == [(Role.TEXT, "x"), (Role.TREE, ".")]
-    assert roles(parse(grep, words("-R", "-e", "x"))) == [(Role.FOLLOWED, ".")]
-    assert roles(parse(grep, words("-re", "x", "a"))) == [(Role.TREE, "a")]
+    grep = Program(operands=(WordRole.TEXT, WordRole.READ), unless="e", texts="e", tree="r", follow="R", default=True)
+    assert roles(parse(grep, words("x"))) == [(WordRole.TEXT, "x")]
+    assert roles(parse(grep, words("-r", "x"))) == [(WordRole.TEXT, "x"), (WordRole.TREE, ".")]
+    assert roles(parse(grep, words("-R", "-e", "x"))) == [(WordRole.FOLLOWED, ".")]
+    assert roles(parse(grep, words("-re", "x", "a"))) == [(WordRole.TREE, "a")]
 
 
 def test_a_subcommand_has_the_options_before_it() -> None:
-    inner = Program(flags="v", operands=(Role.READ,))
+    inner = Program(flags="v", operands=(WordRole.READ,))
     program = Program(flags="q", writes="o", operands=(), subcommands={"show": inner})
     parsed = parse(program, words("-q", "show", "-v", "a"))
     assert parsed is not None

@@ -7,10 +7,10 @@ from shlex import quote
 
 import pytest
 
-from harness.permissions.programs import Role
+from harness.permissions.programs import WordRole
 from harness.permissions.programs.find import FindSearch, search_of
 from harness.permissions.shell.parser import read_line
-from harness.permissions.shell.words import Word
+from harness.permissions.shell.syntax import Word
 from tests.permissions.programs.canary import LINES, SEED, Canary, installed, parsed_line
 
 _LOOKING = [
@@ -867,4 +867,4 @@ def test_a_script_that_is_not_understood_is_a_command() -> None:
     for line in ("sed 'w x' a", "awk 'BEGIN{system(\"id\")}'", "jq -n env"):
         parsed = parsed_line(line)
         assert parsed is not None
-        assert any(use.role is Role.COMMAND for use in parsed.uses)
+        assert any(use.role is WordRole.COMMAND for use in parsed.uses)

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from harness.permissions.programs import Role, text
+from harness.permissions.programs import WordRole, text
 from tests.permissions.programs.canary import LINES, SEED, Canary, installed, parsed_line, random_words
 
 _LOOKING = [
@@ -225,4 +225,4 @@ def test_the_canary_notices_what_it_is_for(tmp_path: Path) -> None:
 def test_every_role_of_a_looker_is_one_that_looks() -> None:
     for name, program in text.PROGRAMS.items():
         if program.looks and name not in ("uniq", "xxd"):
-            assert not set(program.operands) & {Role.WRITE, Role.EXECUTE, Role.COMMAND}, name
+            assert not set(program.operands) & {WordRole.WRITE, WordRole.EXECUTE, WordRole.COMMAND}, name

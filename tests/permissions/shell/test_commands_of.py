@@ -3,7 +3,7 @@
 import pytest
 
 from harness.permissions import commands_of
-from harness.permissions.shell.words import Unreadable
+from harness.permissions.shell.syntax import Unreadable
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.shell_fuzz import Case, executed, prepared
-from harness.permissions.shell.runs import runs_of
+from harness.permissions.shell.resolution import resolved_commands
 
 pytestmark = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("dash")), reason="needs bash and dash")
 
@@ -25,8 +25,8 @@ def test_a_few_random_lines_run_what_was_foreseen() -> None:
 )
 def test_a_program_that_was_not_foreseen_is_wrong(line: str, foreseen: str, tmp_path: Path) -> None:
     prepared(tmp_path)
-    right = Case(line, "bash", str(tmp_path / "dash"), runs_of(line))
-    wrong = Case(line, "bash", str(tmp_path / "dash"), runs_of(foreseen))
+    right = Case(line, "bash", str(tmp_path / "dash"), resolved_commands(line))
+    wrong = Case(line, "bash", str(tmp_path / "dash"), resolved_commands(foreseen))
     noted, found = executed([right, wrong], tmp_path)
     assert noted >= 2
     assert len(found) == 1

@@ -2,13 +2,20 @@
 
 from typing import Any
 
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.decisions import WorkCounts
+from harness.policies.admission.limits import AdmissionLimits
+
+
+def balanced(counts: WorkCounts) -> bool:
+    """Everything that was accepted is running, queued, done, replaced or deferred."""
+    ends = counts.done + counts.running + counts.queued + counts.replaced + counts.dropped
+    return counts.accepted == ends
 
 
 class Oracle:
     """Slots, queue, pauses and watch list on a clock that is told what time it is."""
 
-    def __init__(self, limits: GateLimits) -> None:
+    def __init__(self, limits: AdmissionLimits) -> None:
         self.limits, self.now, self.scans, self.closed = limits, 0.0, 0, False
         self.works: list[dict[str, Any]] = []
         """Each with its key, number, place in the queue, and fate: running, waiting, done, replaced or dropped."""
@@ -94,7 +101,7 @@ class Oracle:
         for work in [one for one in self.line() if one["key"] == key]:
             self.drop(work, again=False)
 
-    def set(self, limits: GateLimits) -> None:
+    def set(self, limits: AdmissionLimits) -> None:
         self.limits = limits
         self.fill()
         while len(self.line()) > limits.max_queue_size:

@@ -1,10 +1,10 @@
-"""The breaker of a conversation: the one breaker there is, with seconds for its distances (D7, Q5)."""
+"""The breaker of a conversation: the one breaker there is, with seconds for its distances."""
 
-from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Ending, Event
-from harness.policies.admission.conversations import Conversations
-from harness.policies.admission.limits import GateLimits
+from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WorkEnd
+from harness.policies.admission.conversations import ConversationBreakers
+from harness.policies.admission.limits import AdmissionLimits
 
-OK, FAILED, CANCELLED = Ending.SUCCEEDED, Ending.FAILED, Ending.CANCELLED
+OK, FAILED, CANCELLED = WorkEnd.SUCCEEDED, WorkEnd.FAILED, WorkEnd.CANCELLED
 TALK = "a talk"
 
 
@@ -13,11 +13,11 @@ class Told:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
-        self.all = Conversations(GateLimits().breaker, 60.0, self.events.append)
+        self.all = ConversationBreakers(AdmissionLimits().breaker, 60.0, self.events.append)
         self.all.add(TALK, 0.0)
         self.all.add("another", 0.0)
 
-    def ends(self, *endings: Ending, now: float = 0.0) -> "Told":
+    def ends(self, *endings: WorkEnd, now: float = 0.0) -> "Told":
         for ending in endings:
             self.all.started(TALK, now)
             self.all.ended(TALK, ending, now)
@@ -26,13 +26,13 @@ class Told:
 
 def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
     told = Told().ends(*[FAILED] * 4)
-    assert not told.all.rests(TALK, 0.0)
+    assert not told.all.is_paused(TALK, 0.0)
     told.ends(FAILED, now=100.0)
-    assert told.all.rests_until(TALK) == 160.0
-    assert told.all.rests(TALK, 159.9)
-    assert not told.all.rests(TALK, 160.0)
-    assert not told.all.rests("another", 100.0)
-    assert told.all.resting == (TALK,)
+    assert told.all.paused_until(TALK) == 160.0
+    assert told.all.is_paused(TALK, 159.9)
+    assert not told.all.is_paused(TALK, 160.0)
+    assert not told.all.is_paused("another", 100.0)
+    assert told.all.paused == (TALK,)
     assert told.events[-1] == ConversationBreakerChanged(
         TALK, BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 160.0
     )
@@ -40,14 +40,14 @@ def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
 
 def test_a_success_breaks_the_row_and_leaves_nothing_behind() -> None:
     told = Told().ends(*[FAILED] * 4, OK)
-    assert told.all.troubled == 0
-    assert not told.ends(*[FAILED] * 4).all.rests(TALK, 0.0)
+    assert told.all.with_failures == 0
+    assert not told.ends(*[FAILED] * 4).all.is_paused(TALK, 0.0)
 
 
 def test_the_pauses_double_up_to_five_minutes() -> None:
     told, now, pauses = Told().ends(*[FAILED] * 5), 0.0, []
     for _ in range(5):
-        until = told.all.rests_until(TALK)
+        until = told.all.paused_until(TALK)
         assert until is not None
         pauses.append(until - now)
         now = until
@@ -57,27 +57,27 @@ def test_the_pauses_double_up_to_five_minutes() -> None:
 
 def test_an_attempt_that_succeeds_makes_it_as_good_as_new() -> None:
     told = Told().ends(*[FAILED] * 5).ends(OK, now=60.0)
-    assert told.all.troubled == 0
-    assert not told.ends(*[FAILED] * 4, now=61.0).all.rests(TALK, 61.0)  # the first failure does not pause it again
+    assert told.all.with_failures == 0
+    assert not told.ends(*[FAILED] * 4, now=61.0).all.is_paused(TALK, 61.0)  # the first failure does not pause it again
 
 
 def test_an_attempt_that_was_cancelled_said_nothing_and_the_next_work_is_one() -> None:
     told = Told().ends(*[FAILED] * 5).ends(CANCELLED, now=60.0)
-    assert not told.all.rests(TALK, 60.0)
-    assert told.all.resting == (TALK,)  # open again, and not half-open for ever
+    assert not told.all.is_paused(TALK, 60.0)
+    assert told.all.paused == (TALK,)  # open again, and not half-open for ever
     told.ends(FAILED, now=61.0)
-    assert told.all.rests_until(TALK) == 181.0
+    assert told.all.paused_until(TALK) == 181.0
 
 
 def test_work_that_was_cancelled_does_not_break_the_row() -> None:
-    assert Told().ends(*[FAILED] * 4, CANCELLED, FAILED).all.rests(TALK, 0.0)
+    assert Told().ends(*[FAILED] * 4, CANCELLED, FAILED).all.is_paused(TALK, 0.0)
 
 
 def test_of_a_conversation_that_is_over_nothing_is_noted() -> None:
     told = Told().ends(*[FAILED] * 4)
     told.all.remove(TALK)
     told.all.ended(TALK, FAILED, 0.0)
-    assert (told.all.troubled, TALK in told.all) == (0, False)
+    assert (told.all.with_failures, TALK in told.all) == (0, False)
 
 
 def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:

@@ -7,7 +7,7 @@ from math import ceil, log2
 
 import pytest
 
-from harness.policies.admission.fan_out import Agreement, Mode, Ruling
+from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision, Mode
 
 MODES: tuple[Mode, ...] = ("ask", "allow", "refuse")
 WANTED = (1, 2, 3, 5)
@@ -25,13 +25,15 @@ class Ledger:
     def __post_init__(self) -> None:
         self.may = set(range(1, self.free + 1))
 
-    def ruling(self, mode: Mode, numbers: set[int]) -> Ruling:
+    def ruling(self, mode: Mode, numbers: set[int]) -> FanOutDecision:
         """What becomes of the subagents with these numbers."""
         if mode == "allow" or numbers <= self.may:
-            return Ruling.START
+            return FanOutDecision.START
         if mode == "refuse":
-            return Ruling.REFUSED
-        return Ruling.REFUSED_BEFORE if any(max(numbers) >= one for one in self.declined) else Ruling.ASK
+            return FanOutDecision.REFUSED
+        return (
+            FanOutDecision.REFUSED_BEFORE if any(max(numbers) >= one for one in self.declined) else FanOutDecision.ASK
+        )
 
     def answer(self, numbers: set[int], *, yes: bool) -> None:
         """Note an answer of the user."""
@@ -62,9 +64,9 @@ def sessions() -> Iterator[tuple[Mode, int, tuple[Reply, ...]]]:
 
 
 def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> None:
-    rulings = set[Ruling]()
+    rulings = set[FanOutDecision]()
     for mode, free, replies in sessions():
-        agreement, ledger, started = Agreement(free), Ledger(free), 0
+        agreement, ledger, started = FanOutConsent(free), Ledger(free), 0
         for reply in replies:
             if reply.after_a_prompt:
                 agreement = agreement.at_a_prompt()
@@ -76,46 +78,46 @@ def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> No
             ruling = agreement.ruling(mode, started, wanted)
             assert ruling is ledger.ruling(mode, numbers), (mode, free, replies)
             rulings.add(ruling)
-            if ruling is Ruling.ASK:
+            if ruling is FanOutDecision.ASK:
                 agreement = (
                     agreement.after_yes(started, wanted, MOST) if reply.yes else agreement.after_no(started, wanted)
                 )
                 ledger.answer(numbers, yes=reply.yes)
-            started += wanted * (ruling is Ruling.START or (ruling is Ruling.ASK and reply.yes))
+            started += wanted * (ruling is FanOutDecision.START or (ruling is FanOutDecision.ASK and reply.yes))
             assert mode == "allow" or started <= agreement.agreed  # nobody starts that is not agreed on
-    assert rulings == set(Ruling)
+    assert rulings == set(FanOutDecision)
 
 
 @pytest.mark.parametrize("free", [1, 2, 10])
 @pytest.mark.parametrize("most", [10, 100, 1_000])
 @pytest.mark.parametrize("wanted", [1, 3, 40])
 def test_a_session_that_starts_all_it_may_asks_few_questions(free: int, most: int, wanted: int) -> None:
-    agreement, started, questions = Agreement(free), 0, 0
+    agreement, started, questions = FanOutConsent(free), 0, 0
     while started < most:
         now = min(wanted, most - started)
-        if agreement.ruling("ask", started, now) is Ruling.ASK:
+        if agreement.ruling("ask", started, now) is FanOutDecision.ASK:
             questions += 1
             agreement = agreement.after_yes(started, now, most)
-        assert agreement.ruling("ask", started, now) is Ruling.START
+        assert agreement.ruling("ask", started, now) is FanOutDecision.START
         started += now
     assert questions <= ceil(log2(most / free)) + 1
 
 
 def test_a_yes_to_forty_holds_for_forty_and_the_next_one_for_eighty() -> None:
-    agreement = Agreement(10)
-    assert agreement.ruling("ask", 0, 10) is Ruling.START
-    assert agreement.ruling("ask", 0, 40) is Ruling.ASK
+    agreement = FanOutConsent(10)
+    assert agreement.ruling("ask", 0, 10) is FanOutDecision.START
+    assert agreement.ruling("ask", 0, 40) is FanOutDecision.ASK
     agreement = agreement.after_yes(0, 40, 100)
-    assert agreement == Agreement(40)
-    assert agreement.ruling("ask", 40, 1) is Ruling.ASK
-    assert agreement.after_yes(40, 1, 100) == Agreement(80)
-    assert agreement.after_yes(40, 1, 60) == Agreement(60)
+    assert agreement == FanOutConsent(40)
+    assert agreement.ruling("ask", 40, 1) is FanOutDecision.ASK
+    assert agreement.after_yes(40, 1, 100) == FanOutConsent(80)
+    assert agreement.after_yes(40, 1, 60) == FanOutConsent(60)
 
 
 def test_a_no_holds_for_as_many_until_the_next_prompt_and_not_for_fewer() -> None:
-    agreement = Agreement(10).after_no(0, 40)
-    assert agreement.ruling("ask", 0, 40) is Ruling.REFUSED_BEFORE
-    assert agreement.ruling("ask", 5, 36) is Ruling.REFUSED_BEFORE
-    assert agreement.ruling("ask", 0, 20) is Ruling.ASK
-    assert agreement.ruling("ask", 0, 10) is Ruling.START
-    assert agreement.at_a_prompt().ruling("ask", 0, 40) is Ruling.ASK
+    agreement = FanOutConsent(10).after_no(0, 40)
+    assert agreement.ruling("ask", 0, 40) is FanOutDecision.REFUSED_BEFORE
+    assert agreement.ruling("ask", 5, 36) is FanOutDecision.REFUSED_BEFORE
+    assert agreement.ruling("ask", 0, 20) is FanOutDecision.ASK
+    assert agreement.ruling("ask", 0, 10) is FanOutDecision.START
+    assert agreement.at_a_prompt().ruling("ask", 0, 40) is FanOutDecision.ASK

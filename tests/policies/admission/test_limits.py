@@ -4,17 +4,17 @@ from typing import Any
 
 import pytest
 
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.limits import AdmissionLimits
 
 
 def test_the_numbers_are_those_of_the_plan() -> None:
-    limits = GateLimits()
+    limits = AdmissionLimits()
     assert (limits.max_concurrent, limits.max_queue_size, limits.watch_cap) == (5, 20, 50)
     assert (limits.breaker.threshold, limits.breaker.pauses) == (5, (60.0, 120.0, 240.0, 300.0))
 
 
 def test_none_is_a_number() -> None:
-    limits = GateLimits(max_concurrent=0, max_queue_size=0, watch_cap=0)
+    limits = AdmissionLimits(max_concurrent=0, max_queue_size=0, watch_cap=0)
     assert (limits.max_concurrent, limits.max_queue_size, limits.watch_cap, limits.reserved) == (0, 0, 0, 0)
 
 
@@ -39,9 +39,9 @@ def test_none_is_a_number() -> None:
 )
 def test_a_number_that_cannot_be_is_named(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=name):
-        GateLimits(**{name: value})
+        AdmissionLimits(**{name: value})
 
 
 def test_a_pause_that_does_not_grow_is_one_pause() -> None:
-    assert GateLimits(pause_s=10.0, longest_pause_s=10.0).breaker.pauses == (10.0,)
-    assert GateLimits(pause_s=10.0, longest_pause_s=35.0).breaker.pauses == (10.0, 20.0, 35.0)
+    assert AdmissionLimits(pause_s=10.0, longest_pause_s=10.0).breaker.pauses == (10.0,)
+    assert AdmissionLimits(pause_s=10.0, longest_pause_s=35.0).breaker.pauses == (10.0, 20.0, 35.0)

@@ -1,4 +1,4 @@
-"""The gate beside the oracle, after everything that can happen in any order (D1-D4, D7-D10)."""
+"""The gate beside the oracle, after everything that can happen in any order."""
 
 from collections import Counter
 from typing import Any
@@ -8,30 +8,30 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from harness.events import (
+    AdmissionLimitsSet,
     BreakerState,
     ConversationBreakerChanged,
     DropReason,
-    Ending,
     Event,
-    GateLimitsSet,
     RemovalReason,
     WorkAdmitted,
     WorkDropped,
+    WorkEnd,
     WorkQueued,
-    WorkRefused,
+    WorkRejected,
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.decisions import Drop, Start, Ticket, Wait
-from harness.policies.admission.gate import Gate, Sizes
-from harness.policies.admission.limits import GateLimits
-from tests.policies.admission.oracle import Oracle
+from harness.policies.admission.controller import AdmissionController, AdmissionSizes
+from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit
+from harness.policies.admission.limits import AdmissionLimits
+from tests.policies.admission.oracle import Oracle, balanced
 from tests.whole import WHOLE
 
 KEYS = [f"talk-{number}" for number in range(7)]
 keys = st.sampled_from(KEYS)
 numbers = st.builds(
-    GateLimits,
+    AdmissionLimits,
     max_concurrent=st.integers(0, 3),
     max_queue_size=st.integers(0, 4),
     watch_cap=st.integers(0, 6),
@@ -52,8 +52,8 @@ class GateBesideOracle(RuleBasedStateMachine):
         self.told_rests: dict[str, float | None] = {}
 
     @initialize(limits=numbers)
-    def begins(self, limits: GateLimits) -> None:
-        self.gate: Gate[int] = Gate(limits)
+    def begins(self, limits: AdmissionLimits) -> None:
+        self.gate: AdmissionController[int] = AdmissionController(limits)
         self.oracle = Oracle(limits)
         self.lowered = False
         self.payloads = 0
@@ -79,8 +79,8 @@ class GateBesideOracle(RuleBasedStateMachine):
             self._asks(key)
 
     @precondition(lambda self: self.gate.running)
-    @rule(at=st.integers(0, 9), ending=st.sampled_from([*Ending, Ending.FAILED]))
-    def finishes(self, at: int, ending: Ending) -> None:
+    @rule(at=st.integers(0, 9), ending=st.sampled_from([*WorkEnd, WorkEnd.FAILED]))
+    def finishes(self, at: int, ending: WorkEnd) -> None:
         ticket = self.gate.running[at % len(self.gate.running)]
         starts = self.gate.release(ticket, ending, self.now)
         self._started(starts, lambda: self.oracle.finish(ticket.number, ending.value))
@@ -91,7 +91,7 @@ class GateBesideOracle(RuleBasedStateMachine):
         for _ in range(times):
             self._asks(key)
             for ticket in [one for one in self.gate.running if one.key == key]:
-                starts = self.gate.release(ticket, Ending.FAILED, self.now)
+                starts = self.gate.release(ticket, WorkEnd.FAILED, self.now)
                 self._started(starts, lambda number=ticket.number: self.oracle.finish(number, "failed"))
 
     @rule(key=keys)
@@ -128,7 +128,7 @@ class GateBesideOracle(RuleBasedStateMachine):
         assert list(self.gate.scan()) == self.oracle.scan()
 
     @rule(limits=numbers)
-    def hot_change(self, limits: GateLimits) -> None:
+    def hot_change(self, limits: AdmissionLimits) -> None:
         self.lowered = len(self.gate.running) > limits.max_concurrent
         starts = self.gate.configure(limits, self.now)
         self._started(starts, lambda: self.oracle.set(limits))
@@ -173,8 +173,8 @@ class GateBesideOracle(RuleBasedStateMachine):
 
     @invariant()
     def nothing_vanishes(self) -> None:
-        assert self.gate.counts.balanced
-        for event in self.gate.news():
+        assert balanced(self.gate.counts)
+        for event in self.gate.drain_events():
             self._told(event)
         counts, fates = self.gate.counts, Counter(self.fates.values())
         assert counts.accepted == len(self.oracle.works) == sum(fates.values())
@@ -187,23 +187,23 @@ class GateBesideOracle(RuleBasedStateMachine):
     @invariant()
     def nothing_is_kept_of_what_is_not_known(self) -> None:
         known = set(self.oracle.talks)
-        assert {*self.gate.queued, *self.gate.dirty, *self.gate.resting} <= known
+        assert {*self.gate.queued, *self.gate.dirty, *self.gate.paused} <= known
         sizes = self.gate.sizes()
         assert (sizes.conversations, sizes.watched) == (len(known), len(known))
-        assert sizes.troubled == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
+        assert sizes.with_failures == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
         due = self.gate.next_due(self.now)
         assert (due is None) == (not known)
 
     def teardown(self) -> None:
-        """Whatever happened: once all have ended and all work is over, nothing is left (D10)."""
+        """Whatever happened: once all have ended and all work is over, nothing is left."""
         if not hasattr(self, "gate"):
             return
         for key in KEYS:
             self.gate.end(key)
         for ticket in self.gate.running:
-            assert self.gate.release(ticket, Ending.FAILED, self.now) == ()
-        assert self.gate.sizes() == Sizes(0, 0, 0, 0, 0, 0)
-        assert self.gate.counts.balanced
+            assert self.gate.release(ticket, WorkEnd.FAILED, self.now) == ()
+        assert self.gate.sizes() == AdmissionSizes(0, 0, 0, 0, 0, 0)
+        assert balanced(self.gate.counts)
 
     # ── both ────────────────────────────────────────────────────────────────────────────────────
 
@@ -214,21 +214,21 @@ class GateBesideOracle(RuleBasedStateMachine):
         fate = self.oracle.ask(key)
         self.newest[key] = self.payloads
         match answer:
-            case Start(Ticket(asked, _), work):
+            case Admit(Permit(asked, _), work):
                 assert (fate, asked, work) == ("running", key, self.payloads)
-            case Wait(_, None):
+            case Enqueue(_, None):
                 assert fate == "waiting"
                 assert self.gate.queued == (*before[full:], key)
-            case Wait():
-                assert (fate, self.gate.queued) == ("waiting", before)  # de-dup comes before dropping (D2)
-            case Drop(_, reason):
+            case Enqueue():
+                assert (fate, self.gate.queued) == ("waiting", before)  # de-dup comes before dropping
+            case Defer(_, reason):
                 assert fate == "dropped"
                 assert (reason is DropReason.PAUSED) == self.oracle.rests(key)
             case _:
                 assert fate == "refused"
                 self.refused += 1
 
-    def _started(self, starts: tuple[Start[int], ...], happens: Any) -> None:
+    def _started(self, starts: tuple[Admit[int], ...], happens: Any) -> None:
         before = {work["number"] for work in self.oracle.of("running")}
         happens()
         expected = {work["number"] for work in self.oracle.of("running")} - before
@@ -238,7 +238,7 @@ class GateBesideOracle(RuleBasedStateMachine):
             if work["number"] in expected
         ]
         for start in starts:
-            assert start.work == self.newest[start.ticket.key]  # the newest payload wins (D2)
+            assert start.work == self.newest[start.ticket.key]  # the newest payload wins
 
     def _told(self, event: Event) -> None:
         match event:
@@ -257,13 +257,13 @@ class GateBesideOracle(RuleBasedStateMachine):
             case WorkReleased():
                 assert self.fates[event.number] == "running"
                 self.fates[event.number] = "done"
-            case WorkRefused():
+            case WorkRejected():
                 self.refused -= 1
                 assert self.refused >= 0
             case ConversationBreakerChanged():
                 assert (event.until is not None) == (event.after is BreakerState.OPEN)
                 self.told_rests[event.key] = event.until
-            case GateLimitsSet():
+            case AdmissionLimitsSet():
                 assert event.max_concurrent == self.gate.limits.max_concurrent
             case _:
                 if (key := getattr(event, "key", None)) is not None:

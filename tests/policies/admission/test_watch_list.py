@@ -1,4 +1,4 @@
-"""Which conversations are looked at in a scan (D8), with the unfairness that was measured on seed 003."""
+"""Which conversations are looked at in a scan, also beside many busy ones."""
 
 from collections import Counter
 
@@ -7,17 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import Event, WatchListFull
-from harness.policies.admission.limits import GateLimits
+from harness.policies.admission.limits import AdmissionLimits
 from harness.policies.admission.watch_list import WatchList
 from tests.whole import WHOLE
 
 
-def watching(limits: GateLimits, told: list[Event] | None = None) -> WatchList:
+def watching(limits: AdmissionLimits, told: list[Event] | None = None) -> WatchList:
     return WatchList(limits.watch_cap, limits.reserved, (told if told is not None else []).append)
 
 
 def test_ten_quiet_ones_beside_fifty_busy_ones_are_all_looked_at_half_the_time() -> None:
-    watch_list = watching(GateLimits())
+    watch_list = watching(AdmissionLimits())
     for number in range(60):
         watch_list.add(f"busy {number}" if number < 50 else f"quiet {number}", 0.0)
     seen: Counter[str] = Counter()
@@ -31,7 +31,7 @@ def test_ten_quiet_ones_beside_fifty_busy_ones_are_all_looked_at_half_the_time()
 
 
 def test_the_newest_activity_comes_first() -> None:
-    watch_list = watching(GateLimits())
+    watch_list = watching(AdmissionLimits())
     for at, key in enumerate("abcd"):
         watch_list.add(key, at)
     watch_list.active("b", 9.0)
@@ -40,21 +40,21 @@ def test_the_newest_activity_comes_first() -> None:
 
 
 def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
-    watch_list = watching(GateLimits(watch_cap=1, reserved_percent=1))
+    watch_list = watching(AdmissionLimits(watch_cap=1, reserved_percent=1))
     for key in "abc":
         watch_list.add(key, 0.0)
     assert [watch_list.scan() for _ in range(4)] == [("a",), ("b",), ("c",), ("a",)]
 
 
 def test_no_places_means_that_none_is_looked_at() -> None:
-    watch_list = watching(GateLimits(watch_cap=0))
+    watch_list = watching(AdmissionLimits(watch_cap=0))
     watch_list.add("a", 0.0)
     assert watch_list.scan() == ()
 
 
 def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
     told: list[Event] = []
-    watch_list = watching(GateLimits(watch_cap=2), told)
+    watch_list = watching(AdmissionLimits(watch_cap=2), told)
     for key in "abc":
         watch_list.add(key, 0.0)
     watch_list.scan()
@@ -68,7 +68,7 @@ def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
 
 
 def test_activity_of_one_that_was_removed_does_not_bring_it_back() -> None:
-    watch_list = watching(GateLimits())
+    watch_list = watching(AdmissionLimits())
     watch_list.add("a", 0.0)
     watch_list.remove("a")
     watch_list.active("a", 1.0)
@@ -77,7 +77,7 @@ def test_activity_of_one_that_was_removed_does_not_bring_it_back() -> None:
 
 @pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])
 def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: int) -> None:
-    assert GateLimits(watch_cap=cap).reserved == reserved
+    assert AdmissionLimits(watch_cap=cap).reserved == reserved
 
 
 @settings(max_examples=1_000 if WHOLE else 60, deadline=None)
@@ -89,7 +89,7 @@ def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: 
     ),
 )
 def test_nobody_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
-    limits = GateLimits(watch_cap=cap, reserved_percent=percent)
+    limits = AdmissionLimits(watch_cap=cap, reserved_percent=percent)
     watch_list = watching(limits)
     waits: dict[str, int] = {}
     bound: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A naive second reading of the breakers' rules (resilience A1-A29), to compare the board with.
+"""A naive second reading of the breakers' rules, to compare the board with.
 
 It keeps nothing but the list of what happened, and for every question goes through all of it from the beginning, in
 plain dictionaries. It shares no code with the board. Slow, and meant to be read beside the rules.

@@ -6,15 +6,15 @@ from harness.events import (
     BreakerState,
     CascadePhase,
     Deferred,
-    Done,
     Failure,
     FailureCategory,
     HealthRow,
     ItemStatus,
     LoggedFailure,
     PlanItem,
+    ToolTally,
 )
-from harness.policies.breakers.cascade import Group
+from harness.policies.breakers.cascade import CascadeGroup
 from harness.policies.breakers.pause_report import pause_report
 
 TOOLS = ("bash", "grep", "read_file", "mcp__a_server_with_a_long_name__and_a_tool_with_a_long_name", "fetch")
@@ -27,7 +27,7 @@ moments = st.none() | st.floats(0, 4e9)
 items = st.builds(PlanItem, words, st.sampled_from(ItemStatus), st.lists(tools, max_size=3).map(tuple))
 plans = st.lists(items, max_size=6, unique_by=lambda item: item.text)
 deferrals = st.lists(st.builds(Deferred, items, words, words), max_size=3, unique_by=lambda entry: entry.item.text)
-calls = st.lists(st.builds(Done, tools, counts, counts), max_size=4, unique_by=lambda call: call.tool)
+calls = st.lists(st.builds(ToolTally, tools, counts, counts), max_size=4, unique_by=lambda call: call.tool)
 rows = st.builds(
     HealthRow,
     tools,
@@ -45,7 +45,7 @@ failures = st.builds(Failure, st.sampled_from(FailureCategory), words, st.sample
 logs = st.lists(st.builds(LoggedFailure, counts, tools, failures), max_size=30)
 groups = st.lists(
     st.builds(
-        Group,
+        CascadeGroup,
         st.just("transport: refused"),
         st.frozensets(tools, min_size=1),
         counts,

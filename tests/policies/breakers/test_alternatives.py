@@ -1,18 +1,18 @@
-"""The map of what can take whose place, and the ways round a tool (A19, A20)."""
+"""The map of what can take whose place, and the ways round a tool."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import Rank, Route, Severity
+from harness.events import Alternative, Rank, Severity
 from harness.policies.breakers.alternatives import routes
-from harness.policies.breakers.capabilities import UNSURE, Alternative, Capability, CapabilityMap
+from harness.policies.breakers.capabilities import UNSURE, Capability, CapabilityMap, DeclaredAlternative
 
 NAMES = ["a", "b", "c", "d", "e"]
 LOW, HIGH = Severity.LOW, Severity.HIGH
 
 
-def capability(tool: str, *alternatives: Alternative, depends_on: tuple[str, ...] = ()) -> Capability:
+def capability(tool: str, *alternatives: DeclaredAlternative, depends_on: tuple[str, ...] = ()) -> Capability:
     """An entry with these."""
     return Capability(tool, f"what {tool} does", f"do {tool} by hand", alternatives, depends_on)
 
@@ -24,7 +24,7 @@ def maps(draw: st.DrawFn) -> CapabilityMap:
     for tool in NAMES:
         others = draw(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(Severity)), max_size=4, unique=True))
         entries.append(
-            capability(tool, *(Alternative(one, f"use {one}", f"less than {tool}", how) for one, how in others))
+            capability(tool, *(DeclaredAlternative(one, f"use {one}", f"less than {tool}", how) for one, how in others))
         )
     return CapabilityMap(entries)
 
@@ -94,33 +94,36 @@ def test_little_is_lost_first_and_the_order_of_the_file_decides_the_rest() -> No
     found = CapabilityMap(
         [
             capability(
-                "a", Alternative("b", "1", "x", HIGH), Alternative("c", "2", "y", LOW), Alternative("d", "3", "z", LOW)
+                "a",
+                DeclaredAlternative("b", "1", "x", HIGH),
+                DeclaredAlternative("c", "2", "y", LOW),
+                DeclaredAlternative("d", "3", "z", LOW),
             )
         ]
     )
     ways = routes(found, "a", lambda tool: True)
     assert ways[:3] == (
-        Route(Rank.LOW, "2", "y", "c"),
-        Route(Rank.LOW, "3", "z", "d"),
-        Route(Rank.HIGH, "1", "x", "b"),
+        Alternative(Rank.LOW, "2", "y", "c"),
+        Alternative(Rank.LOW, "3", "z", "d"),
+        Alternative(Rank.HIGH, "1", "x", "b"),
     )
 
 
 def test_what_takes_the_place_of_an_alternative_loses_what_both_lose() -> None:
     found = CapabilityMap(
         [
-            capability("a", Alternative("b", "use b", "the colours", LOW)),
-            capability("b", Alternative("c", "use c", "the speed", LOW)),
+            capability("a", DeclaredAlternative("b", "use b", "the colours", LOW)),
+            capability("b", DeclaredAlternative("c", "use c", "the speed", LOW)),
         ]
     )
     first, *_ = routes(found, "a", lambda tool: tool == "c")
-    assert first == Route(Rank.HIGH, "use c", "the colours; the speed", "c")
+    assert first == Alternative(Rank.HIGH, "use c", "the colours; the speed", "c")
 
 
 def test_a_tool_without_an_entry_is_left_to_the_person() -> None:
     by_hand, out = routes(CapabilityMap(), "x", lambda tool: True)
-    assert by_hand == Route(Rank.MANUAL, "ask the person for what x would have given", "it waits for the person")
-    assert out.method == "do the rest without x, and say what was left out and why"
+    assert by_hand == Alternative(Rank.MANUAL, "ask the user for what x would have returned", "waits for the user")
+    assert out.method == "do the rest without x, and report what was left out and why"
     assert out.degradation == "that part of the work"
 
 
@@ -133,18 +136,18 @@ def test_a_tool_without_an_entry_is_left_to_the_person() -> None:
         ([capability("a"), capability("b")], []),
         ([capability("a")], [("b", "")]),
         ([capability("a"), capability("b"), capability("x")], [("x", "")]),
-        ([capability("a", Alternative("a", "m")), capability("b")], [("a", "alternatives.0.tool")]),
+        ([capability("a", DeclaredAlternative("a", "m")), capability("b")], [("a", "alternatives.0.tool")]),
         (
-            [capability("a", Alternative("b", "m"), Alternative("x", "m")), capability("b")],
+            [capability("a", DeclaredAlternative("b", "m"), DeclaredAlternative("x", "m")), capability("b")],
             [("a", "alternatives.1.tool")],
         ),
-        ([capability("a", Alternative("b", " ")), capability("b")], [("a", "alternatives.0.method")]),
+        ([capability("a", DeclaredAlternative("b", " ")), capability("b")], [("a", "alternatives.0.method")]),
         ([Capability("a", " ", "x"), capability("b")], [("a", "provides")]),
         ([Capability("a", "x", ""), capability("b")], [("a", "fallback")]),
         ([capability("a", depends_on=("b", "a")), capability("b")], [("a", "depends_on.1")]),
         ([capability("a", depends_on=("x",)), capability("b")], [("a", "depends_on.0")]),
         (
-            [capability("a", Alternative("b", "m")), capability("b", Alternative("a", "m"))],
+            [capability("a", DeclaredAlternative("b", "m")), capability("b", DeclaredAlternative("a", "m"))],
             [("a", "alternatives.0.tool"), ("b", "alternatives.0.tool")],
         ),
         (
@@ -161,16 +164,16 @@ def test_what_is_wrong_with_a_map_and_where(entries: list[Capability], problems:
 
 def test_problems_say_what_to_do() -> None:
     entries = [
-        capability("a", Alternative("b", "m"), depends_on=("x",)),
-        capability("b", Alternative("a", "m"), Alternative("b", "m")),
+        capability("a", DeclaredAlternative("b", "m"), depends_on=("x",)),
+        capability("b", DeclaredAlternative("a", "m"), DeclaredAlternative("b", "m")),
         Capability("y", "", "z"),
     ]
     texts = {problem.text for problem in CapabilityMap(entries).problems(["a", "b", "c"])}
     assert texts == {
         "has no entry; every tool needs one with provides and fallback",
-        "names 'x', which is no tool of this agent; there are a, b, c",
+        "names 'x', which is not a tool of this agent; there are a, b, c",
         "names the tool itself; name another one",
-        "is no tool of this agent; there are a, b, c",
+        "is not a tool of this agent; there are a, b, c",
         "is empty; say it in one line",
         next(text for text in texts if text.startswith("goes round in a circle (")),
     }
@@ -179,10 +182,10 @@ def test_problems_say_what_to_do() -> None:
 
 
 def test_tools_without_alternatives_are_critical() -> None:
-    found = CapabilityMap([capability("a", Alternative("b", "m")), capability("b")])
+    found = CapabilityMap([capability("a", DeclaredAlternative("b", "m")), capability("b")])
     assert found.critical == {"b"}
     assert found.get("c") is None
-    assert Alternative("b", "m").degradation == UNSURE
+    assert DeclaredAlternative("b", "m").degradation == UNSURE
 
 
 @pytest.mark.parametrize(
@@ -191,4 +194,4 @@ def test_tools_without_alternatives_are_critical() -> None:
 )
 def test_an_entry_can_be_derived_from_what_a_tool_says_of_itself(description: str, provides: str) -> None:
     entry = CapabilityMap().with_tool("x", description).get("x")
-    assert entry == Capability("x", provides, "ask the person for what x would have given")
+    assert entry == Capability("x", provides, "ask the user for what x would have returned")

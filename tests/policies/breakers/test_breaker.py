@@ -1,4 +1,4 @@
-"""One breaker: what may happen to it in which state, and what that makes of it (A3)."""
+"""One breaker: what may happen to it in which state, and what that makes of it."""
 
 from collections.abc import Callable
 from contextlib import suppress

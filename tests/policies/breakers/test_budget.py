@@ -1,4 +1,4 @@
-"""What a cycle may cost: failures are charged to their root (A11)."""
+"""What a cycle may cost: failures are charged to their root."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Failure, FailureCategory, LoggedFailure
-from harness.policies.breakers.budget import KEPT, Budget
+from harness.policies.breakers.budget import KEPT, FailureBudget
 
 TOOLS = ("grep", "bash", "fetch")
 ROOTS = ("", "transport: connection refused", "timeout")
@@ -20,7 +20,7 @@ def failure(root: str) -> Failure:
     return Failure(FailureCategory.CRASHED, "it failed", root)
 
 
-def charged(budget: Budget, *charges: tuple[str, str]) -> Budget:
+def charged(budget: FailureBudget, *charges: tuple[str, str]) -> FailureBudget:
     """The budget after failures of these tools and roots."""
     for step, (tool, root) in enumerate(charges):
         budget = budget.charged(tool, failure(root), step)
@@ -43,7 +43,7 @@ def naive(charges: list[tuple[str, str]], systemic: set[str]) -> int:
 def test_the_cost_is_that_of_the_rule_and_once_it_is_used_up_it_stays_so(
     charges: list[tuple[str, str]], systemic: set[str], total: int
 ) -> None:
-    budget, spent = Budget(total), False
+    budget, spent = FailureBudget(total), False
     for step, (tool, root) in enumerate(charges, 1):
         before = budget.consumed
         budget = budget.charged(tool, failure(root), step)
@@ -61,30 +61,30 @@ def test_the_cost_is_that_of_the_rule_and_once_it_is_used_up_it_stays_so(
 @given(charges=charges, data=st.data())
 def test_the_order_of_failures_is_nothing_to_the_cost(charges: list[tuple[str, str]], data: st.DataObject) -> None:
     other = data.draw(st.permutations(charges))
-    assert charged(Budget(), *charges).consumed == charged(Budget(), *other).consumed
+    assert charged(FailureBudget(), *charges).consumed == charged(FailureBudget(), *other).consumed
 
 
 def test_tools_that_fail_from_one_cause_cost_as_much_as_the_one_that_failed_most() -> None:
     root = ROOTS[1]
-    budget = charged(Budget(), ("grep", root), ("bash", root), ("bash", root), ("fetch", root))
+    budget = charged(FailureBudget(), ("grep", root), ("bash", root), ("bash", root), ("fetch", root))
     assert budget.consumed == 2
     assert budget.one_cause(root).consumed == 1
     assert budget.one_cause("of something else").consumed == 2
 
 
 def test_ten_failures_of_unknown_cause_cost_ten() -> None:
-    assert charged(Budget(), *((f"tool {number}", "") for number in range(10))).consumed == 10
+    assert charged(FailureBudget(), *((f"tool {number}", "") for number in range(10))).consumed == 10
 
 
 def test_before_the_last_failure_there_is_a_caution() -> None:
-    budgets = [charged(Budget(5), *[("grep", "")] * count) for count in range(6)]
+    budgets = [charged(FailureBudget(5), *[("grep", "")] * count) for count in range(6)]
     assert [budget.caution for budget in budgets] == [False, False, False, False, True, True]
     assert [budget.exhausted for budget in budgets] == [False] * 5 + [True]
-    assert Budget(1).caution
+    assert FailureBudget(1).caution
 
 
 def test_a_cause_found_afterwards_makes_it_cheaper_but_does_not_end_the_pause() -> None:
-    budget = charged(Budget(3), *[("grep", ROOTS[1])] * 3).one_cause(ROOTS[1])
+    budget = charged(FailureBudget(3), *[("grep", ROOTS[1])] * 3).one_cause(ROOTS[1])
     assert (budget.consumed, budget.exhausted) == (1, True)
 
 
@@ -92,19 +92,19 @@ def test_a_cause_found_afterwards_makes_it_cheaper_but_does_not_end_the_pause() 
     ("total", "exhausted"), [(2, True), (3, True), (4, False), (1, True)], ids=["smaller", "same", "larger", "smallest"]
 )
 def test_only_a_larger_budget_ends_a_pause(total: int, exhausted: bool) -> None:
-    budget = charged(Budget(3), *[("grep", ROOTS[1])] * 3).one_cause(ROOTS[1])
+    budget = charged(FailureBudget(3), *[("grep", ROOTS[1])] * 3).one_cause(ROOTS[1])
     assert budget.of(total).exhausted == exhausted
 
 
 def test_a_larger_budget_that_is_used_up_as_well_and_a_smaller_one_that_becomes_so() -> None:
-    budget = charged(Budget(5), *[("grep", "")] * 5)
+    budget = charged(FailureBudget(5), *[("grep", "")] * 5)
     assert [budget.of(total).exhausted for total in (5, 6, 4)] == [True, False, True]
-    assert charged(Budget(10), *[("grep", "")] * 5).of(5).exhausted
-    assert charged(Budget(3), *[("grep", "")] * 8).of(8).exhausted
+    assert charged(FailureBudget(10), *[("grep", "")] * 5).of(5).exhausted
+    assert charged(FailureBudget(3), *[("grep", "")] * 8).of(8).exhausted
 
 
 def test_a_new_cycle_is_fresh_but_for_the_causes_that_live_on() -> None:
-    spent = charged(Budget(2), *[("grep", ROOTS[1])] * 3)
+    spent = charged(FailureBudget(2), *[("grep", ROOTS[1])] * 3)
     fresh = spent.next_cycle(frozenset({ROOTS[1]}))
     assert (fresh.total, fresh.consumed, fresh.exhausted, fresh.log) == (2, 0, False, ())
     assert charged(fresh, *[("grep", ROOTS[1])] * 3).consumed == 1
@@ -112,7 +112,7 @@ def test_a_new_cycle_is_fresh_but_for_the_causes_that_live_on() -> None:
 
 
 def test_the_log_keeps_the_last_failures_and_counts_the_others() -> None:
-    budget = charged(Budget(), *[("grep", "")] * (KEPT + 7))
+    budget = charged(FailureBudget(), *[("grep", "")] * (KEPT + 7))
     assert (len(budget.log), budget.not_logged) == (KEPT, 7)
     assert budget.log[0] == LoggedFailure(7, "grep", failure(""))
     assert budget.log[-1].step == KEPT + 6

@@ -1,4 +1,4 @@
-"""Tools that fail from one cause: when that is seen, who is probed when, and what is told (A15-A17)."""
+"""Tools that fail from one cause: when that is seen, who is probed when, and what is told."""
 
 import pytest
 
@@ -19,9 +19,9 @@ from harness.events import (
     PlanItem,
     Score,
 )
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
+from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
 from harness.policies.breakers.decisions import Finish
+from harness.policies.breakers.registry import BreakerRegistry
 
 TOOLS = ["a", "b", "c", "d", "e", "f"]
 NET = Failure(FailureCategory.TRANSPORT, "refused", "transport: connection refused")
@@ -40,7 +40,7 @@ class Game:
     """A board on which one failure opens a tool, and what it tells about cascades."""
 
     def __init__(self, **limits: object) -> None:
-        self.board = Board(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
+        self.board = BreakerRegistry(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
         self.told: list[CascadeChanged] = []
 
     def step(self, number: int) -> "Game":
@@ -52,7 +52,7 @@ class Game:
         decision = self.board.decide(tool)
         if decision.dispatch in RUNS:
             self.board.record(decision.ticket, result)
-        self.told += [event for event in self.board.news() if isinstance(event, CascadeChanged)]
+        self.told += [event for event in self.board.drain_events() if isinstance(event, CascadeChanged)]
         return decision.reason
 
     def fall(self, *tools: str, why: Failure = NET) -> "Game":
@@ -252,7 +252,7 @@ def test_a_tool_that_a_person_moves_leaves_its_group(command: BreakerCommand) ->
     for tool in ("a", "b", "c"):
         game.board.command(command, tool)
     assert game.board.cascades == ()
-    changed = [event for event in game.board.news() if isinstance(event, BreakerChanged)]
+    changed = [event for event in game.board.drain_events() if isinstance(event, BreakerChanged)]
     assert {event.detail for event in changed} == {"by hand"}
 
 
@@ -305,16 +305,16 @@ def test_by_hand_a_breaker_opens_now_and_is_probed_as_after_a_failure() -> None:
 def test_a_board_that_was_saved_knows_what_is_open_and_what_can_take_its_place() -> None:
     capabilities = CapabilityMap(
         [
-            Capability("a", "x", "y", (Alternative("b", "use b"),)),
-            Capability("b", "x", "y", (Alternative("c", "use c"),)),
+            Capability("a", "x", "y", (DeclaredAlternative("b", "use b"),)),
+            Capability("b", "x", "y", (DeclaredAlternative("c", "use c"),)),
             Capability("c", "x", "y"),
         ]
     )
-    board = Board(["a", "b", "c"], capabilities, DispatchLimits(threshold=1))
+    board = BreakerRegistry(["a", "b", "c"], capabilities, DispatchLimits(threshold=1))
     board.begin_step(1)
     board.plan([PlanItem("one", ItemStatus.PENDING, ("a",))])
     board.record(board.decide("a").ticket, BARE)
-    again = Board.restored(board.saved(), capabilities)
+    again = BreakerRegistry.restored(board.saved(), capabilities)
     skip = again.decide("a")
     assert (skip.dispatch, skip.reason) == (Dispatch.SKIP, DispatchReason.OPEN)
     assert again.scope.kept == board.items

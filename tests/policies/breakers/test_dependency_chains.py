@@ -1,4 +1,4 @@
-"""How long a tool waits for what it depends on (A18): pauses along a chain do not add up."""
+"""How long a tool waits for what it depends on: pauses along a chain do not add up."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +13,9 @@ from harness.events import (
     Failure,
     FailureCategory,
 )
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.capabilities import Capability, CapabilityMap
 from harness.policies.breakers.decisions import Finish
+from harness.policies.breakers.registry import BreakerRegistry
 
 LONGEST = 20
 """Steps, from the opening of any tool to its probe."""
@@ -31,18 +31,18 @@ edges = st.one_of(chains, circles, graphs)
 """Which tool needs which, by their places."""
 
 
-def board_of(needs: list[tuple[int, int]], distance: int) -> Board:
+def board_of(needs: list[tuple[int, int]], distance: int) -> BreakerRegistry:
     """A board in step 1, on which one failure opens a tool."""
     capabilities = CapabilityMap(
         Capability(tool, "x", "y", (), tuple(TOOLS[other] for one, other in needs if one == place))
         for place, tool in enumerate(TOOLS)
     )
-    board = Board(TOOLS, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
+    board = BreakerRegistry(TOOLS, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
     board.begin_step(1)
     return board
 
 
-def fails(board: Board, tool: str) -> Dispatch:
+def fails(board: BreakerRegistry, tool: str) -> Dispatch:
     """Ask for it; if it may run, it fails, and from no cause that another has."""
     decision = board.decide(tool)
     if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):

@@ -29,9 +29,9 @@ from harness.events import (
     ToolScored,
     TurnStarted,
 )
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.decisions import Decision
-from harness.policies.breakers.dispatcher import Dispatcher, Replay
+from harness.policies.breakers.decisions import DispatchDecision
+from harness.policies.breakers.dispatcher import BreakerReplay, Dispatcher
+from harness.policies.breakers.registry import BreakerRegistry
 
 TOOLS = ("bash", "grep", "read_file")
 FAILURES = (
@@ -49,19 +49,21 @@ def ended(call_id: str, tool: str, failure: Failure | None = None) -> ToolEnded:
 class Session:
     """Plays a session on a dispatcher and keeps its events, as a journal does."""
 
-    def __init__(self, board: Board) -> None:
+    def __init__(self, board: BreakerRegistry) -> None:
         self.dispatcher = Dispatcher(board)
         self.events: list[Event] = []
         self.step = 0
 
-    def see(self, event: Event) -> None:
-        self.dispatcher.see(event)
+    def on_event(self, event: Event) -> None:
+        self.dispatcher.on_event(event)
         self.events.append(event)
 
-    def round(self, calls: list[tuple[str, Failure | None]], order: tuple[int, ...] | None = None) -> list[Decision]:
+    def round(
+        self, calls: list[tuple[str, Failure | None]], order: tuple[int, ...] | None = None
+    ) -> list[DispatchDecision]:
         """One reply whose calls run side by side and end in `order`."""
         self.step += 1
-        self.see(StepStarted(self.step))
+        self.on_event(StepStarted(self.step))
         decisions = []
         for place, (tool, _) in enumerate(calls):
             decision = self.dispatcher.decide(f"{self.step}.{place}", tool, place)
@@ -71,7 +73,7 @@ class Session:
             self.events.append(Dispatched(f"{self.step}.{place}", tool, kind, decision.reason, generation, place))
         for place in range(len(calls)) if order is None else order:
             if decisions[place].dispatch in (Dispatch.CALL, Dispatch.PROBE):
-                self.see(ended(f"{self.step}.{place}", *calls[place]))
+                self.on_event(ended(f"{self.step}.{place}", *calls[place]))
         return decisions
 
 
@@ -100,9 +102,9 @@ ROUNDS = st.lists(
 
 def played(rounds: list[Event | list[tuple[str, Failure | None]]]) -> Session:
     """A session of these."""
-    session = Session(Board(TOOLS))
+    session = Session(BreakerRegistry(TOOLS))
     for one in rounds:
-        session.round(one) if isinstance(one, list) else session.see(one)
+        session.round(one) if isinstance(one, list) else session.on_event(one)
     return session
 
 
@@ -111,12 +113,12 @@ def test_a_replay_decides_the_same_and_ends_in_the_same_state(
     rounds: list[Event | list[tuple[str, Failure | None]]],
 ) -> None:
     session = played(rounds)
-    differing: list[tuple[Dispatched, Decision]] = []
-    replay = Replay(Board(TOOLS), lambda *pair: differing.append(pair))
+    differing: list[tuple[Dispatched, DispatchDecision]] = []
+    replay = BreakerReplay(BreakerRegistry(TOOLS), lambda *pair: differing.append(pair))
     for event in session.events:
-        replay.see(event)
+        replay.on_event(event)
     assert differing == []
-    assert replay.board.saved() == session.dispatcher.board.saved()
+    assert replay.registry.saved() == session.dispatcher.registry.saved()
 
 
 @given(ROUNDS, st.data())
@@ -126,29 +128,29 @@ def test_a_state_that_was_saved_between_two_steps_goes_on_as_if_it_never_had_bee
     events = played(rounds).events
     steps = [at for at, event in enumerate(events) if isinstance(event, StepStarted)]
     cut = data.draw(st.sampled_from([0, *steps, len(events)]))
-    whole, first = Replay(Board(TOOLS)), Replay(Board(TOOLS))
+    whole, first = BreakerReplay(BreakerRegistry(TOOLS)), BreakerReplay(BreakerRegistry(TOOLS))
     for event in events:
-        whole.see(event)
+        whole.on_event(event)
     for event in events[:cut]:
-        first.see(event)
-    second = Replay(Board.restored(first.board.saved()))
+        first.on_event(event)
+    second = BreakerReplay(BreakerRegistry.restored(first.registry.saved()))
     for event in events[cut:]:
-        second.see(event)
-    assert second.board.saved() == whole.board.saved()
+        second.on_event(event)
+    assert second.registry.saved() == whole.registry.saved()
 
 
 @pytest.mark.parametrize("order", permutations(range(4)))
 def test_the_order_in_which_a_batch_ends_changes_nothing(order: tuple[int, ...]) -> None:
     batch = [("grep", FAILURES[1]), ("grep", None), ("bash", FAILURES[2]), ("grep", FAILURES[1])]
-    sessions = [Session(Board(TOOLS)) for _ in range(2)]
+    sessions = [Session(BreakerRegistry(TOOLS)) for _ in range(2)]
     for _ in range(4):
         sessions[0].round(batch)
         sessions[1].round(batch, order)
-    assert sessions[0].dispatcher.board.saved() == sessions[1].dispatcher.board.saved()
+    assert sessions[0].dispatcher.registry.saved() == sessions[1].dispatcher.registry.saved()
 
 
 def test_a_call_that_never_ends_is_forgotten_and_a_lost_probe_comes_again() -> None:
-    session = Session(Board(TOOLS))
+    session = Session(BreakerRegistry(TOOLS))
     for _ in range(3):
         session.round([("grep", FAILURES[1])])
     session.round([("bash", None)])
@@ -158,22 +160,22 @@ def test_a_call_that_never_ends_is_forgotten_and_a_lost_probe_comes_again() -> N
     assert session.round([("grep", None)])[0].reason is DispatchReason.PROBE_OUT
     assert session.round([("grep", None)])[0].reason is DispatchReason.PROBE_OUT
     assert session.round([("grep", None)])[0].dispatch is Dispatch.PROBE
-    assert session.dispatcher.board.breaker("grep").state is BreakerState.CLOSED
+    assert session.dispatcher.registry.breaker("grep").state is BreakerState.CLOSED
 
 
 def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_board() -> None:
-    session = Session(Board(TOOLS))
-    before = session.dispatcher.board.saved()
-    session.see(ended("unheard", "grep", FAILURES[1]))
-    assert session.dispatcher.board.saved() == before
+    session = Session(BreakerRegistry(TOOLS))
+    before = session.dispatcher.registry.saved()
+    session.on_event(ended("unheard", "grep", FAILURES[1]))
+    assert session.dispatcher.registry.saved() == before
 
 
 def test_a_decision_that_would_be_another_one_today_is_told() -> None:
-    told: list[tuple[Dispatched, Decision]] = []
-    replay = Replay(Board(TOOLS), lambda *pair: told.append(pair))
+    told: list[tuple[Dispatched, DispatchDecision]] = []
+    replay = BreakerReplay(BreakerRegistry(TOOLS), lambda *pair: told.append(pair))
     recorded = Dispatched("1", "grep", Dispatch.SKIP, DispatchReason.OPEN, 4, 0)
     for event in (recorded, Dispatched("2", "grep", Dispatch.CALL, DispatchReason.DEGRADED, 0, 1)):
-        replay.see(event)
+        replay.on_event(event)
     assert [(event.call_id, decision.reason) for event, decision in told] == [
         ("1", DispatchReason.HEALTHY),
         ("2", DispatchReason.HEALTHY),
@@ -181,30 +183,30 @@ def test_a_decision_that_would_be_another_one_today_is_told() -> None:
 
 
 def test_the_moment_of_a_result_is_kept_for_the_table() -> None:
-    replay = Replay(Board(TOOLS))
-    replay.see(Dispatched("1", "grep", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0))
-    replay.see(ended("1", "grep", FAILURES[1]), 12.5)
-    assert replay.board.seen("grep").last_failure == 12.5
+    replay = BreakerReplay(BreakerRegistry(TOOLS))
+    replay.on_event(Dispatched("1", "grep", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0))
+    replay.on_event(ended("1", "grep", FAILURES[1]), 12.5)
+    assert replay.registry.seen("grep").last_failure == 12.5
 
 
 def test_a_journal_of_an_agent_with_other_tools_can_be_gone_on_with() -> None:
-    board = Board(["bash"])
-    replay = Replay(board)
+    board = BreakerRegistry(["bash"])
+    replay = BreakerReplay(board)
     before = board.saved()
     for event in (
         BreakerCommanded(BreakerCommand.TRIP, "weather"),
         Dispatched("1", "weather", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0),
         ended("1", "weather", FAILURES[1]),
     ):
-        replay.see(event)
+        replay.on_event(event)
     assert board.saved() == before
 
 
 def test_a_turn_without_a_prompt_keeps_the_plan_and_a_new_prompt_forgets_it() -> None:
-    dispatcher = Dispatcher(Board(TOOLS))
+    dispatcher = Dispatcher(BreakerRegistry(TOOLS))
     items = (PlanItem("look", ItemStatus.PENDING, ("bash",)),)
-    dispatcher.see(PlanChanged(items))
-    dispatcher.see(TurnStarted(2, ""))
-    assert dispatcher.board.items == items
-    dispatcher.see(TurnStarted(3, "something else"))
-    assert not dispatcher.board.items
+    dispatcher.on_event(PlanChanged(items))
+    dispatcher.on_event(TurnStarted(2, ""))
+    assert dispatcher.registry.items == items
+    dispatcher.on_event(TurnStarted(3, "something else"))
+    assert not dispatcher.registry.items

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import CascadeChanged, CascadePhase, Failure, FailureCategory
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.failure_causes import CAUSES
-from harness.policies.breakers.failure_signature import NO_GUESS, signature_of, suspected_root
+from harness.policies.breakers.failure_signature import CAUSES, NO_GUESS, signature_of, suspected_root
+from harness.policies.breakers.registry import BreakerRegistry
 
 WORDINGS = {
     errno.ENOSPC: [
@@ -143,14 +142,14 @@ def test_what_is_said_around_a_cause_does_not_change_it(
 
 
 def test_three_tools_that_word_one_errno_differently_fail_from_one_cause() -> None:
-    board = Board(["save", "log", "index"])
+    board = BreakerRegistry(["save", "log", "index"])
     words = ["No space left on device", "npm ERR! code ENOSPC", "disk full"]
     for tool, text in zip(board.tools, words, strict=True):
         category = FailureCategory.CRASHED if tool == "log" else FailureCategory.SYSTEM
         for _ in range(3):
             decision = board.decide(tool)
             board.record(decision.ticket, Failure(category, text, signature_of(category, text, tool)))
-    changed = [event for event in board.news() if isinstance(event, CascadeChanged)]
+    changed = [event for event in board.drain_events() if isinstance(event, CascadeChanged)]
     assert changed[-1].phase is CascadePhase.SYSTEMIC
     assert set(changed[-1].tools) == set(board.tools)
     assert changed[-1].root == "the disk is full"

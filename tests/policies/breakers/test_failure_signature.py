@@ -1,4 +1,4 @@
-"""Signatures: the same for one cause, different for others, and none for an unknown one (A14)."""
+"""Signatures: the same for one cause, different for others, and none for an unknown one."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""Labels on results: with evidence, and never on what is fresh (A22)."""
+"""Labels on results: with evidence, and never on what is fresh."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import FreshnessLabel
-from harness.policies.breakers.freshness import REMEMBERED, Freshness, Label, Observation
+from harness.policies.breakers.freshness import REMEMBERED, Freshness, FreshnessFinding, Observation
 
 STALE, CACHED, UNVERIFIED, UNKNOWN = FreshnessLabel
 
@@ -34,8 +34,8 @@ def labels(
     """The labels of a history whose steps and moments count from 1."""
     freshness = Freshness(strict=strict)
     freshness.begin_turn(turn_at)
-    found: list[Label | None] = [
-        freshness.see(replace(one, step=number, at=float(number))) for number, one in enumerate(history, 1)
+    found: list[FreshnessFinding | None] = [
+        freshness.observe(replace(one, step=number, at=float(number))) for number, one in enumerate(history, 1)
     ]
     return [label.label if label else None for label in found]
 
@@ -80,34 +80,37 @@ def test_in_strict_mode_every_repeat_is_labelled() -> None:
     [
         (
             [read("a"), write(), read("a")],
-            Label(CACHED, "the same as in step 1, although notes.txt was changed in step 2"),
+            FreshnessFinding(CACHED, "the same as in step 1, although notes.txt was changed in step 2"),
         ),
         (
             [read("a"), read("b"), read("a")],
-            Label(STALE, "notes.txt was already different in step 2; this is what it was in step 1", 1.0),
+            FreshnessFinding(STALE, "notes.txt was already different in step 2; this is what it was in step 1", 1.0),
         ),
         (
             [write(), write(), read("a", as_of=0.5)],
-            Label(STALE, "it is older than the change of notes.txt in step 2", 0.5),
+            FreshnessFinding(STALE, "it is older than the change of notes.txt in step 2", 0.5),
         ),
-        ([read("a", as_of=1.5)], Label(UNVERIFIED, "it is older than this turn; nobody looked since", 1.5)),
+        (
+            [read("a", as_of=1.5)],
+            FreshnessFinding(UNVERIFIED, "it is older than this turn and was not read again since", 1.5),
+        ),
         (
             [read("a", undated=True)],
-            Label(UNKNOWN, "the tool cannot say of when this is"),
+            FreshnessFinding(UNKNOWN, "the tool cannot say of when this is"),
         ),
     ],
 )
-def test_a_label_says_what_it_rests_on(history: list[Observation], label: Label) -> None:
+def test_a_label_says_what_it_rests_on(history: list[Observation], label: FreshnessFinding) -> None:
     freshness = Freshness()
     freshness.begin_turn(2.0)
-    *_, found = (freshness.see(replace(one, step=step, at=float(step))) for step, one in enumerate(history, 1))
+    *_, found = (freshness.observe(replace(one, step=step, at=float(step))) for step, one in enumerate(history, 1))
     assert found == label
 
 
 def test_in_strict_mode_a_label_says_that_it_is_a_mere_repeat() -> None:
     freshness = Freshness(strict=True)
-    freshness.see(replace(read("a"), step=4))
-    assert freshness.see(read("a")) == Label(CACHED, "the same as in step 4; it may have changed since")
+    freshness.observe(replace(read("a"), step=4))
+    assert freshness.observe(read("a")) == FreshnessFinding(CACHED, "the same as in step 4; it may have changed since")
 
 
 @pytest.mark.parametrize(

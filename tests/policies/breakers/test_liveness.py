@@ -17,9 +17,9 @@ from harness.events import (
     Failure,
     FailureCategory,
 )
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.cascade import LONGEST
 from harness.policies.breakers.decisions import Finish
+from harness.policies.breakers.registry import BreakerRegistry
 
 REFUSED = Failure(FailureCategory.TRANSPORT, "connection refused", "transport: connection refused")
 BARE = Failure(FailureCategory.CRASHED, "error", "")
@@ -32,7 +32,7 @@ def failure(signature: str) -> Failure:
     return Failure(FailureCategory.TRANSPORT, signature, signature)
 
 
-def request(board: Board, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
+def request(board: BreakerRegistry, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
     """Ask for a tool; if it may run, this is what comes of it."""
     decision = board.decide(tool)
     if decision.dispatch in RUNS:
@@ -40,9 +40,9 @@ def request(board: Board, tool: str, result: Finish | Failure, at: float = 0.0) 
     return decision.dispatch
 
 
-def opened(*tools: str, why: Failure = REFUSED, limits: DispatchLimits = ENDLESS) -> Board:
+def opened(*tools: str, why: Failure = REFUSED, limits: DispatchLimits = ENDLESS) -> BreakerRegistry:
     """A board in step 1 on which these tools have just opened."""
-    board = Board([*tools, "other"], limits=limits)
+    board = BreakerRegistry([*tools, "other"], limits=limits)
     board.begin_step(1)
     for tool in tools:
         for _ in range(limits.threshold):
@@ -108,7 +108,7 @@ def test_without_a_confirmation_there_is_no_canary_and_with_one_it_goes_at_once(
 
 
 def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
-    board = Board(["flapping"])
+    board = BreakerRegistry(["flapping"])
     board.begin_step(1)
     results: Iterator[Finish | Failure] = cycle((BARE, BARE, Finish.OK))
     dispatches = [request(board, "flapping", next(results)) for _ in range(9)]
@@ -118,7 +118,7 @@ def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
 
 def test_shuffled_signatures_hide_the_cause_but_not_the_cost() -> None:
     tools = [f"tool_{number}" for number in range(4)]
-    board = Board(tools)
+    board = BreakerRegistry(tools)
     board.begin_step(1)
     for number in range(12):
         request(board, tools[number % 4], failure(f"cause {number}"))
@@ -149,7 +149,7 @@ def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=30, max_size=30))
 def test_a_clock_that_jumps_decides_nothing(moments: list[float]) -> None:
     def played(moment: Callable[[int], float]) -> list[Dispatch]:
-        board = Board(["grep"], limits=ENDLESS)
+        board = BreakerRegistry(["grep"], limits=ENDLESS)
         found = []
         for step in range(30):
             board.begin_step(step)

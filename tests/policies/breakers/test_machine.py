@@ -1,4 +1,4 @@
-"""The board beside the oracle, after everything that can happen in any order (A1-A29)."""
+"""The board beside the oracle, after everything that can happen in any order."""
 
 import os
 from collections.abc import Callable
@@ -30,9 +30,9 @@ from harness.events import (
     Score,
     Severity,
 )
-from harness.policies.breakers.board import Board, BoardState
-from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
-from harness.policies.breakers.decisions import Decision, Finish, Result, Skip, Ticket
+from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
+from harness.policies.breakers.decisions import DispatchDecision, Finish, Result, Skip, Ticket
+from harness.policies.breakers.registry import BreakerRegistry, RegistryState
 from tests.policies.breakers.oracle import Oracle, World
 from tests.whole import WHOLE
 
@@ -49,7 +49,7 @@ CAPABILITIES = CapabilityMap(
         tool,
         "x",
         "by hand",
-        tuple(Alternative(other, "so", "much", Severity.LOW) for other in ALTERNATIVES.get(tool, [])),
+        tuple(DeclaredAlternative(other, "so", "much", Severity.LOW) for other in ALTERNATIVES.get(tool, [])),
         tuple(DEPENDS_ON.get(tool, [])),
     )
     for tool in TOOLS
@@ -88,21 +88,20 @@ def limits_of(**values: Any) -> st.SearchStrategy[DispatchLimits]:
     return st.builds(DispatchLimits, **(small | {name: st.just(value) for name, value in values.items()}))
 
 
-class BoardBesideOracle(RuleBasedStateMachine):
+class RegistryBesideOracle(RuleBasedStateMachine):
     """Does the same to both and compares them after each thing done."""
 
-    numbers: st.SearchStrategy[DispatchLimits] = limits_of()
     out = Bundle("out")
     """Calls that were let through and have not come back: number of the request, and its ticket."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.board = Board(TOOLS, CAPABILITIES)
+        self.board = BreakerRegistry(TOOLS, CAPABILITIES)
         self.oracle = Oracle(TOOLS, ALTERNATIVES, DEPENDS_ON)
         self.requests = 0
         self.paused = False
-        self.done: list[Callable[[Board], object]] = []
-        self.saves: list[tuple[int, BoardState]] = [(0, self.board.saved())]
+        self.done: list[Callable[[BreakerRegistry], object]] = []
+        self.saves: list[tuple[int, RegistryState]] = [(0, self.board.saved())]
         """Each with how much had been done by then."""
         self.told = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
         """State, failures and generation, by what was published."""
@@ -113,7 +112,8 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begins(self, data: st.DataObject) -> None:
-        self._configured(data.draw(self.numbers))
+        cascades = limits_of(budget=10_000, threshold=1)
+        self._configured(data.draw(st.one_of(limits_of(), st.just(DispatchLimits()), cascades)))
 
     # ── what happens ────────────────────────────────────────────────────────────────────────────
 
@@ -156,7 +156,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     @rule(drawn=st.lists(answers, min_size=2, max_size=6), order=st.sampled_from(ORDERS))
     def batch(self, drawn: list[tuple[str, Any]], order: Callable[[list[Any]], list[Any]]) -> None:
-        """Calls side by side: whichever ends first, their order in the reply counts (A29)."""
+        """Calls side by side: whichever ends first, their order in the reply counts."""
         called = [(call, what) for tool, what in drawn for call in self._asked(tool)]
         results: list[tuple[int, Ticket, Result, float]] = [
             (place, ticket, self._result(what), 0.0) for place, ((_, ticket), what) in enumerate(called)
@@ -167,7 +167,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     @rule()
     def cycle(self) -> None:
-        self._does(Board.begin_cycle)
+        self._does(BreakerRegistry.begin_cycle)
         self.oracle.happens("cycle")
         self.paused = False
         self.told_charges = []
@@ -178,8 +178,8 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     @rule()
     def resume(self) -> None:
-        """The state is saved and read again (A26)."""
-        self.board = Board.restored(self.board.saved(), CAPABILITIES)
+        """The state is saved and read again."""
+        self.board = BreakerRegistry.restored(self.board.saved(), CAPABILITIES)
         self.cycle()
 
     @rule(command=st.sampled_from(BreakerCommand), tool=tools)
@@ -211,7 +211,8 @@ class BoardBesideOracle(RuleBasedStateMachine):
     @precondition(lambda self: self.requests > 3)
     @rule(data=st.data())
     def hot_change(self, data: st.DataObject) -> None:
-        self._configured(data.draw(self.numbers))
+        cascades = limits_of(budget=10_000, threshold=1)
+        self._configured(data.draw(st.one_of(limits_of(), st.just(DispatchLimits()), cascades)))
 
     # ── what must hold ──────────────────────────────────────────────────────────────────────────
 
@@ -227,7 +228,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
                 expected["due"],
             ), name
             if breaker.state is BreakerState.HALF_OPEN:
-                assert breaker.lease_until > self.board.step  # never stuck (A8)
+                assert breaker.lease_until > self.board.step  # never stuck
         assert (self.board.consumed, self.board.exhausted) == (self.oracle.consumed(world), world.exhausted)
         groups = {group.signature: (group.phase.value, group.members) for group in self.board.cascades}
         assert groups == {
@@ -242,15 +243,15 @@ class BoardBesideOracle(RuleBasedStateMachine):
         self._what_was_published_is_so(world)
 
     def teardown(self) -> None:
-        """From wherever it was saved, what was done since leads to the same state (A1, A26)."""
+        """From wherever it was saved, what was done since leads to the same state."""
         for at, state in (self.saves[0], *self.saves[-2:]):
-            board = Board.restored(state, CAPABILITIES)
+            board = BreakerRegistry.restored(state, CAPABILITIES)
             for act in self.done[at:]:
                 act(board)
             assert board.saved() == self.board.saved()
 
     def _what_was_published_is_so(self, world: World) -> None:
-        for event in self.board.news():
+        for event in self.board.drain_events():
             self._told(event)
         for name in TOOLS:
             breaker = self.board.breaker(name)
@@ -267,7 +268,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
             case BreakerChanged():
                 state, _, generation = self.told[event.key]
                 assert event.before is state
-                assert event.generation - generation in (0, 1)  # each change is published, and none falls (A9)
+                assert event.generation - generation in (0, 1)  # each change is published, and none falls
                 assert event.generation > generation or event.after is state
                 self.told[event.key] = event.after, event.failures, event.generation
             case FailureCharged():
@@ -285,7 +286,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
 
     # ── both ────────────────────────────────────────────────────────────────────────────────────
 
-    def _does(self, act: Callable[[Board], object]) -> Any:
+    def _does(self, act: Callable[[BreakerRegistry], object]) -> Any:
         self.done.append(act)
         return act(self.board)
 
@@ -301,7 +302,7 @@ class BoardBesideOracle(RuleBasedStateMachine):
     def _asked(self, tool: str) -> list[tuple[int, Ticket]]:
         """Ask both; the call, if it is let through."""
         probe_at = {row.tool: row.probe_at for row in self.board.rows()}.get(tool)
-        decision: Decision = self._does(lambda board: board.decide(tool))
+        decision: DispatchDecision = self._does(lambda board: board.decide(tool))
         self.oracle.happens("ask", tool)
         world = self.oracle.world()
         expected = world.asked[-1]
@@ -318,18 +319,18 @@ class BoardBesideOracle(RuleBasedStateMachine):
             assert probe_at is not None
             assert probe_at > self.board.step
         group = self.board.group_of(tool) if tool in TOOLS else None
-        if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed (A16, A17)
+        if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed
             states = [self.board.breaker(name).state for name in group.members]
             assert states.count(BreakerState.HALF_OPEN) == 1
         if decision.dispatch is Dispatch.PAUSE and self.board.exhausted:
             self.paused = True
         if decision.dispatch not in RUNS:
             return []
-        assert not self.paused  # nothing runs after the budget was used up (A12)
+        assert not self.paused  # nothing runs after the budget was used up
         return [(self.requests - 1, decision.ticket)]
 
     def _ways_round(self, skip: Skip, world: World) -> None:
-        """The last two go through no tool, the others through one that would be called (A20)."""
+        """The last two go through no tool, the others through one that would be called."""
         assert [route.rank for route in skip.routes[-2:]] == [Rank.MANUAL, Rank.SCOPE]
         through = {route.tool for route in skip.routes[:-2]}
         assert all(self.oracle.viable(world, tool) for tool in through)
@@ -346,22 +347,5 @@ class BoardBesideOracle(RuleBasedStateMachine):
         return FINISHES[what] if isinstance(what, str) else what
 
 
-class WithTheDefaults(BoardBesideOracle):
-    """The numbers of the seed."""
-
-    numbers = st.just(DispatchLimits())
-
-
-class WithALargeBudget(BoardBesideOracle):
-    """Cascades live long."""
-
-    numbers = limits_of(budget=10_000, threshold=1)
-
-
-PROFILE = settings(max_examples=EXAMPLES, stateful_step_count=16, deadline=None)
-for machine in (BoardBesideOracle, WithTheDefaults, WithALargeBudget):
-    machine.TestCase.settings = PROFILE
-
-TestAnyNumbers = BoardBesideOracle.TestCase
-TestTheDefaults = WithTheDefaults.TestCase
-TestALargeBudget = WithALargeBudget.TestCase
+TestBreakers = RegistryBesideOracle.TestCase
+TestBreakers.settings = settings(max_examples=EXAMPLES, stateful_step_count=16, deadline=None)

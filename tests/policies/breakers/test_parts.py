@@ -16,15 +16,15 @@ from harness.events import (
     FailureCategory,
     LateResult,
 )
-from harness.policies.breakers.board import MOST_PARTS, Board
 from harness.policies.breakers.decisions import Finish, Skip
+from harness.policies.breakers.registry import MOST_PARTS, BreakerRegistry
 
 CLOSED, OPEN = BreakerState.CLOSED, BreakerState.OPEN
 MISSING = Failure(FailureCategory.CANNOT_START, "exit 127 (command not found)", "cannot_start: not found")
 SHELL = Failure(FailureCategory.SYSTEM, "fork: no more processes", "system: no more processes")
 
 
-def run(board: Board, *programs: str, fails: str | None = None, shell: bool = False) -> Dispatch:
+def run(board: BreakerRegistry, *programs: str, fails: str | None = None, shell: bool = False) -> Dispatch:
     """Call bash with these programs, in a step of its own."""
     board.begin_step(board.step + 1)
     decision = board.decide("bash", programs)
@@ -35,7 +35,7 @@ def run(board: Board, *programs: str, fails: str | None = None, shell: bool = Fa
 
 
 def test_three_missing_programs_leave_the_shell_alone() -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     for name in ("foo", "python2", "rgx"):
         run(board, name, fails=name)
     assert board.breaker("bash").state is CLOSED
@@ -50,7 +50,7 @@ def test_three_missing_programs_leave_the_shell_alone() -> None:
 
 
 def test_a_program_that_keeps_failing_is_skipped_and_others_are_not() -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     for _ in range(3):
         run(board, "npm", fails="npm")
     assert run(board, "make") is Dispatch.CALL
@@ -66,7 +66,7 @@ def test_a_program_that_keeps_failing_is_skipped_and_others_are_not() -> None:
 
 
 def test_a_shell_that_fails_is_charged_itself_and_keeps_every_program_from_running() -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     for program in ("ls", "npm", "make"):
         run(board, program, shell=True)
     assert board.breaker("bash").state is OPEN
@@ -74,7 +74,7 @@ def test_a_shell_that_fails_is_charged_itself_and_keeps_every_program_from_runni
 
 
 def test_a_program_that_fails_says_that_the_shell_works() -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     for _ in range(3):
         run(board, "ls", shell=True)
     board.begin_step(6)
@@ -84,7 +84,7 @@ def test_a_program_that_fails_says_that_the_shell_works() -> None:
 
 
 def test_a_success_ends_the_row_of_failures_of_all_that_the_call_used() -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     for _ in range(2):
         run(board, "npm", fails="npm")
     run(board, "cat", "npm")
@@ -92,17 +92,17 @@ def test_a_success_ends_the_row_of_failures_of_all_that_the_call_used() -> None:
 
 
 def test_of_two_calls_at_once_the_second_failure_is_late() -> None:
-    board = Board(["bash"], limits=DispatchLimits(threshold=1))
+    board = BreakerRegistry(["bash"], limits=DispatchLimits(threshold=1))
     first, second = board.decide("bash", ("npm",)), board.decide("bash", ("npm",))
     for decision in (first, second):
         board.record(decision.ticket, replace(MISSING, part="npm"))
-    assert [event for event in board.news() if isinstance(event, LateResult)] == [LateResult("bash:npm", 1, 1)]
+    assert [event for event in board.drain_events() if isinstance(event, LateResult)] == [LateResult("bash:npm", 1, 1)]
     assert board.consumed == 1
 
 
 @pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE])
 def test_a_person_can_move_the_breaker_of_a_part_that_never_failed(command: BreakerCommand) -> None:
-    board = Board(["bash"])
+    board = BreakerRegistry(["bash"])
     board.command(command, "bash:npm")
     assert run(board, "npm") is Dispatch.SKIP
     assert run(board, "ls") is Dispatch.CALL
@@ -114,13 +114,13 @@ def test_a_person_can_move_the_breaker_of_a_part_that_never_failed(command: Brea
 
 
 def test_only_so_many_parts_are_kept_and_those_that_are_held_stay() -> None:
-    board = Board(["bash"], limits=DispatchLimits(budget=10_000))
+    board = BreakerRegistry(["bash"], limits=DispatchLimits(budget=10_000))
     board.command(BreakerCommand.ISOLATE, "bash:first")
     for number in range(3 * MOST_PARTS):
         run(board, f"p{number}", fails=f"p{number}")
     assert len(board.rows()) == 1 + MOST_PARTS
     assert run(board, "first") is Dispatch.SKIP
-    assert Board.restored(board.saved()).rows() == board.rows()
+    assert BreakerRegistry.restored(board.saved()).rows() == board.rows()
 
 
 STEPS = st.lists(st.tuples(st.sampled_from(["npm", "make", "rgx"]), st.booleans()), max_size=40)
@@ -131,7 +131,7 @@ def test_the_parts_of_a_tool_fare_as_tools_of_their_own_would(
     steps: list[tuple[str, bool]], threshold: int, budget: int
 ) -> None:
     limits = DispatchLimits(threshold=threshold, budget=budget)
-    parts, tools = Board(["bash"], limits=limits), Board(["npm", "make", "rgx"], limits=limits)
+    parts, tools = BreakerRegistry(["bash"], limits=limits), BreakerRegistry(["npm", "make", "rgx"], limits=limits)
     for number, (name, fails) in enumerate(steps, 1):
         for board in (parts, tools):
             board.begin_step(number)

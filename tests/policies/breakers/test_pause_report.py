@@ -1,4 +1,4 @@
-"""The report of a pause adds up, names everything once, and says what to do (seed 000, step 7; A23)."""
+"""The report of a pause adds up, names everything once, and says what to do."""
 
 from collections import Counter
 
@@ -9,7 +9,6 @@ from harness.events import (
     BreakerState,
     CascadePhase,
     Deferred,
-    Done,
     Failure,
     FailureCategory,
     HealthRow,
@@ -17,10 +16,11 @@ from harness.events import (
     LoggedFailure,
     PauseReport,
     PlanItem,
+    ToolTally,
 )
-from harness.policies.breakers.cascade import Group
+from harness.policies.breakers.alternatives import reduced
+from harness.policies.breakers.cascade import CascadeGroup
 from harness.policies.breakers.pause_report import failures_by_tool, pause_report
-from harness.policies.breakers.scope_reduction import reduced
 from tests.policies.breakers import reports
 
 READ = PlanItem("Read configuration files", ItemStatus.DONE, ("read_file",))
@@ -57,7 +57,7 @@ def test_a_sub_task_that_was_done_after_it_had_been_deferred_is_done() -> None:
 
 
 def test_without_a_plan_the_report_says_so_and_tells_the_tool_calls() -> None:
-    report = pause_report("the budget is used up", calls=[Done("read_file", 3, 0), Done("bash", 1, 2)])
+    report = pause_report("the budget is used up", calls=[ToolTally("read_file", 3, 0), ToolTally("bash", 1, 2)])
     assert not report.planned
     assert report.completed == ("read_file, 3 calls", "bash, 1 call")
     assert report.failed == ("bash, 2 calls",)
@@ -84,7 +84,7 @@ def test_where_all_that_is_left_is_deferred_going_on_is_not_advised() -> None:
 
 
 def test_a_group_is_one_thing_to_look_into_and_asks_for_a_confirmation() -> None:
-    group = Group("transport", frozenset({"grep", "bash", "fetch"}), due=12)
+    group = CascadeGroup("transport", frozenset({"grep", "bash", "fetch"}), due=12)
     steps = pause_report("x", health=list(map(open_tool, ("bash", "fetch", "grep", "glob"))), groups=[group]).next_steps
     assert steps[0].startswith("bash, fetch and grep failed from one cause: ")
     assert steps[0].endswith("When it is gone: /confirm")
@@ -92,7 +92,7 @@ def test_a_group_is_one_thing_to_look_into_and_asks_for_a_confirmation() -> None
 
 
 def test_a_group_that_recovers_needs_no_confirmation() -> None:
-    group = Group("transport", frozenset({"bash", "fetch"}), due=12, phase=CascadePhase.RECOVERING)
+    group = CascadeGroup("transport", frozenset({"bash", "fetch"}), due=12, phase=CascadePhase.RECOVERING)
     told, _ = pause_report("x", groups=[group]).next_steps
     assert told.startswith("bash and fetch: tried one after the other")
     assert "/confirm" not in told
@@ -171,7 +171,7 @@ def test_the_figures_add_up_and_are_those_that_were_given(data: st.DataObject) -
 
 @given(reports.tables, reports.logs, reports.groups)
 def test_each_open_tool_is_looked_into_once_alone_or_with_its_group(
-    health: list[HealthRow], log: list[LoggedFailure], groups: list[Group]
+    health: list[HealthRow], log: list[LoggedFailure], groups: list[CascadeGroup]
 ) -> None:
     *steps, _ = pause_report("x", health=health, log=log, groups=groups).next_steps
     grouped = {tool for group in groups for tool in group.members}

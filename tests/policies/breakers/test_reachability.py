@@ -1,4 +1,4 @@
-"""What can be reached before the pause, by trying everything (resilience S1)."""
+"""What can be reached before the pause, by trying everything."""
 
 from collections import deque
 from collections.abc import Callable
@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from harness.events import BreakerState, Dispatch, DispatchLimits, Failure, FailureCategory
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.decisions import Finish
+from harness.policies.breakers.registry import BreakerRegistry
 
 TOOLS = ("a", "b", "c", "d")
 ONE_CAUSE = Failure(FailureCategory.TRANSPORT, "refused", "transport: refused")
@@ -18,13 +18,13 @@ def most_open(threshold: int = 3, cause: Callable[[str], Failure] = lambda tool:
 
     Tries every order in which four tools can fail, all in one step, states that were seen left out.
     """
-    start = Board(TOOLS, limits=DispatchLimits(threshold=threshold)).saved()
+    start = BreakerRegistry(TOOLS, limits=DispatchLimits(threshold=threshold)).saved()
     left, seen = deque([start]), {start.breakers}
     most, systemic = 0, False
     while left:
         state = left.popleft()
         for tool in TOOLS:
-            board = Board.restored(state)
+            board = BreakerRegistry.restored(state)
             decision = board.decide(tool)
             if decision.dispatch is not Dispatch.CALL:
                 continue
@@ -51,7 +51,7 @@ def test_were_each_failure_charged_alone_a_cascade_could_never_be_seen(threshold
 
 
 def test_a_success_between_two_failures_does_not_hide_the_group() -> None:
-    board = Board(TOOLS)
+    board = BreakerRegistry(TOOLS)
     for step, tool in enumerate(("a", "b", "c"), 1):
         board.begin_step(step)
         for result in (ONE_CAUSE, Finish.OK, ONE_CAUSE, ONE_CAUSE, ONE_CAUSE):

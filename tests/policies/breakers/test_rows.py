@@ -3,6 +3,7 @@
 import pytest
 
 from harness.events import (
+    Alternative,
     BreakerCommand,
     BreakerState,
     CascadeMode,
@@ -13,29 +14,28 @@ from harness.events import (
     FailureCategory,
     HealthRow,
     Rank,
-    Route,
     Score,
     Severity,
 )
 from harness.policies.breakers import messages
-from harness.policies.breakers.board import Board
-from harness.policies.breakers.capabilities import Alternative, Capability, CapabilityMap
-from harness.policies.breakers.decisions import Decision, Finish, Pause, Skip
-from harness.policies.breakers.rows import why_not
+from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
+from harness.policies.breakers.decisions import DispatchDecision, Finish, PauseTurn, Skip
+from harness.policies.breakers.health_table import why_not
+from harness.policies.breakers.registry import BreakerRegistry
 
 REFUSED = Failure(FailureCategory.TRANSPORT, "connection refused", "transport: connection refused")
 TOOLS = ("grep", "bash", "glob", "read_file")
 CAPABILITIES = CapabilityMap(
     [
-        Capability("grep", "search", "ask", (Alternative("bash", "rg -n X", "its own form", Severity.LOW),)),
+        Capability("grep", "search", "ask", (DeclaredAlternative("bash", "rg -n X", "its own form", Severity.LOW),)),
         Capability("bash", "commands", "list them", depends_on=("read_file",)),
     ]
 )
 
 
-def board_with(*failing: str, limits: DispatchLimits | None = None) -> Board:
+def board_with(*failing: str, limits: DispatchLimits | None = None) -> BreakerRegistry:
     """A board in step 1 on which these tools have just opened."""
-    board = Board(TOOLS, CAPABILITIES, limits or DispatchLimits())
+    board = BreakerRegistry(TOOLS, CAPABILITIES, limits or DispatchLimits())
     board.begin_step(1)
     for tool in failing:
         for _ in range(3):
@@ -43,7 +43,7 @@ def board_with(*failing: str, limits: DispatchLimits | None = None) -> Board:
     return board
 
 
-def row(board: Board, tool: str) -> HealthRow:
+def row(board: BreakerRegistry, tool: str) -> HealthRow:
     """One line."""
     return next(one for one in board.rows() if one.tool == tool)
 
@@ -118,7 +118,7 @@ def test_a_tool_that_does_not_exist_cannot_be_used() -> None:
 # ── words ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def decided(board: Board, tool: str) -> tuple[Decision, HealthRow | None]:
+def decided(board: BreakerRegistry, tool: str) -> tuple[DispatchDecision, HealthRow | None]:
     """The decision about a tool, and its line."""
     decision = board.decide(tool)
     return decision, next((one for one in board.rows() if one.tool == tool), None)
@@ -128,12 +128,12 @@ def test_the_answer_to_a_skipped_call() -> None:
     decision, line = decided(board_with("grep"), "grep")
     assert isinstance(decision, Skip)
     assert messages.skipped(decision, line).splitlines() == [
-        "grep was not run: it failed 3 times in a row (connection refused); it is tried again from step 4 on.",
-        "Ways round, best first:",
+        "grep was not run: it failed 3 times in a row (connection refused); next probe at step 4.",
+        "Alternatives, best first:",
         "1. bash: rg -n X (loses: its own form)",
         "2. by hand: ask",
-        "3. leave it out: do the rest without grep, and say what was left out and why",
-        "Say in your answer what was done without grep and what is lost by that. Do not ask for it at once.",
+        "3. leave it out: do the rest without grep, and report what was left out and why",
+        "Report in your answer what you did without grep and what is missing. Do not call it again at once.",
     ]
     assert messages.best_of(decision.routes) == "bash; loses: its own form"
 
@@ -144,10 +144,10 @@ def test_the_answer_where_no_tool_is_left() -> None:
     decision, line = decided(board, "bash")
     assert isinstance(decision, Skip)
     lines = messages.skipped(decision, line).splitlines()
-    assert lines[0] == "bash was not run: it was opened by hand; it is tried again from step 4 on."
+    assert lines[0] == "bash was not run: a user opened it; next probe at step 4."
     assert lines[2] == "1. by hand: list them"
-    assert lines[-2] == "No other tool can take its place now."
-    assert messages.best_of(decision.routes) == "by hand; loses: it waits for the person"
+    assert lines[-2] == "No other tool can replace it now."
+    assert messages.best_of(decision.routes) == "by hand; loses: waits for the user"
     assert messages.best_of(()) == ""
 
 
@@ -157,29 +157,29 @@ LINE = HealthRow("grep", BreakerState.OPEN, 1, message="refused", probe_at=9, no
 @pytest.mark.parametrize(
     ("reason", "words"),
     [
-        (DispatchReason.OPEN, "it failed once (refused); it is tried again from step 9 on"),
+        (DispatchReason.OPEN, "it failed once (refused); next probe at step 9"),
         (
             DispatchReason.DEPENDENCY,
-            "it failed once (refused) and waits for what it depends on; it is tried again from step 9 on",
+            "it failed once (refused) and waits for what it depends on; next probe at step 9",
         ),
-        (DispatchReason.PROBE_OUT, "another call is trying whether it works again"),
+        (DispatchReason.PROBE_OUT, "another call is probing it"),
         (
             DispatchReason.SYSTEMIC,
-            "it failed together with other tools (the network); it is tried again from step 9 on",
+            "it failed together with other tools (the network); next probe at step 9",
         ),
         (
             DispatchReason.UNCONFIRMED,
-            "it failed together with other tools (the network), and a person has to /confirm that this is over",
+            "it failed together with other tools (the network), and a user has to /confirm that the cause is gone",
         ),
         (
             DispatchReason.RECOVERING,
-            "it failed together with other tools, which are being tried one after the other",
+            "it failed together with other tools, which are probed one after the other",
         ),
-        (DispatchReason.ISOLATED, "a person has switched it off"),
-        (DispatchReason.UNAVAILABLE, "its check says that it cannot work now (no server)"),
+        (DispatchReason.ISOLATED, "a user has isolated it"),
+        (DispatchReason.UNAVAILABLE, "its check reports it as unavailable (no server)"),
         (DispatchReason.UNKNOWN_TOOL, "there is no tool called grep"),
         (DispatchReason.BUDGET_SPENT, "the failure budget of this turn is used up"),
-        (DispatchReason.NOTHING_LEFT, "every sub-task that is left needs a tool that does not work"),
+        (DispatchReason.NOTHING_LEFT, "every remaining sub-task needs a tool that does not work"),
         (DispatchReason.PROBE_DUE, "probe due"),
     ],
 )
@@ -188,9 +188,9 @@ def test_every_reason_in_words(reason: DispatchReason, words: str) -> None:
 
 
 def test_reasons_without_a_line_of_the_table_are_words_as_well() -> None:
-    assert messages.because(DispatchReason.OPEN, "grep", None) == "it was opened by hand"
+    assert messages.because(DispatchReason.OPEN, "grep", None) == "a user opened it"
     assert messages.because(DispatchReason.SYSTEMIC, "grep", None) == "it failed together with other tools"
-    assert messages.because(DispatchReason.UNAVAILABLE, "grep", None) == "its check says that it cannot work now"
+    assert messages.because(DispatchReason.UNAVAILABLE, "grep", None) == "its check reports it as unavailable"
 
 
 def test_a_decision_in_one_line_for_the_person() -> None:
@@ -198,22 +198,22 @@ def test_a_decision_in_one_line_for_the_person() -> None:
     assert messages.explained(*decided(board, "read_file")) == ""
     assert messages.explained(*decided(board, "grep")).startswith("it failed together with other tools (the network)")
     board.begin_step(4)
-    assert messages.explained(*decided(board, "grep")) == "grep is tried for the whole group"
+    assert messages.explained(*decided(board, "grep")) == "grep is probed for its whole group"
     board.command(BreakerCommand.RESET)
     board.score("grep", Score.DEGRADED)
     decision, line = decided(board, "grep")
-    assert messages.explained(decision, line, "slow") == "grep is called with care: slow"
-    assert messages.explained(decision, line) == "grep is called with care: its check is not content"
+    assert messages.explained(decision, line, "slow") == "grep is called with caution: slow"
+    assert messages.explained(decision, line) == "grep is called with caution: its check reports a degraded state"
     alone = board_with("grep")
     alone.begin_step(4)
-    assert messages.explained(*decided(alone, "grep")) == "grep is tried once, to see whether it works again"
+    assert messages.explained(*decided(alone, "grep")) == "grep is probed once to test whether it works again"
 
 
 def test_the_answer_to_a_call_when_the_turn_pauses() -> None:
-    board = Board(TOOLS, limits=DispatchLimits(budget=1))
+    board = BreakerRegistry(TOOLS, limits=DispatchLimits(budget=1))
     board.record(board.decide("grep").ticket, REFUSED)
     decision = board.decide("bash")
-    assert isinstance(decision, Pause)
+    assert isinstance(decision, PauseTurn)
     assert decision.dispatch is Dispatch.PAUSE
     told = "Not run: the turn pauses here, because the failure budget of this turn is used up."
     assert messages.paused(decision) == told
@@ -223,11 +223,11 @@ def test_the_answer_to_a_call_when_the_turn_pauses() -> None:
 @pytest.mark.parametrize(
     ("route", "words"),
     [
-        (Route(Rank.LOW, "rg -n X", "its form", "bash"), "bash: rg -n X (loses: its form)"),
-        (Route(Rank.HIGH, "cat", "numbers", "bash"), "bash: cat (loses: numbers)"),
-        (Route(Rank.MANUAL, "ask", "time"), "by hand: ask"),
-        (Route(Rank.SCOPE, "do less", "that part"), "leave it out: do less"),
+        (Alternative(Rank.LOW, "rg -n X", "its form", "bash"), "bash: rg -n X (loses: its form)"),
+        (Alternative(Rank.HIGH, "cat", "numbers", "bash"), "bash: cat (loses: numbers)"),
+        (Alternative(Rank.MANUAL, "ask", "time"), "by hand: ask"),
+        (Alternative(Rank.SCOPE, "do less", "that part"), "leave it out: do less"),
     ],
 )
-def test_a_way_round_in_one_line(route: Route, words: str) -> None:
+def test_a_way_round_in_one_line(route: Alternative, words: str) -> None:
     assert messages.in_words(route) == words

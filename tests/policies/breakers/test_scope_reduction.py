@@ -1,4 +1,4 @@
-"""Each sub-task of a plan is done, kept or deferred, and nothing is left out in silence (seed 000, step 5; A21)."""
+"""Each sub-task of a plan is done, kept or deferred, and nothing is left out in silence."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Deferred, ItemStatus, PlanItem
-from harness.policies.breakers.scope_reduction import Scope, reduced
+from harness.policies.breakers.alternatives import ReducedPlan, reduced
 
 TOOLS = ("read_file", "grep", "bash", "fetch")
 
@@ -19,7 +19,7 @@ def why(tool: str) -> tuple[str, str]:
     return f"{tool} is open", f"/reset {tool}"
 
 
-def scope_of(items: list[PlanItem], *open_tools: str) -> Scope:
+def scope_of(items: list[PlanItem], *open_tools: str) -> ReducedPlan:
     return reduced(items, lambda tool: tool not in open_tools, why)
 
 

@@ -1,10 +1,10 @@
-"""Scores are believed for some steps, each tool's for itself (A24)."""
+"""Scores are believed for some steps, each tool's for itself."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Score
-from harness.policies.breakers.scores import Scores
+from harness.policies.breakers.availability import Scores
 
 TOOLS = ("grep", "bash")
 

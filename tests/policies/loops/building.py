@@ -5,14 +5,16 @@ from collections.abc import Iterator
 from harness.events import ErrorClass, Loop
 from harness.policies.loops.detectors import Detectors
 from harness.policies.loops.digests import action_of, digest, normalised_result, result_of
-from harness.policies.loops.observations import Call, Poll, Visit
+from harness.policies.loops.observations import ObservedCall, Poll, Visit
 from tests.policies.loops.streams import Made, Scenario
 
 
-def call(made: Made, step: int = 1, at: float = 0.0, *, poll: Poll | None = None, error: str | None = None) -> Call:
+def call(
+    made: Made, step: int = 1, at: float = 0.0, *, poll: Poll | None = None, error: str | None = None
+) -> ObservedCall:
     """The observation of one call; a failure has its text as its signature unless told otherwise."""
     failed = digest(normalised_result(made.result)) if error is None else error
-    return Call(
+    return ObservedCall(
         number=step,
         step=step,
         at=at,
@@ -43,13 +45,13 @@ class Watch:
         self.step = 0
         self.at = 0.0
 
-    def see(
+    def observe(
         self, *calls: Made, after: float = 5.0, poll: Poll | None = None, error: str | None = None
     ) -> tuple[Loop, ...]:
         """One step, some seconds after the last one; returns the verdicts after it."""
         self.step += 1
         self.at += after
-        self.detectors.see_step([call(made, self.step, self.at, poll=poll, error=error) for made in calls])
+        self.detectors.observe_step([call(made, self.step, self.at, poll=poll, error=error) for made in calls])
         return self.detectors.verdicts()
 
 
@@ -59,7 +61,7 @@ def verdicts(scenario: Scenario, detectors: Detectors | None = None) -> Iterator
     for number, step in enumerate(scenario.steps, start=1):
         if number in scenario.prompts:
             watch.detectors.forget()
-        yield watch.see(*step, after=scenario.apart_s)
+        yield watch.observe(*step, after=scenario.apart_s)
 
 
 def found_at(scenario: Scenario, *, strong: bool = False) -> int:

@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from harness.events import ErrorClass, Event, Intervened, LoopFound, LoopLeft, Rung
 from harness.policies.loops.detectors import DetectorsSnapshot
 from harness.policies.loops.ladder import Abilities
-from harness.policies.loops.observations import Call
-from harness.policies.loops.orchestrator import Action, Orchestrator
+from harness.policies.loops.monitor import LoopAction, LoopMonitor
+from harness.policies.loops.observations import ObservedCall
 
 
-def observed(action: str, step: int, *, ok: bool = True, error: ErrorClass | None = None, result: str = "") -> Call:
+def observed(
+    action: str, step: int, *, ok: bool = True, error: ErrorClass | None = None, result: str = ""
+) -> ObservedCall:
     """The call of a tool that is called like its action."""
-    return Call(
+    return ObservedCall(
         number=step,
         step=step,
         at=float(step),
@@ -28,7 +30,7 @@ def observed(action: str, step: int, *, ok: bool = True, error: ErrorClass | Non
     )
 
 
-def done(action: Action, step: int, *, applied: bool = True, call: str = "") -> Intervened:
+def done(action: LoopAction, step: int, *, applied: bool = True, call: str = "") -> Intervened:
     """The event of an action that was carried out; `call` is what a substitution keeps from being made."""
     veto = call if action.rung is Rung.SUBSTITUTE else ""
     loop = action.loop
@@ -49,7 +51,7 @@ def done(action: Action, step: int, *, applied: bool = True, call: str = "") -> 
 class Driver:
     """Carries out what is advised, step by step, as the loop of an agent would."""
 
-    orchestrator: Orchestrator = field(default_factory=Orchestrator)
+    orchestrator: LoopMonitor = field(default_factory=LoopMonitor)
     abilities: Abilities = field(default_factory=Abilities)
     ok: Callable[[str], bool] = lambda action: True
     error: ErrorClass | None = None
@@ -89,11 +91,11 @@ class Driver:
         if advice := self.orchestrator.advise(self.abilities, 0.5):
             self.carry_out(advice, action)
 
-    def carry_out(self, advice: Action, call: str) -> None:
+    def carry_out(self, advice: LoopAction, call: str) -> None:
         self.taken.append((self.step, advice.rung))
         event = done(advice, self.step, call=self.veto or call)
         self.events.append(event)
-        self.orchestrator.see(event)
+        self.orchestrator.on_event(event)
         if advice.rung is Rung.ROLLBACK and self.before is not None:
             self.orchestrator.rolled_back(self.before)
 

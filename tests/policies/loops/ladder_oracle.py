@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.events import ErrorClass, Loop, LoopChoice, Projection, Rung
 from harness.policies.loops.ladder import Abilities
-from harness.policies.loops.policy import EscapePolicy
+from harness.policies.loops.limits import LoopLimits
 
 Entry = tuple[Any, ...]
 """What happened, and what it was: ("saw", step, loops, by a visit), ("text", step, loop or None),
@@ -131,7 +131,7 @@ def seen_in(entry: Entry) -> set[str]:
 class World:
     """Where everything stands."""
 
-    def __init__(self, policy: EscapePolicy) -> None:
+    def __init__(self, policy: LoopLimits) -> None:
         self.policy = policy
         self.lives: dict[str, Life] = {}
         self.used: Counter[tuple[str, Rung]] = Counter()

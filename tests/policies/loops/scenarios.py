@@ -1,4 +1,4 @@
-"""The streams of resilience 3.4: ten true loops and nine pieces of legitimate work, with what a prototype measured."""
+"""The scenarios: ten true loops and nine pieces of legitimate work, with what a prototype measured."""
 
 from tests.policies.loops.streams import Made, Scenario, Step, again, each, fail, one_by_one, read
 

@@ -1,6 +1,6 @@
 """Sixty streams of tool calls, as plain data: thirty loops, and thirty pieces of legitimate work that look like loops.
 
-They stand beside the fixture of resilience 3.4 and were written before any threshold was tuned. `FIRST` may be looked
+They stand beside the first fixture and were written before any threshold was tuned. `FIRST` may be looked
 at while tuning; `SECOND` is run at the end, and its figures say how far those of the first half can be believed.
 """
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from harness.events import ErrorClass, Loop, Projection
 from harness.policies.loops.detectors import Detectors
-from harness.policies.loops.history import History
+from harness.policies.loops.limits import LoopThresholds
 from harness.policies.loops.observations import Poll
-from harness.policies.loops.repeats import Run, Stream, wanted_runs
-from harness.policies.loops.thresholds import Thresholds
-from tests.policies.loops.building import Watch, call, visit
+from harness.policies.loops.repeats import RepeatRun, RepeatStream, wanted_runs
+from tests.policies.loops.building import Watch, visit
 from tests.policies.loops.sequences import random_walk
 from tests.policies.loops.streams import Made, edit, exploring, fail, read, run
 from tests.whole import WHOLE
@@ -29,7 +28,7 @@ FIRST = 1
 def first(watch: Watch, steps: Sequence[tuple[Made, ...]]) -> int:
     """The step at which a loop is first found; 0: none."""
     for number, step in enumerate(steps, FIRST):
-        if watch.see(*step):
+        if watch.observe(*step):
             return number
     return 0
 
@@ -50,7 +49,7 @@ def test_an_interaction_is_a_loop_at_its_fourth_copy_and_a_failing_one_at_its_th
 def test_a_loop_says_what_repeats() -> None:
     watch = Watch()
     for made in (C, A, B, A, B, A, B):
-        watch.see(made)
+        watch.observe(made)
     loop = one(watch)
     assert (loop.projection, loop.period, loop.copies) == (Projection.INTERACTION, 2, 3)
     assert loop.summary == "read_file a → read_file b"
@@ -61,16 +60,16 @@ def test_a_loop_says_what_repeats() -> None:
 def test_a_loop_of_failures_says_so() -> None:
     watch = Watch()
     for _ in range(3):
-        watch.see(REFUSED)
+        watch.observe(REFUSED)
     assert (one(watch).failing, one(watch).error) == (True, ErrorClass.UNKNOWN)
 
 
 def test_the_first_new_step_clears_a_loop_and_another_result_is_new() -> None:
     watch = Watch()
     for _ in range(6):
-        watch.see(A)
+        watch.observe(A)
     assert watch.detectors.verdicts()
-    assert watch.see(replace(A, result="another")) == ()
+    assert watch.observe(replace(A, result="another")) == ()
 
 
 def test_a_loop_has_one_signature_wherever_it_begins_and_however_long_it_goes_on() -> None:
@@ -78,30 +77,25 @@ def test_a_loop_has_one_signature_wherever_it_begins_and_however_long_it_goes_on
     for begin in range(3):
         watch = Watch()
         for number in range(12):
-            signatures |= {loop.signature for loop in watch.see((A, B, C)[(begin + number) % 3])}
+            signatures |= {loop.signature for loop in watch.observe((A, B, C)[(begin + number) % 3])}
     assert len(signatures) == 1
     watch = Watch()
     for _ in range(3):
         for made in (A, C, B):
-            watch.see(made)
+            watch.observe(made)
     assert one(watch).signature not in signatures
 
 
-def test_a_circle_of_64_is_found_with_a_history_of_100() -> None:
-    watch, history = Watch(), History(100)
-    found = []
-    for number in range(3 * 64):
-        made = read(f"f{number % 64}", "x")
-        history.record(call(made))
-        found.append(bool(watch.see(made)))
+def test_a_cycle_of_64_is_found_at_the_end_of_its_third_copy() -> None:
+    watch = Watch()
+    found = [bool(watch.observe(read(f"f{number % 64}", "x"))) for number in range(3 * 64)]
     assert found == [False] * (3 * 64 - 1) + [True]
     assert one(watch).period == 64
-    assert history.dropped == 92
 
 
 def test_the_same_failing_call_every_half_minute_is_found() -> None:
     watch = Watch()
-    found = [bool(watch.see(REFUSED, after=30.0)) for _ in range(4)]
+    found = [bool(watch.observe(REFUSED, after=30.0)) for _ in range(4)]
     assert found == [False, False, True, True]
 
 
@@ -112,7 +106,7 @@ def test_the_same_failing_call_every_half_minute_is_found() -> None:
 def test_the_order_of_calls_in_one_reply_changes_nothing(steps: list[list[Made]]) -> None:
     ordered, shuffled = Watch(), Watch()
     for step in steps:
-        found, also = ordered.see(A, B, REFUSED, STATUS), shuffled.see(*step)
+        found, also = ordered.observe(A, B, REFUSED, STATUS), shuffled.observe(*step)
         assert [(x.signature, x.copies) for x in found] == [(x.signature, x.copies) for x in also]
 
 
@@ -143,7 +137,7 @@ def test_one_of_several_calls_that_goes_on_alone_is_not_the_same_loop() -> None:
     for alone in (A, B):
         watch = Watch()
         assert first(watch, [(A, B)] * 6) == 4
-        assert [bool(watch.see(alone)) for _ in range(4)] == [False, False, False, True]
+        assert [bool(watch.observe(alone)) for _ in range(4)] == [False, False, False, True]
 
 
 # ── failures ────────────────────────────────────────────────────────────────────────────────────
@@ -170,7 +164,7 @@ def test_a_success_beside_them_breaks_the_row_too() -> None:
 
 def test_failures_without_a_known_cause_are_never_the_same() -> None:
     watch = Watch()
-    assert not any(watch.see(*step, error="") for step in searches(9))
+    assert not any(watch.observe(*step, error="") for step in searches(9))
 
 
 def test_other_errors_and_other_tools_are_other_failures() -> None:
@@ -188,7 +182,7 @@ def test_two_tools_that_fail_in_turn_are_a_loop_at_the_third_round() -> None:
 def test_the_same_failing_call_is_told_once_not_twice() -> None:
     watch = Watch()
     for _ in range(8):
-        watch.see(REFUSED)
+        watch.observe(REFUSED)
     assert [loop.projection for loop in watch.detectors.verdicts()] == [Projection.INTERACTION]
 
 
@@ -199,7 +193,7 @@ def test_the_same_failing_call_is_told_once_not_twice() -> None:
 def test_a_circle_of_places_is_found_when_it_is_long_enough_for_no_accident(period: int, event: int) -> None:
     detectors = Detectors()
     for number in range(FIRST, 60):
-        detectors.see_visit(visit(f"n{number % period}"))
+        detectors.observe_visit(visit(f"n{number % period}"))
         if detectors.verdicts():
             assert number == event
             assert detectors.verdicts()[0].projection is Projection.NODE
@@ -214,7 +208,7 @@ def test_a_walk_without_memory_is_seldom_taken_for_a_loop(nodes: int, at_most: f
 
 
 def alarms(nodes: int, seed: str) -> bool:
-    stream, thresholds = Stream(Projection.NODE, 64), Thresholds()
+    stream, thresholds = RepeatStream(Projection.NODE, 64), LoopThresholds()
     copies = thresholds.copies_cycle
     wanted = wanted_runs(64, copies=copies, copies_cycle=copies, least=thresholds.walk_length)
     for node in random_walk(random.Random(seed), nodes, 40):
@@ -227,11 +221,11 @@ def alarms(nodes: int, seed: str) -> bool:
 def test_states_that_come_back_are_a_loop_and_one_that_stays_is_none() -> None:
     detectors = Detectors()
     for number in range(30):
-        detectors.see_visit(visit("", "the only state", number))
+        detectors.observe_visit(visit("", "the only state", number))
     assert detectors.verdicts() == ()
     for number in range(20):
         for _ in range(1 + number % 3):  # different things are done in each
-            detectors.see_visit(visit("", f"state {number % 2}", number))
+            detectors.observe_visit(visit("", f"state {number % 2}", number))
     (loop,) = detectors.verdicts()
     assert (loop.projection, loop.period) == (Projection.STATE, 2)
 
@@ -277,38 +271,38 @@ def test_what_lies_further_back_than_the_window_does_not_count() -> None:
 
 def test_a_declared_poll_may_repeat_within_its_limits() -> None:
     watch = Watch()
-    assert not any(watch.see(STATUS, after=5.0) for _ in range(120))
-    assert watch.see(STATUS, after=5.0) == ()  # 600 seconds since the first
-    (loop,) = watch.see(STATUS, after=5.0)
+    assert not any(watch.observe(STATUS, after=5.0) for _ in range(120))
+    assert watch.observe(STATUS, after=5.0) == ()  # 600 seconds since the first
+    (loop,) = watch.observe(STATUS, after=5.0)
     assert (loop.projection, loop.weak, loop.copies) == (Projection.POLL, False, 122)
 
 
 def test_a_poll_with_news_waits_as_long_as_it_likes() -> None:
     watch = Watch()
-    assert not any(watch.see(replace(STATUS, result=f"{number} %"), after=400.0) for number in range(50))
+    assert not any(watch.observe(replace(STATUS, result=f"{number} %"), after=400.0) for number in range(50))
 
 
 def test_a_poll_in_a_hurry_is_a_weak_sign_at_the_fourth_time_in_a_row() -> None:
     watch = Watch()
-    found = [bool(watch.see(STATUS, after=0.2)) for _ in range(6)]
+    found = [bool(watch.observe(STATUS, after=0.2)) for _ in range(6)]
     assert found == [False] * 4 + [True] * 2
     assert one(watch).weak
-    assert watch.see(STATUS, after=1.0) == ()
+    assert watch.observe(STATUS, after=1.0) == ()
 
 
 def test_a_poll_says_its_own_limits() -> None:
     patient = Poll(every_s=60.0, total_s=100.0)
     watch = Watch()
-    found = [[loop.weak for loop in watch.see(STATUS, after=30.0, poll=patient)] for _ in range(6)]
+    found = [[loop.weak for loop in watch.observe(STATUS, after=30.0, poll=patient)] for _ in range(6)]
     assert found == [[], [], [], [], [False], [False]]
 
 
 def test_new_work_between_two_polls_begins_the_waiting_anew() -> None:
     watch = Watch()
-    watch.see(STATUS)
+    watch.observe(STATUS)
     for step in exploring(10):
-        watch.see(*step, after=100.0)
-    assert watch.see(STATUS) == ()
+        watch.observe(*step, after=100.0)
+    assert watch.observe(STATUS) == ()
 
 
 def test_waiting_between_two_failures_does_not_hide_that_they_are_the_same() -> None:
@@ -335,8 +329,8 @@ def everything(watch: Watch) -> object:
 def test_a_word_of_the_user_ends_the_episode() -> None:
     watch = Watch()
     for step in [*searches(3), *[(A,)] * 3, *[(STATUS,)] * 3]:
-        watch.see(*step, after=0.1)
-        watch.detectors.see_visit(visit("a place"))
+        watch.observe(*step, after=0.1)
+        watch.detectors.observe_visit(visit("a place"))
     watch.detectors.forget()
     assert everything(watch) == everything(Watch())
     assert first(watch, [(A,)] * 4) == 4
@@ -348,18 +342,18 @@ def test_restored_detectors_go_on_as_if_nothing_had_come_between(
 ) -> None:
     straight, back = Watch(), Watch()
     for made in before:
-        straight.see(made, A)
-        back.see(made, A)
+        straight.observe(made, A)
+        back.observe(made, A)
     snapshot, moment = back.detectors.snapshot(), back.at
     for made in lost:
-        back.see(made)
-        back.detectors.see_visit(visit("elsewhere", "else"))
+        back.observe(made)
+        back.detectors.observe_visit(visit("elsewhere", "else"))
     back.detectors.restore(snapshot)
     back.at, back.step = moment, straight.step
     assert everything(back) == everything(straight)
     for made in then:
-        straight.see(made)
-        back.see(made)
+        straight.observe(made)
+        back.observe(made)
         assert everything(back) == everything(straight)
     assert back.detectors.snapshot() == straight.detectors.snapshot()
 
@@ -367,41 +361,41 @@ def test_restored_detectors_go_on_as_if_nothing_had_come_between(
 def test_a_change_of_the_thresholds_holds_at_once() -> None:
     watch = Watch()
     for _ in range(3):
-        watch.see(A)
+        watch.observe(A)
     assert watch.detectors.verdicts() == ()
-    watch.detectors.thresholds = Thresholds(copies=3)
+    watch.detectors.thresholds = LoopThresholds(copies=3)
     assert one(watch).copies == 3
-    watch.detectors.thresholds = Thresholds(copies=5, longest_period=8)
+    watch.detectors.thresholds = LoopThresholds(copies=5, longest_period=8)
     assert watch.detectors.verdicts() == ()
-    assert watch.see(A) == ()
-    assert watch.see(A)
+    assert watch.observe(A) == ()
+    assert watch.observe(A)
 
 
 @given(STEPS)
 def test_a_step_without_calls_is_no_step(steps: list[Made]) -> None:
     watch, other = Watch(), Watch()
     for made in steps:
-        watch.see(made)
-        other.see(made)
-        other.detectors.see_step([])
+        watch.observe(made)
+        other.observe(made)
+        other.detectors.observe_step([])
     assert everything(watch) == everything(other)
 
 
 def test_runs_say_how_near_each_projection_is_to_a_loop() -> None:
     watch = Watch()
     for made in (A, B, A, B, A):
-        watch.see(made)
+        watch.observe(made)
     runs = {run.projection: run for run in watch.detectors.runs()}
     assert set(runs) == set(Projection) - {Projection.TEXT}
-    assert runs[Projection.INTERACTION] == Run(Projection.INTERACTION, 2, 3, 4)
-    assert runs[Projection.STAGNATION] == Run(Projection.STAGNATION, 1, 3, 8)
-    assert runs[Projection.NODE] == Run(Projection.NODE, 0, 0, 8)
+    assert runs[Projection.INTERACTION] == RepeatRun(Projection.INTERACTION, 2, 3, 4)
+    assert runs[Projection.STAGNATION] == RepeatRun(Projection.STAGNATION, 1, 3, 8)
+    assert runs[Projection.NODE] == RepeatRun(Projection.NODE, 0, 0, 8)
 
 
 def test_strong_verdicts_stand_before_weak_ones() -> None:
     detectors = Detectors()
     watch = Watch(detectors)
     for step in stagnating(16):
-        watch.see(*step)
-        detectors.see_visit(visit("here"))
+        watch.observe(*step)
+        detectors.observe_visit(visit("here"))
     assert [loop.projection for loop in detectors.verdicts()] == [Projection.NODE, Projection.STAGNATION]

@@ -1,4 +1,4 @@
-"""Digests are the same in every process, for any value, and blind to what differs without saying anything (B1)."""
+"""Digests are the same in every process, for any value, and blind to what differs without saying anything."""
 
 import json
 import os

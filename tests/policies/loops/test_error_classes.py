@@ -1,4 +1,4 @@
-"""Whether trying again can help (B16, B17)."""
+"""Whether trying again can help."""
 
 import errno
 import time

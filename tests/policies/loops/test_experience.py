@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import ErrorClass, Intervened, Loop, LoopFound, LoopLeft, Projection, Rung
-from harness.policies.loops.experience import ENOUGH, MOST_TRIED, Experience, Learner, Tally
+from harness.policies.loops.experience import ENOUGH, MOST_TRIED, Experience, Learner, RungTally
 from harness.policies.loops.ladder import PAIRS
 
 KIND = (Projection.ERROR, True)
@@ -110,15 +110,15 @@ def test_a_session_is_listened_to() -> None:
         intervened(Rung.SUBSTITUTE),
         LoopLeft("one", Projection.ERROR, 6, freed_by=Rung.SUBSTITUTE),
     ):
-        learner.see(event)
+        learner.on_event(event)
     assert learner.experience.tallies == {
-        (KIND, Rung.NUDGE): Tally(0, 1),
-        (KIND, Rung.SUBSTITUTE): Tally(1, 1),
+        (KIND, Rung.NUDGE): RungTally(0, 1),
+        (KIND, Rung.SUBSTITUTE): RungTally(1, 1),
     }
 
 
 def test_what_is_not_known_to_be_a_loop_teaches_nothing() -> None:
     learner = Learner()
-    learner.see(intervened(Rung.NUDGE))
-    learner.see(LoopLeft("one", Projection.ERROR, 6, freed_by=Rung.NUDGE))
+    learner.on_event(intervened(Rung.NUDGE))
+    learner.on_event(LoopLeft("one", Projection.ERROR, 6, freed_by=Rung.NUDGE))
     assert learner.experience == Experience()

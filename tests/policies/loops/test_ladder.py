@@ -1,4 +1,4 @@
-"""The ladder of one loop: which rung comes next (B14, B19, B20)."""
+"""The ladder of one loop: which rung comes next."""
 
 from dataclasses import fields, replace
 from types import MappingProxyType
@@ -7,7 +7,7 @@ import pytest
 
 from harness.events import ErrorClass, Loop, Projection, Rung
 from harness.policies.loops.ladder import PAIRS, Abilities, Ladder, Preferences
-from harness.policies.loops.policy import EscapePolicy
+from harness.policies.loops.limits import LoopLimits
 
 LOOP = Loop(Projection.INTERACTION, "one", 1, 4, "read a", ("read",))
 FAILING = replace(LOOP, failing=True, error=ErrorClass.TRANSIENT)
@@ -16,7 +16,7 @@ EVERYTHING = Abilities(retry=True, explore=("north",), substitute="grep", rollba
 
 def climbed(loop: Loop, abilities: Abilities, ladder: Ladder | None = None) -> list[Rung]:
     """All rungs up to the stop."""
-    ladder = ladder or Ladder(EscapePolicy())
+    ladder = ladder or Ladder(LoopLimits())
     rungs: list[Rung] = []
     while not rungs or rungs[-1] is not Rung.STOP:
         rung = ladder.next_rung(loop, abilities)
@@ -58,7 +58,7 @@ def test_what_succeeds_is_not_retried() -> None:
 
 
 def test_a_weak_loop_is_nudged_and_nothing_more() -> None:
-    ladder, weak = Ladder(EscapePolicy()), replace(LOOP, weak=True)
+    ladder, weak = Ladder(LoopLimits()), replace(LOOP, weak=True)
     assert ladder.next_rung(weak, EVERYTHING) is Rung.NUDGE
     ladder.take(weak.signature, Rung.NUDGE)
     assert ladder.next_rung(weak, EVERYTHING) is None
@@ -67,12 +67,12 @@ def test_a_weak_loop_is_nudged_and_nothing_more() -> None:
 
 
 def test_a_quota_of_nothing_takes_the_rung_away() -> None:
-    ladder = Ladder(EscapePolicy(nudges=0, retries=0, explorations=0, humans=0))
+    ladder = Ladder(LoopLimits(nudges=0, retries=0, explorations=0, humans=0))
     assert climbed(FAILING, EVERYTHING, ladder) == [Rung.SUBSTITUTE, Rung.ROLLBACK, Rung.BREAKER, Rung.STOP]
 
 
 def test_each_loop_has_a_ladder_of_its_own() -> None:
-    ladder = Ladder(EscapePolicy())
+    ladder = Ladder(LoopLimits())
     climbed(LOOP, Abilities(), ladder)
     assert ladder.next_rung(replace(LOOP, signature="two"), Abilities()) is Rung.NUDGE
 
@@ -84,7 +84,7 @@ def test_what_was_learnt_changes_the_order_within_a_pair_and_of_this_kind_only()
         *(Rung.RETRY, Rung.NUDGE, Rung.SUBSTITUTE, Rung.EXPLORE, Rung.BREAKER, Rung.ROLLBACK, Rung.HUMAN, Rung.STOP),
     )
     assert preferences.order((Projection.ERROR, True)) == tuple(Rung)
-    rungs = climbed(LOOP, EVERYTHING, Ladder(EscapePolicy(), preferences))
+    rungs = climbed(LOOP, EVERYTHING, Ladder(LoopLimits(), preferences))
     assert rungs[1:4] == [Rung.SUBSTITUTE, Rung.EXPLORE, Rung.EXPLORE]
 
 

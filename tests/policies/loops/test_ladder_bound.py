@@ -1,4 +1,4 @@
-"""However stubborn the agent, the ladder ends, and it ends in time (B20, B25)."""
+"""However stubborn the agent, the ladder ends, and it ends in time."""
 
 from itertools import product
 
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from harness.events import ErrorClass, Intervened, Rung
 from harness.policies.loops.ladder import Abilities
-from harness.policies.loops.orchestrator import Orchestrator
-from harness.policies.loops.policy import QUOTAS, EscapePolicy
+from harness.policies.loops.limits import QUOTAS, LoopLimits
+from harness.policies.loops.monitor import LoopMonitor
 from tests.policies.loops.ignoring import Driver, observed, rungs
 
 abilities = st.builds(
@@ -20,10 +20,10 @@ abilities = st.builds(
     breaker=st.booleans(),
     human=st.booleans(),
 )
-policies = st.builds(EscapePolicy, **{name: st.integers(0, 3) for name in QUOTAS.values()})
+policies = st.builds(LoopLimits, **{name: st.integers(0, 3) for name in QUOTAS.values()})
 
 
-def promised(policy: EscapePolicy, able: Abilities, error: ErrorClass | None) -> int:
+def promised(policy: LoopLimits, able: Abilities, error: ErrorClass | None) -> int:
     """The sum of the quotas of what can be done."""
     retries = (
         {ErrorClass.TRANSIENT: policy.retries, ErrorClass.UNKNOWN: min(1, policy.retries)}.get(error, 0) if error else 0
@@ -40,11 +40,11 @@ def promised(policy: EscapePolicy, able: Abilities, error: ErrorClass | None) ->
     data=st.data(),
 )
 def test_an_agent_that_ignores_everything_is_stopped_when_the_quotas_are_used_up(
-    policy: EscapePolicy, able: Abilities, period: int, error: ErrorClass | None, data: st.DataObject
+    policy: LoopLimits, able: Abilities, period: int, error: ErrorClass | None, data: st.DataObject
 ) -> None:
     circle = [f"tool{number}" for number in range(period)]
     veto = data.draw(st.sampled_from(circle))
-    driver = Driver(Orchestrator(policy), able, ok=lambda _: error is None, error=error, veto=veto)
+    driver = Driver(LoopMonitor(policy), able, ok=lambda _: error is None, error=error, veto=veto)
     driver.asks(*circle, repeat=40)
     copies = 3 if period > 1 or error else 4
     expected = period * (copies + promised(policy, able, error))
@@ -87,15 +87,15 @@ def test_from_every_state_of_the_ladder_a_stop_is_reached_and_nothing_comes_afte
         )
 
 
-def stuck(taken: tuple[Rung, ...], error: ErrorClass | None) -> Orchestrator:
+def stuck(taken: tuple[Rung, ...], error: ErrorClass | None) -> LoopMonitor:
     """A loop under way against which all this was done, at the next copy of it."""
-    orchestrator = Orchestrator()
+    orchestrator = LoopMonitor()
     for step in range(1, 5):
         orchestrator.step([observed("read", step, ok=error is None, error=error)])
     assert orchestrator.due is not None
     loop = orchestrator.due
     for rung in taken:
-        orchestrator.see(Intervened(loop.signature, loop.projection, rung, 1, 1, 4, "done"))
+        orchestrator.on_event(Intervened(loop.signature, loop.projection, rung, 1, 1, 4, "done"))
     orchestrator.step([observed("read", 5, ok=error is None, error=error)])
     return orchestrator
 

@@ -21,9 +21,9 @@ from harness.events import (
 )
 from harness.policies.loops.detectors import Detectors, DetectorsSnapshot
 from harness.policies.loops.ladder import Abilities
-from harness.policies.loops.observations import Call, Visit
-from harness.policies.loops.orchestrator import Orchestrator
-from harness.policies.loops.policy import QUOTAS, EscapePolicy
+from harness.policies.loops.limits import QUOTAS, LoopLimits
+from harness.policies.loops.monitor import LoopMonitor
+from harness.policies.loops.observations import ObservedCall, Visit
 from tests.policies.loops.ignoring import done, observed
 from tests.policies.loops.ladder_oracle import Entry, World, seen_in
 
@@ -41,10 +41,10 @@ abilities = st.builds(
     breaker=st.booleans(),
     human=st.booleans(),
 )
-policies = st.builds(EscapePolicy, **{name: st.integers(0, 2) for name in QUOTAS.values()})
+policies = st.builds(LoopLimits, **{name: st.integers(0, 2) for name in QUOTAS.values()})
 
 
-def made(name: str, step: int) -> Call:
+def made(name: str, step: int) -> ObservedCall:
     error = {"!": ErrorClass.TRANSIENT, "?": ErrorClass.UNKNOWN}.get(name[-1])
     return observed(name, step, ok=error is None, error=error)
 
@@ -56,20 +56,20 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         super().__init__()
         self.step = 0
         self.asked = ""
-        """The loop about which a person was asked last."""
+        """The loop about which the user was asked last."""
         self.saved: list[tuple[DetectorsSnapshot, int]] = []
         """Each with how many observations there were."""
-        self.done: list[Callable[[Orchestrator], object]] = []
+        self.done: list[Callable[[LoopMonitor], object]] = []
         self.after: list[object] = []
         self.able = Abilities()
         self.applied = True
 
     @initialize(policy=policies)
-    def begins(self, policy: EscapePolicy) -> None:
+    def begins(self, policy: LoopLimits) -> None:
         self.policy = self.first = policy
-        self.orchestrator = Orchestrator(self.policy)
+        self.orchestrator = LoopMonitor(self.policy)
         self.world = World(self.policy)
-        self.now: list[Sequence[Call] | Visit] = []
+        self.now: list[Sequence[ObservedCall] | Visit] = []
         """The observations that count after the last rollback."""
         self.detectors = Detectors()
         self.ahead: Detectors | None = None
@@ -118,7 +118,7 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
     @rule(choice=st.sampled_from(LoopChoice))
     def answers(self, choice: LoopChoice) -> None:
         self.world.happens(("answer", self.asked, choice))
-        self._does("see", LoopAnswered(self.asked, choice))
+        self._does("on_event", LoopAnswered(self.asked, choice))
         self._acts("")
 
     @rule()
@@ -129,12 +129,12 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         self.now, self.ahead, self.saved = [], None, []
 
     @rule(quotas=policies, copies=st.integers(2, 6), enabled=st.sampled_from([True, True, False]))
-    def hot_change(self, quotas: EscapePolicy, copies: int, *, enabled: bool) -> None:
+    def hot_change(self, quotas: LoopLimits, copies: int, *, enabled: bool) -> None:
         numbers: dict[str, object] = {name: getattr(quotas, name) for name in QUOTAS.values()}
         self.policy = self.policy.with_changes(**numbers, copies=copies, enabled=enabled)
         self.world.happens(("policy", self.policy))
         event = self.policy.announced()
-        self._does("see", event)
+        self._does("on_event", event)
         for detectors in filter(None, (self.detectors, self.ahead)):
             detectors.thresholds = self.policy.thresholds
 
@@ -171,17 +171,17 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         """Built anew from what happened and from the events, it is after each of them where it was then."""
         if not self.done:
             return
-        again = Orchestrator(self.first)
+        again = LoopMonitor(self.first)
         for act, expected in zip(self.done, self.after, strict=True):
             events = act(again)
             for event in events if isinstance(events, tuple) else ():
-                again.see(event)  # as a journal gives them back
+                again.on_event(event)  # as a journal gives them back
             assert (again.status(), again.due) == expected
 
     # ── doing it ────────────────────────────────────────────────────────────────────────────────
 
     def _does(self, method: str, *arguments: object) -> tuple[Event, ...]:
-        act: Callable[[Orchestrator], object] = methodcaller(method, *arguments)
+        act: Callable[[LoopMonitor], object] = methodcaller(method, *arguments)
         events = act(self.orchestrator)
         self.done.append(act)
         self.after.append((self.orchestrator.status(), self.orchestrator.due))
@@ -198,7 +198,7 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
             self._observes(calls)
         self._acts(wanted[-1])
 
-    def _observes(self, what: Sequence[Call] | Visit) -> None:
+    def _observes(self, what: Sequence[ObservedCall] | Visit) -> None:
         self.now.append(what)
         for detectors in filter(None, (self.detectors, self.ahead)):
             shown(detectors, what)
@@ -223,7 +223,7 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         event = done(action, self.step, applied=self.applied or action.rung is Rung.STOP, call=name)
         self.world.happens(("did", action.rung, action.loop.signature, event.applied, event.action))
         self.asked = event.signature if action.rung is Rung.HUMAN else self.asked
-        self._does("see", event)
+        self._does("on_event", event)
         if action.rung is Rung.ROLLBACK and event.applied and self.saved:
             self._goes_back()
 
@@ -255,11 +255,11 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         assert all(event.freed_by is (None if stuck else before[event.signature][1]) for event in left)
 
 
-def shown(detectors: Detectors, what: Sequence[Call] | Visit) -> None:
+def shown(detectors: Detectors, what: Sequence[ObservedCall] | Visit) -> None:
     if isinstance(what, Visit):
-        detectors.see_visit(what)
+        detectors.observe_visit(what)
     else:
-        detectors.see_step(what)
+        detectors.observe_step(what)
 
 
 TestOrchestrator = OrchestratorBesideOracle.TestCase

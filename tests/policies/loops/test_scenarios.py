@@ -1,4 +1,4 @@
-"""True loops are found in time; legitimate work is left alone (B5). The second half of the sixty is not run here."""
+"""True loops are found in time; legitimate work is left alone. The second half of the sixty is not run here."""
 
 import pytest
 

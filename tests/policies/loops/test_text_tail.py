@@ -5,7 +5,7 @@ import tracemalloc
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.loops.text_tail import TextTail
+from harness.policies.loops.text_loops import TextTail
 
 LONGEST, SIGN = 12, 3
 TEXTS = st.one_of(

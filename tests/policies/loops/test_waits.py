@@ -8,16 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.policies.loops.detectors import Detectors
-from harness.policies.loops.observations import Call, Kind
-from harness.policies.loops.waits import Advice, Over, Pause, WaitLimits, Waits
+from harness.policies.loops.observations import CallKind, ObservedCall
+from harness.policies.loops.waits import WaitAdvice, WaitLimits, WaitOver, WaitPause, Waits
 
 LIMITS = WaitLimits()
-ASKS, LOOKS, WORKS, WAITS = Kind.ASKS, Kind.LOOKS, Kind.WORKS, Kind.WAITS
+ASKS, LOOKS, WORKS, WAITS = CallKind.ASKS, CallKind.LOOKS, CallKind.WORKS, CallKind.WAITS
 
 
-def call(kind: Kind, at: float, action: str = "status", result: str = "running", *, ok: bool = True) -> Call:
+def call(
+    kind: CallKind, at: float, action: str = "status", result: str = "running", *, ok: bool = True
+) -> ObservedCall:
     """One call of bash."""
-    return Call(
+    return ObservedCall(
         *(1, int(at), at, at, "id", "bash", action, result, ok),
         error="" if ok else "exit 1",
         mutates=kind in (WORKS, WAITS) and ok,
@@ -34,11 +36,11 @@ class Watch:
     detectors: Detectors = field(default_factory=Detectors)
     at: float = 0.0
 
-    def see(
-        self, kind: Kind, action: str = "status", result: str = "running", *, ok: bool = True, after: float = 5.0
-    ) -> Advice | Pause | Over | None:
+    def observe(
+        self, kind: CallKind, action: str = "status", result: str = "running", *, ok: bool = True, after: float = 5.0
+    ) -> WaitAdvice | WaitPause | WaitOver | None:
         self.at += after
-        self.detectors.see_step(self.waits.sorted([call(kind, self.at, action, result, ok=ok)], LIMITS.spaced_s))
+        self.detectors.observe_step(self.waits.sorted([call(kind, self.at, action, result, ok=ok)], LIMITS.spaced_s))
         return self.waits.due(LIMITS)
 
     @property
@@ -50,12 +52,12 @@ class Watch:
 def test_an_unchanged_answer_is_advised_and_ends_by_the_limit_alone(ok: bool) -> None:
     watch = Watch()
     found: list[object] = []
-    while not found or not isinstance(found[-1], Over):
-        found.append(watch.see(ASKS, ok=ok, after=60))
+    while not found or not isinstance(found[-1], WaitOver):
+        found.append(watch.observe(ASKS, ok=ok, after=60))
         assert not watch.loops
     assert found[:3] == [None] * 3
-    assert [one.same for one in found if isinstance(one, Advice)] == [4, 8, 16, 32]
-    assert found[-1] == Over("status", 62, 3660.0)
+    assert [one.same for one in found if isinstance(one, WaitAdvice)] == [4, 8, 16, 32]
+    assert found[-1] == WaitOver("status", 62, 3660.0)
 
 
 def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itself() -> None:
@@ -63,57 +65,57 @@ def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itse
     pauses: dict[int, float] = {}
     pause = 0.0
     for _ in range(15):
-        found = watch.see(ASKS, after=1 + pause)
-        pause = found.seconds if isinstance(found, Pause) else 0.0
-        if isinstance(found, Pause):
+        found = watch.observe(ASKS, after=1 + pause)
+        pause = found.seconds if isinstance(found, WaitPause) else 0.0
+        if isinstance(found, WaitPause):
             pauses[found.same] = pause
     assert pauses == {5: 1, 6: 3, 7: 7, 9: 31, **dict.fromkeys(range(10, 16), 59)}
     patient = Watch()
-    assert not any(isinstance(patient.see(ASKS, after=90), Pause) for _ in range(15))
+    assert not any(isinstance(patient.observe(ASKS, after=90), WaitPause) for _ in range(15))
 
 
 def test_an_answer_that_changes_begins_anew() -> None:
     watch = Watch()
-    assert [watch.see(ASKS, result=f"{number} %") for number in range(100)] == [None] * 100
+    assert [watch.observe(ASKS, result=f"{number} %") for number in range(100)] == [None] * 100
     assert not watch.loops
 
 
 def test_looks_between_questions_belong_to_the_wait() -> None:
     watch = Watch()
     for _ in range(20):
-        watch.see(ASKS)
-        watch.see(LOOKS, "git status", "clean", after=0.01)
+        watch.observe(ASKS)
+        watch.observe(LOOKS, "git status", "clean", after=0.01)
         assert not watch.loops
 
 
 def test_looks_in_a_hurry_are_a_loop_also_some_steps_after_a_question() -> None:
     watch = Watch()
-    watch.see(ASKS)
+    watch.observe(ASKS)
     for _ in range(8):
-        watch.see(LOOKS, "cat a", "text", after=0.01)
+        watch.observe(LOOKS, "cat a", "text", after=0.01)
     assert watch.loops
 
 
 def test_looks_that_are_spaced_are_a_wait() -> None:
     watch = Watch()
-    found = [watch.see(LOOKS, "cat status", after=30) for _ in range(6)]
+    found = [watch.observe(LOOKS, "cat status", after=30) for _ in range(6)]
     assert not watch.loops
-    assert isinstance(found[3], Advice)
+    assert isinstance(found[3], WaitAdvice)
 
 
 @pytest.mark.parametrize(("kind", "ok"), [(WORKS, True), (WORKS, False), (WAITS, False)])
-def test_work_is_a_loop_however_slow_it_is(kind: Kind, ok: bool) -> None:
+def test_work_is_a_loop_however_slow_it_is(kind: CallKind, ok: bool) -> None:
     watch = Watch()
     for _ in range(4):
-        watch.see(kind, ok=ok, after=120)
+        watch.observe(kind, ok=ok, after=120)
     assert watch.loops
 
 
 def test_a_failing_edit_beside_a_wait_is_still_found() -> None:
     watch = Watch()
     for _ in range(4):
-        watch.see(ASKS)
-        watch.see(WORKS, "edit", "old_string does not occur", ok=False)
+        watch.observe(ASKS)
+        watch.observe(WORKS, "edit", "old_string does not occur", ok=False)
     assert watch.loops
 
 
@@ -121,39 +123,39 @@ def test_a_failing_edit_beside_a_wait_is_still_found() -> None:
 def test_work_ends_a_wait_and_so_does_a_prompt(end: str) -> None:
     watch = Watch()
     for _ in range(3):
-        watch.see(ASKS)
+        watch.observe(ASKS)
     if end == "work":
-        watch.see(WORKS, "make", "built")
+        watch.observe(WORKS, "make", "built")
     else:
         watch.waits.forget()
-    assert watch.see(ASKS) is None
+    assert watch.observe(ASKS) is None
 
 
 class Naive:
     """Keeps all calls and looks through all of them each time."""
 
     def __init__(self) -> None:
-        self.seen: list[tuple[int, Call, bool]] = []
+        self.seen: list[tuple[int, ObservedCall, bool]] = []
         """Step, call, whether it was part of a wait."""
         self.paused: dict[float, float] = {}
         """By the moment of a call the pause that followed."""
 
-    def wait(self, step: int, one: Call) -> bool:
+    def wait(self, step: int, one: ObservedCall) -> bool:
         """Whether this call is part of a wait."""
-        since_work: list[tuple[int, Call, bool]] = []
+        since_work: list[tuple[int, ObservedCall, bool]] = []
         for entry in self.seen:
             since_work = [] if self._ends(entry) else [*since_work, entry]
         asked = [at for at, other, part in since_work if part and other.kind is not LOOKS]
         earlier = [other for _, other, part in since_work if other.action == one.action and (part or other.ok)]
         spaced = bool(earlier) and self._same(earlier[-1], one) and one.at - earlier[-1].at >= LIMITS.spaced_s
         match one.kind:
-            case Kind.ASKS:
+            case CallKind.ASKS:
                 part = True
-            case Kind.WAITS:
+            case CallKind.WAITS:
                 part = one.ok
-            case Kind.LOOKS:
+            case CallKind.LOOKS:
                 part = spaced or (bool(asked) and step - asked[-1] <= 3)
-            case Kind.WORKS:
+            case CallKind.WORKS:
                 part = False
         self.seen.append((step, one, part))
         return part
@@ -163,7 +165,7 @@ class Naive:
         _, last, part = self.seen[-1]
         if not part:
             return None
-        run: list[Call] = []
+        run: list[ObservedCall] = []
         before = None
         for entry in self.seen:
             _, other, was = entry
@@ -176,23 +178,23 @@ class Naive:
         if same < LIMITS.copies:
             return None
         if waited > LIMITS.total_s:
-            return Over(last.summary, same, waited)
+            return WaitOver(last.summary, same, waited)
         if same % LIMITS.copies == 0 and log2(same / LIMITS.copies).is_integer():
-            return Advice(last.summary, same)
+            return WaitAdvice(last.summary, same)
         wanted = min(LIMITS.longest_pause_s, 2.0 ** (same - LIMITS.copies))
         distance = max(0.0, last.at - before.at - self.paused.get(before.at, 0.0)) if before else 0.0
         if distance >= wanted:
             return None
         self.paused[last.at] = wanted - distance
-        return Pause(last.summary, same, wanted - distance)
+        return WaitPause(last.summary, same, wanted - distance)
 
     @staticmethod
-    def _ends(entry: tuple[int, Call, bool]) -> bool:
+    def _ends(entry: tuple[int, ObservedCall, bool]) -> bool:
         _, other, part = entry
         return not part and other.kind is not LOOKS
 
     @staticmethod
-    def _same(one: Call, other: Call) -> bool:
+    def _same(one: ObservedCall, other: ObservedCall) -> bool:
         return (one.result, one.ok) == (other.result, other.ok)
 
 
@@ -209,7 +211,7 @@ STEPS = st.lists(
 
 
 @given(STEPS)
-def test_waits_are_what_the_naive_oracle_says(steps: list[tuple[Kind, str, str, bool, float]]) -> None:
+def test_waits_are_what_the_naive_oracle_says(steps: list[tuple[CallKind, str, str, bool, float]]) -> None:
     waits, naive, at = Waits(), Naive(), 0.0
     for step, (kind, action, result, ok, after) in enumerate(steps, 1):
         at += after

@@ -1,4 +1,4 @@
-"""How long to wait (recovery B1, B2, §8)."""
+"""How long to wait."""
 
 import random
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""When to shorten, how much to keep, when to stop trying (recovery §3, E3-E5, E10)."""
+"""When to shorten, how much to keep, when to stop trying."""
 
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.policies.recovery.compaction import (
     CompactAt,
     CompactionHealth,
-    Thresholds,
+    CompactionThresholds,
     summary_budget,
     tail_length,
     thresholds,
@@ -21,15 +21,15 @@ maxima = st.integers(1, 200_000)
 
 
 def test_the_thresholds_of_a_window_of_200_000_are_the_known_ones() -> None:
-    assert thresholds(200_000, 64_000) == Thresholds(usable=180_000, compact=167_000, block=177_000)
+    assert thresholds(200_000, 64_000) == CompactionThresholds(usable=180_000, compact=167_000, block=177_000)
 
 
 def test_a_model_with_short_answers_reserves_no_more_than_they_take() -> None:
-    assert thresholds(200_000, 8_000) == Thresholds(usable=192_000, compact=179_000, block=189_000)
+    assert thresholds(200_000, 8_000) == CompactionThresholds(usable=192_000, compact=179_000, block=189_000)
 
 
 def test_a_larger_window_has_the_same_margins() -> None:
-    assert thresholds(1_000_000, 128_000) == Thresholds(usable=980_000, compact=967_000, block=977_000)
+    assert thresholds(1_000_000, 128_000) == CompactionThresholds(usable=980_000, compact=967_000, block=977_000)
 
 
 @pytest.mark.parametrize("max_output", [1, 500, 8_000, 64_000])

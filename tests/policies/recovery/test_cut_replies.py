@@ -11,8 +11,8 @@ from itertools import product
 from harness.events import Block, Fault, FaultKind, Message, Reply, ToolCall, TransitionCode, Usage
 from harness.policies.recovery import (
     Continue,
-    Mend,
     RecoveryLimits,
+    Repair,
     Resend,
     RunTools,
     Situation,
@@ -125,7 +125,7 @@ def play(model: Model, needs: tuple[int, ...], user_cap: int | None = None) -> P
             played.refused += 1
             refused = Fault(FaultKind.MAX_TOKENS_OVERFLOW, "max_tokens: too many", status=400, limit=model.gives)
             decision = decide(state, refused, limits, situation)
-            assert isinstance(decision, Mend)
+            assert isinstance(decision, Repair)
             state, situation = decision.state, replace(situation, max_output=model.gives)
             continue
         came = reply(*(model, step, needs[step], said, cap), last=step == len(needs) - 1, low_effort=state.low_effort)

@@ -1,4 +1,4 @@
-"""The breakers of models: the one breaker there is, with seconds for its distances (resilience C7, Q5)."""
+"""The breakers of models: the one breaker there is, with seconds for its distances."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Other models, and long waits (recovery B3, C1-C4, api R11; §8)."""
+"""Other models, and long waits."""
 
 import math
 from dataclasses import replace
@@ -142,7 +142,7 @@ def test_a_switch_comes_exactly_at_every_third_overload_in_a_row(outcomes: list[
     assert played.switches == expected
 
 
-# ── tried again (resilience C7) ─────────────────────────────────────────────────────────────────
+# ── tried again ─────────────────────────────────────────────────────────────────
 
 BEHIND_A_CALL = replace(INSIDE, kept=(use(CALL),), calls=(CALL,))
 """It counts, and the turn goes on with the call on the same model."""

@@ -1,4 +1,4 @@
-"""What each kind of fault is answered with (recovery B, C5, D5, E1, E11, F2, F3, G2; §8)."""
+"""The response to each kind of fault."""
 
 from dataclasses import replace
 
@@ -9,16 +9,16 @@ from harness.policies.recovery import (
     Compact,
     Continue,
     Drain,
-    Mend,
-    Mending,
     Nudge,
     RecoveryLimits,
+    Repair,
+    RepairKind,
     Resend,
     RunTools,
     Stop,
     decide,
 )
-from harness.policies.recovery.responses import RESPONSES
+from harness.policies.recovery.transitions import RESPONSES
 from tests.policies.recovery.cases import (
     ANSWER,
     CALL,
@@ -173,17 +173,17 @@ def test_a_connection_that_brought_an_answer_is_used_again(kind: FaultKind) -> N
 # ── one change, once ────────────────────────────────────────────────────────────────────────────
 
 MENDED = {
-    Kind.HISTORY_INVALID: Mending.REPAIR,
-    Kind.SIGNATURE: Mending.STRIP_THINKING,
-    Kind.MEDIA: Mending.STRIP_MEDIA,
-    Kind.AUTH: Mending.RELOAD_KEY,
+    Kind.HISTORY_INVALID: RepairKind.REPAIR,
+    Kind.SIGNATURE: RepairKind.STRIP_THINKING,
+    Kind.MEDIA: RepairKind.STRIP_MEDIA,
+    Kind.AUTH: RepairKind.RELOAD_KEY,
 }
 
 
 @pytest.mark.parametrize("kind", MENDED)
 def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None:
     first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
-    assert isinstance(first, Mend)
+    assert isinstance(first, Repair)
     assert first.mending is MENDED[kind]
     again = play([TOOLS, fault(kind)], state=first.state)
     assert again.last == replace(first.otherwise, state=again.last.state)
@@ -192,7 +192,7 @@ def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None
 @pytest.mark.parametrize("kind", MENDED)
 def test_when_there_is_nothing_to_mend_the_turn_ends_as_it_would_the_second_time(kind: FaultKind) -> None:
     first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
-    assert isinstance(first, Mend)
+    assert isinstance(first, Repair)
     assert first.otherwise.code is POSTS_UNTIL_THE_END[kind][1]
 
 
@@ -210,14 +210,14 @@ def overflow(input_tokens: int | None, limit: int) -> Fault:
 
 def test_a_refused_cap_is_lowered_to_what_the_window_leaves() -> None:
     decision = decide(FRESH, overflow(195_000, 200_000), LIMITS, replace(ORDINARY, prompt_tokens=100_000))
-    assert isinstance(decision, Mend)
-    assert decision.mending is Mending.LOWER_CAP
+    assert isinstance(decision, Repair)
+    assert decision.mending is RepairKind.LOWER_CAP
     assert decision.state.lowered_cap == 200_000 - 195_000 - 1_000
 
 
 def test_a_cap_above_the_models_maximum_is_lowered_to_it() -> None:
     decision = decide(FRESH, overflow(None, 4_096), LIMITS, ORDINARY)
-    assert isinstance(decision, Mend)
+    assert isinstance(decision, Repair)
     assert decision.state.lowered_cap == 4_096
 
 
@@ -237,7 +237,7 @@ def test_for_a_refused_cap_old_results_make_room_for_an_answer_worth_asking_for(
 
 def test_both_limits_of_a_cap_can_be_passed_once_and_then_the_history_is_shortened() -> None:
     played = play([overflow(None, 7_000), overflow(None, 6_999), overflow(None, 6_998)])
-    assert [type(decision) for decision in played.decisions] == [Mend, Mend, Compact]
+    assert [type(decision) for decision in played.decisions] == [Repair, Repair, Compact]
 
 
 def test_a_server_that_refuses_every_cap_is_not_asked_for_ever() -> None:
@@ -252,7 +252,7 @@ def test_a_raised_cap_is_not_lowered_to_where_the_reply_was_cut() -> None:
 
 def test_where_a_reply_was_cut_says_nothing_about_the_next_history() -> None:
     played = play([CUT, TOOLS, overflow(192_000, 200_000)])
-    assert isinstance(played.last, Mend)
+    assert isinstance(played.last, Repair)
     assert played.last.state.lowered_cap == 7_000
 
 

@@ -8,13 +8,13 @@ import pytest
 from harness.events import FaultKind
 from harness.policies.recovery import Stop, decide
 from harness.policies.recovery.messages import advice
-from harness.policies.recovery.state import OneOff
+from harness.policies.recovery.state import OneTimeRemedy
 from tests.policies.recovery.cases import FRESH, LIMITS, ORDINARY, SERVER, fault
 
 
 @pytest.mark.parametrize("kind", FaultKind)
 def test_without_a_user_no_advice_names_a_command(kind: FaultKind) -> None:
-    spent = {"retries": 10, "tried": frozenset(OneOff), "compacted": True, "lowered": 9, "continuations": 9}
+    spent = {"retries": 10, "tried": frozenset(OneTimeRemedy), "compacted": True, "lowered": 9, "continuations": 9}
     decision = decide(replace(FRESH, attended=False, **spent), fault(kind), LIMITS, ORDINARY)  # type: ignore[arg-type]
     assert isinstance(decision, Stop)
     assert not re.search(r"(?<!\w)/[a-z]+", decision.reason), decision.reason

@@ -1,4 +1,4 @@
-"""How many output tokens are asked for (recovery D, api R19, R24)."""
+"""How many output tokens are asked for."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The checks before a request and after tools, and the call for a summary (recovery E4-E7, E10, E11, H3, B6)."""
+"""The checks before a request and after tools, and the call for a summary."""
 
 from dataclasses import replace
 
@@ -109,7 +109,7 @@ def test_saving_money_never_ends_a_turn_and_a_full_window_is_treated_as_without_
         assert decision is None
 
 
-# ── the milder layer: old results drained before a request (lessons s08) ────────────────────────────
+# ── the milder layer: old results drained before a request ────────────────────────────
 
 
 @given(

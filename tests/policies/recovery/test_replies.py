@@ -1,4 +1,4 @@
-"""What follows a whole reply: answers, tools, cut and empty ones, pauses and the token budget (recovery D, H2)."""
+"""What follows a whole reply: answers, tools, cut and empty ones, pauses and the token budget."""
 
 from dataclasses import replace
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harness.events import Fault, FaultKind
 from harness.policies.recovery import RecoveryLimits, Resend, Situation, Stop, TurnState, decide
-from harness.policies.recovery.retry_budget import RetryBudget
+from harness.policies.recovery.backoff import RetryBudget
 
 FAULTS = (
     Fault(FaultKind.SERVER, "Internal server error", status=500),

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.events import FaultKind, TransitionCode
-from harness.policies.recovery.responses import RESPONSES
 from harness.policies.recovery.tables import RESPONSES_TITLE, as_markdown, as_text
-from harness.policies.recovery.transitions import TRANSITIONS
+from harness.policies.recovery.transitions import RESPONSES, TRANSITIONS
 
 PAGE = Path(__file__).parents[3] / "docs" / "transitions.md"
 

@@ -1,4 +1,4 @@
-"""The table of codes: whole, consistent, and every code reached (recovery M1)."""
+"""The table of codes: whole, consistent, and every code reached."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from harness.events import FaultKind, TransitionCode
-from harness.policies.recovery import Decision, RecoveryLimits, Stop, after_tools, at_the_end, before_request
+from harness.policies.recovery import Decision, RecoveryLimits, Stop, after_tools, at_turn_end, before_request
 from harness.policies.recovery.compaction import CompactionHealth
-from harness.policies.recovery.transitions import TRANSITIONS, Kind, exit_code
+from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind, exit_code
 from tests.policies.recovery.cases import (
     ANSWER,
     CUT,
@@ -88,8 +88,8 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.LOOP_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, stuck="bash repeats itself"),
     Code.WAIT_LIMIT: lambda: after_tools(FRESH, LIMITS, interrupted=False, waited="the job does not end"),
     Code.HOOK_STOPPED: lambda: after_tools(FRESH, LIMITS, interrupted=False, hooked="guard: not here"),
-    Code.STOP_HOOK_BLOCKING: lambda: at_the_end(DONE, LIMITS, objection="the tests fail"),
-    Code.STOP_HOOK_PREVENTED: lambda: at_the_end(DONE, LIMITS, prevented="enough for today"),
+    Code.STOP_HOOK_BLOCKING: lambda: at_turn_end(DONE, LIMITS, objection="the tests fail"),
+    Code.STOP_HOOK_PREVENTED: lambda: at_turn_end(DONE, LIMITS, prevented="enough for today"),
     Code.MAX_TURNS: lambda: after_tools(replace(FRESH, steps=1), RecoveryLimits(max_steps=1), interrupted=False),
     Code.BUDGET_EXHAUSTED: lambda: play([CUT] * 5).last,
     Code.BLOCKING_LIMIT: lambda: before_request(FRESH, CompactionHealth(), 1, RecoveryLimits(compaction=False), FULL),
@@ -110,7 +110,7 @@ def test_every_code_has_exactly_one_row() -> None:
 
 @pytest.mark.parametrize("code", Code)
 def test_a_code_goes_on_or_ends_as_the_requirements_say(code: TransitionCode) -> None:
-    assert TRANSITIONS[code].kind is (Kind.CONTINUE if code in CONTINUES else Kind.END)
+    assert TRANSITIONS[code].kind is (TransitionKind.CONTINUE if code in CONTINUES else TransitionKind.END)
 
 
 @pytest.mark.parametrize("code", Code)
@@ -119,11 +119,11 @@ def test_every_row_says_when_and_what_and_has_an_exit_code_exactly_when_it_ends(
     assert row.trigger
     assert row.effect
     assert row.guard
-    assert (row.exit_code is None) is (row.kind is Kind.CONTINUE)
+    assert (row.exit_code is None) is (row.kind is TransitionKind.CONTINUE)
 
 
 def test_every_code_that_goes_on_names_what_ends_it() -> None:
-    assert not [row.code for row in TRANSITIONS.values() if row.kind is Kind.CONTINUE and row.guard == "-"]
+    assert not [row.code for row in TRANSITIONS.values() if row.kind is TransitionKind.CONTINUE and row.guard == "-"]
 
 
 @pytest.mark.parametrize(
@@ -173,4 +173,4 @@ def test_the_way_to_a_code_leads_there(code: TransitionCode) -> None:
     decision = REACHED[code]()
     assert decision is not None
     assert decision.code is code
-    assert isinstance(decision, Stop) is (TRANSITIONS[code].kind is Kind.END)
+    assert isinstance(decision, Stop) is (TRANSITIONS[code].kind is TransitionKind.END)

@@ -17,11 +17,11 @@ from harness.policies.recovery import (
     Continue,
     Decision,
     Drain,
-    Mend,
-    Mending,
     Nudge,
     OfferWait,
     RecoveryLimits,
+    Repair,
+    RepairKind,
     Resend,
     RunTools,
     Situation,
@@ -34,7 +34,7 @@ from harness.policies.recovery import (
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.output_cap import cap_for
-from harness.policies.recovery.transitions import TRANSITIONS, Kind
+from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind
 from tests.policies.recovery.cases import fault, overloaded_before, text, use
 from tests.whole import WHOLE
 
@@ -190,7 +190,7 @@ class Turn(RuleBasedStateMachine):
                 self.count_retry()
             case SwitchModel():
                 self.switch(decision)
-            case Mend():
+            case Repair():
                 self.mend(decision, outcome, cap)
             case Continue():
                 self.go_on(decision)
@@ -234,7 +234,7 @@ class Turn(RuleBasedStateMachine):
         self.overloaded_at = None
 
     def check_code(self, decision: Decision) -> None:
-        same_request = isinstance(decision, OfferWait | Mend) or (
+        same_request = isinstance(decision, OfferWait | Repair) or (
             (isinstance(decision, Resend) and decision.wait is not None)
             or (
                 isinstance(decision, SwitchModel)
@@ -245,7 +245,7 @@ class Turn(RuleBasedStateMachine):
         assert (decision.code is None) is same_request, "a step has exactly one code, a retry has none"
         if decision.code is not None:
             row = TRANSITIONS[decision.code]
-            assert row.kind is (Kind.END if isinstance(decision, Stop) else Kind.CONTINUE)
+            assert row.kind is (TransitionKind.END if isinstance(decision, Stop) else TransitionKind.CONTINUE)
             assert row.reserved is None
         assert decision.reason
         assert "\n" not in decision.reason
@@ -286,15 +286,15 @@ class Turn(RuleBasedStateMachine):
         assert decision.to_model == decision.state.model
         self.turned_to(decision.to_model)
 
-    def mend(self, decision: Mend, outcome: Outcome, cap: int) -> None:
-        if decision.mending is Mending.LOWER_CAP:
+    def mend(self, decision: Repair, outcome: Outcome, cap: int) -> None:
+        if decision.mending is RepairKind.LOWER_CAP:
             assert isinstance(outcome, Fault)
             assert cap_for(self.state, self.limits, self.situation) < cap
             self.since_reply["lowered"] += 1
             self.seen["lowered"] += 1
         else:
             self.seen[decision.mending] += 1
-            self.history += decision.mending is not Mending.RELOAD_KEY
+            self.history += decision.mending is not RepairKind.RELOAD_KEY
 
     def go_on(self, decision: Continue) -> None:
         assert not any(block["type"] == "tool_use" for block in decision.keep)
@@ -339,7 +339,7 @@ class Turn(RuleBasedStateMachine):
         self.results = max(0, min(self.results - tokens, self.size))
 
     def end(self, stop: Stop) -> None:
-        assert TRANSITIONS[stop.code].kind is Kind.END
+        assert TRANSITIONS[stop.code].kind is TransitionKind.END
         assert not any(block["type"] == "tool_use" for block in stop.keep)
         self.stop = stop
 
@@ -460,7 +460,7 @@ class Turn(RuleBasedStateMachine):
             "effort lowered",
             "asked another after a refusal",
             Nudge.EMPTY_REPLY,
-            *(set(Mending) - {Mending.LOWER_CAP}),
+            *(set(RepairKind) - {RepairKind.LOWER_CAP}),
         ]
         assert all(self.seen[remedy] <= 1 for remedy in once)
         assert self.since_reply["lowered"] <= 2

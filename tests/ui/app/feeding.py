@@ -3,24 +3,24 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
-from harness.journal.follow import Followed
+from harness.journal.follow import FollowItem
 
 
 class Feed:
     """What there is already, and what comes when it is put."""
 
-    def __init__(self, there: Sequence[Followed], *more: Followed) -> None:
-        self._coming: asyncio.Queue[Followed] = asyncio.Queue()
+    def __init__(self, there: Sequence[FollowItem], *more: FollowItem) -> None:
+        self._coming: asyncio.Queue[FollowItem] = asyncio.Queue()
         self.closed = False
         """Whoever followed has gone."""
         for one in (*there, *more):
             self.put(one)
 
-    def put(self, one: Followed) -> None:
+    def put(self, one: FollowItem) -> None:
         """The next thing that a follower is told."""
         self._coming.put_nowait(one)
 
-    async def followed(self) -> AsyncGenerator[Followed, None]:
+    async def followed(self) -> AsyncGenerator[FollowItem, None]:
         """As `harness.journal.follow.follow` gives it; never ends by itself."""
         try:
             while True:

@@ -8,8 +8,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from harness.ui.app.candidate_list import CandidateList
 from harness.ui.app.completion import Candidate, Completer
+from harness.ui.app.completion_list import CandidateList
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_text import PromptText

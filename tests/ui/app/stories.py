@@ -146,11 +146,13 @@ def next_step(step: int) -> tuple[Event, ...]:
 ABOUT = ("find the tests", "mend the settings", "read the docs")
 SKIP = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it failed 3 times in a row", (ROUTE,))
 CALL_FAILED = (
-    *reply("I search.", SEARCH),
+    *reply("I search.", SEARCH, ("c2", "grep", {"pattern": "deadline"}), ("c3", "grep", {"pattern": "limit"})),
     *failed("c", "grep", "timeout"),
+    *failed("c2", "grep", "deadline"),
+    *failed("c3", "grep", "limit"),
     FailureCharged("grep", TIMED_OUT, 2, 1, 1, 5),
 )
-"""The call that opens the breaker."""
+"""The calls that open the breaker."""
 
 
 def waits(at: float) -> RetryScheduled:
@@ -248,7 +250,7 @@ STORIES: dict[str, Sequence[Record]] = {
         *LOOKED,
         *STEP_2,
         *CALL_FAILED,
-        OPENED,
+        OPENED[-1],
         Transition(2, TransitionCode.NEXT_TURN, "grep"),
         StepStarted(3),
         *reply("Again.", ("d", "grep", {"pattern": "timeout"})),
@@ -258,10 +260,10 @@ STORIES: dict[str, Sequence[Record]] = {
         *LOOKED,
         *STEP_2,
         *CALL_FAILED,
-        OPENED,
+        OPENED[-1],
         *(Transition(2, TransitionCode.NEXT_TURN, "grep"), StepStarted(4)),
         *reply("Does it work again?", ("d", "grep", {"pattern": "timeout"})),
-        PROBED,
+        PROBED[-1],
         Dispatched(
             "d", "grep", Dispatch.PROBE, DispatchReason.PROBE_DUE, 2, 0, "one call shows whether it works again"
         ),
@@ -275,7 +277,7 @@ STORIES: dict[str, Sequence[Record]] = {
         *STEP_2,
         *CALL_FAILED,
         *(FailureCharged("grep", TIMED_OUT, 2, 1, used, 5) for used in (2, 3, 4, 5)),
-        OPENED,
+        OPENED[-1],
         PauseReported(REPORT),
         *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "the failure budget of this turn is used up"),
     ),

@@ -32,8 +32,8 @@ async def test_what_a_command_brings_begins_a_turn_by_itself(tmp_path: Path) -> 
         await here.sees("b1      ◍ until")
         (tmp_path / "workspace" / "go").touch()
         seen = await here.sees("I heard of it.")
-        assert any("the model is told what came of b1" in row for row in seen)
-        assert not any("going on from where" in row for row in seen)
+        assert any("results of b1 delivered to the model" in row for row in seen)
+        assert not any("continuing the last turn" in row for row in seen)
         await here.rests()
         await here.pilot.pause(0.5)
         assert timers_running(here.app) == []
@@ -56,19 +56,19 @@ async def test_after_a_stop_what_arrives_waits_for_the_next_prompt(tmp_path: Pat
         await here.says("stall")
         await here.sees("Words")
         await here.says("typed ahead")
-        await here.sees("1 waiting")
+        await here.sees("1 queued")
         await here.pilot.press("escape")
         await here.rests()
         (tmp_path / "workspace" / "go").touch()
         async with asyncio.timeout(10):
-            while not here.controller.session.incoming.waiting:
+            while not here.controller.session.inbox.waiting:
                 await here.pilot.pause(0.05)
         await here.pilot.pause(0.2)
         assert not here.controller.running
         assert here.app.prompt.text == "typed ahead"
         await here.pilot.press("enter")
         seen = await here.sees("I heard of it.")
-        assert any("the model is told what came of b1" in row for row in seen)
+        assert any("results of b1 delivered to the model" in row for row in seen)
 
 
 DELEGATES = """
@@ -89,16 +89,16 @@ text = "It says forty-two."
 async def test_an_agent_is_shown_with_what_it_took_and_where_its_events_are(tmp_path: Path) -> None:
     async with opened(tmp_path, DELEGATES, size=(160, 44)) as here:
         await here.says("/agents")
-        await here.sees("No agent has worked in this session yet.")
+        await here.sees("No subagent has run in this session yet.")
         await here.says("begin")
         await here.sees("It says forty-two.")
         await here.rests()
         await here.says("/agents")
         await here.sees("a1    answered     count them (1 step,")
         await here.says("/agents a1")
-        await here.sees("all it did: harness replay ")
+        await here.sees("replay: harness replay ")
         await here.says("/agents a9")
-        await here.sees("There is no agent called a9")
+        await here.sees("There is no subagent a9")
         await here.says("/agents stop a1")
         await here.sees("Agent a1 does nothing at the moment.")
         await here.says("/kill")

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from harness.ui.app.chat import EARLIER, KEPT, MOUNTED, Chat, EntryView
-from harness.ui.transcript.entries import Answer, Entry, Shown
+from harness.ui.transcript.entries import AnswerEntry, Entry, TextEntry
 from tests.ui.app.screens import click, screen_lines, settled
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ class Plain:
         self.drawn: list[str] = []
 
     def content(self, entry: Entry, columns: int, *, expanded: bool) -> Content:
-        assert isinstance(entry, Shown | Answer)
+        assert isinstance(entry, TextEntry | AnswerEntry)
         self.drawn.append(entry.text)
         return Content(entry.text + ("\n  expanded" if expanded else ""))
 
@@ -56,7 +56,7 @@ class Host(App[None]):
 
 def entries(count: int, begin: int = 0) -> list[Entry]:
     """So many entries of one row."""
-    return [Shown(f"entry {number}") for number in range(begin, begin + count)]
+    return [TextEntry(f"entry {number}") for number in range(begin, begin + count)]
 
 
 async def shown(pilot: Pilot[None]) -> list[str]:
@@ -150,15 +150,15 @@ async def test_an_answer_that_grows_is_followed_at_the_bottom_and_nowhere_else()
     async with app.run_test(size=(60, ROWS)) as pilot:
         before = entries(40)
         for lines in range(1, 30, 5):
-            app.chat.update([*before, Answer("\n".join(f"line {number}" for number in range(lines)))], 40)
+            app.chat.update([*before, AnswerEntry("\n".join(f"line {number}" for number in range(lines)))], 40)
             assert (await shown(pilot))[-1] == f"line {lines - 1}"
         app.chat.scroll_relative(y=-3, animate=False)
         place = await shown(pilot)
-        app.chat.update([*before, Answer("\n".join(f"line {number}" for number in range(60)), done=True)], 40)
+        app.chat.update([*before, AnswerEntry("\n".join(f"line {number}" for number in range(60)), done=True)], 40)
         assert await shown(pilot) == place
         app.chat.scroll_end(animate=False)
         assert (await shown(pilot))[-1] == "line 59"
-        app.chat.update([*before, Answer("\n".join(f"line {number}" for number in range(70)))], 40)
+        app.chat.update([*before, AnswerEntry("\n".join(f"line {number}" for number in range(70)))], 40)
         assert (await shown(pilot))[-1] == "line 69"
 
 
@@ -171,7 +171,7 @@ async def test_entries_that_are_gone_are_no_widgets_any_more() -> None:
         assert [row for row in await shown(pilot) if row] == [f"entry {number}" for number in range(10)]
         app.chat.update((), 0)
         assert not any(await shown(pilot))
-        app.chat.update([Shown("anew")], 0)
+        app.chat.update([TextEntry("anew")], 0)
         assert (await shown(pilot))[0] == "anew"
 
 
@@ -182,7 +182,7 @@ async def test_a_rewind_in_a_long_conversation_shows_what_stood_before() -> None
         await settled(pilot)
         app.chat.update(entries(150), 150)
         assert (await shown(pilot))[-1] == "entry 149"
-        app.chat.update([*entries(150), Shown("another way")], 150)
+        app.chat.update([*entries(150), TextEntry("another way")], 150)
         assert (await shown(pilot))[-1] == "another way"
 
 
@@ -192,7 +192,7 @@ async def test_only_what_changed_is_drawn_again() -> None:
         app.chat.update(entries(30))
         await settled(pilot)
         app.drawing.drawn.clear()
-        app.chat.update([*entries(29), Shown("other")], 28)
+        app.chat.update([*entries(29), TextEntry("other")], 28)
         await settled(pilot)
         assert app.drawing.drawn == ["other"]
 
@@ -238,7 +238,7 @@ async def test_three_thousand_entries_at_once_cost_no_more_than_those_that_are_s
 async def test_text_of_others_is_no_markup() -> None:
     app = Host()
     async with app.run_test(size=(60, ROWS)) as pilot:
-        app.chat.update([Shown("[bold]x[/bold] [/] [@click=app.bell]"), Shown("天気予報 👩‍👩‍👧 end")])
+        app.chat.update([TextEntry("[bold]x[/bold] [/] [@click=app.bell]"), TextEntry("天気予報 👩‍👩‍👧 end")])
         rows = await settled(pilot)
         assert rows[0].strip() == "[bold]x[/bold] [/] [@click=app.bell]"
         assert screen_lines(app)[1].strip().startswith("天気予報")

@@ -8,10 +8,10 @@ import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Session, open_session
-from harness.ui.app.command_candidates import command_candidates
+from harness.session import NoAsker, Session, open_session
+from harness.ui.app.candidates import command_candidates
 from harness.ui.app.completion import Candidate, Completer
-from harness.ui.app.screen_commands import SCREEN_COMMANDS
+from harness.ui.app.menu import SCREEN_COMMANDS
 from harness.ui.commands.commands import COMMANDS
 from tests.agent.stage import calls, played, says, settings_of
 from tests.agent.test_agents import hired, task
@@ -49,7 +49,7 @@ async def typing(folder: Path, script: str = "") -> AsyncIterator[tuple[Typist, 
     """A session before a server that plays a script."""
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
         loaded = settings_of(folder, server.base_url)
-        async with await open_session(loaded, Nobody(), warm=False) as session:
+        async with await open_session(loaded, NoAsker(), warm=False) as session:
             yield Typist(session), session
 
 
@@ -60,12 +60,12 @@ async def test_agents_and_commands_are_offered_by_their_ids_and_what_they_are_ab
         assert typist.taken("/background ") == "/background keep "
         await played(session.run("Look."))
         assert typist.offered("/kill ") == {"b1": WAITS}  # a1 is done
-        assert typist.offered("/agents ") == {"a1": "find the tests", "stop": "end one"}
+        assert typist.offered("/agents ") == {"a1": "find the tests", "stop": "stop one"}
         assert typist.offered("/agents stop ") == {}
         assert typist.taken("/background ") == "/background b1"
         assert typist.offered("/background keep ") == {"b1": WAITS}
         assert typist.offered("/background keep b1 ") == {}
-        await session.stop_work("b1")
+        await session.background.stop("b1")
         assert typist.offered("/kill ") == {}
         assert list(typist.offered("/background ")) == ["b1", "keep"]
 
@@ -109,7 +109,7 @@ async def test_turns_are_offered_with_their_prompts_the_last_one_first(tmp_path:
 async def test_every_breaker_command_offers_the_tools(tmp_path: Path) -> None:
     async with typing(tmp_path) as (typist, session):
         tools = [tool.name for tool in session.tools]
-        for command in ("routes", "trip", "isolate", "release"):
+        for command in ("alternatives", "trip", "isolate", "release"):
             assert list(typist.offered(f"/{command} ")) == tools
         assert list(typist.offered("/reset ")) == [*tools, "all"]
 

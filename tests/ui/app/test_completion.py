@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.ui.app.candidates import with_folders
 from harness.ui.app.completion import Candidate, Completer, Completion, best_paths
-from harness.ui.app.workspace_files import with_folders
 from tests.ui.app.host import COMMANDS, FILES
 
 COMPLETER = Completer(lambda: COMMANDS, lambda: FILES)

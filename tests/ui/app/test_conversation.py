@@ -21,9 +21,9 @@ from harness.session import Opening
 from harness.ui.app.app import HarnessApp
 from harness.ui.app.controller import Controller
 from harness.ui.app.keys import KEYS, KeysScreen
+from harness.ui.app.panel_view import SplitView
 from harness.ui.app.picker import Picker
 from harness.ui.app.question import OPEN, Question
-from harness.ui.app.split_view import Stage
 from tests.agent.stage import calls, fails, says, settings_of
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
@@ -53,6 +53,9 @@ class Here:
                 if any(text in row for row in seen):
                     return seen
 
+    def shown_step(self) -> int | None:
+        return self.controller.views.shown_step
+
     async def says(self, text: str) -> None:
         """Type a line and send it."""
         self.app.prompt.load(text)
@@ -80,7 +83,7 @@ async def opened(
         async def begin(app: HarnessApp) -> Controller:
             controller = Controller(app, loaded, lambda: loaded.settings, logging.getLogger("tests.ui.app"))
             app.controller = controller
-            await controller.begin(Opening(), choose=False, said="")
+            await controller.start(Opening(), choose=False, text="")
             return controller
 
         app = HarnessApp(begin)
@@ -123,7 +126,7 @@ async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path:
 
     async with opened(tmp_path, says("Forty-two.")) as here:
         here.controller.later(here.controller._play(wrong()))
-        seen = await here.sees("something in the program failed")
+        seen = await here.sees("internal error")
         assert any("ZeroDivisionError" in row for row in seen)
         await here.says("again")
         await here.sees("Forty-two.")
@@ -155,16 +158,16 @@ async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> Non
     script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Made.")
     async with opened(tmp_path, script, permission_mode="ask") as here:
         await here.says("make it")
-        await here.sees("keep for later sessions: bash(touch *)")
+        await here.sees("later sessions: bash(touch *)")
         await here.sees(OPEN)
         await here.pilot.press("k")
-        await here.sees("▸ 3 yes, and keep")
+        await here.sees("▸ 3 yes, and always in later")
         while here.app.focused is None or not isinstance(here.app.focused, Input):
             await here.pilot.pause(0.02)
         await here.pilot.press("backspace", "backspace", *"made)", "enter")
         await here.sees("Made.")
         assert (tmp_path / "workspace" / "made").exists()
-        assert [rule.text for rule in here.controller.session.permission_rules] == ["bash(touch made)"]
+        assert [rule.text for rule in here.controller.session.permissions.rules] == ["bash(touch made)"]
 
 
 async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path) -> None:
@@ -178,6 +181,19 @@ async def test_escape_while_a_permission_is_asked_stops_the_turn(tmp_path: Path)
         assert not here.app.query(Question)
         await here.says("and now?")
         await here.sees("Anew.")
+
+
+async def test_escape_returns_from_an_earlier_step_to_the_present(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("Done.")) as here:
+        await here.says("go")
+        await here.sees("Done.")
+        await here.pilot.press("left")
+        assert here.shown_step() == 1
+        await here.pilot.press("escape")
+        assert here.shown_step() is None
+        await here.pilot.press("left")
+        await here.says("again")  # a prompt returns, too
+        assert here.shown_step() is None
 
 
 async def test_alt_r_ends_the_wait_for_a_retry(tmp_path: Path) -> None:
@@ -196,7 +212,7 @@ async def test_what_is_typed_while_a_turn_runs_waits_and_comes_back_when_it_is_s
         await here.says("first")
         await here.sees("sleep 30")
         await here.says("second")
-        await here.sees("1 waiting")
+        await here.sees("1 queued")
         await here.pilot.press("escape")
         await here.rests()
         await settled(here.pilot)
@@ -208,7 +224,7 @@ async def test_a_drawing_that_is_due_when_the_views_have_gone_draws_nothing(tmp_
         await here.says("What is the answer?")
         await here.sees("Forty-two.")
         await here.rests()
-        await here.app.query_one(Stage).remove_children()  # as Textual does when an app closes
+        await here.app.query_one(SplitView).remove_children()  # as Textual does when an app closes
         here.controller.views.refreshing.changed()
         await here.pilot.pause(0.8)
         assert timers_running(here.app) == []

@@ -57,7 +57,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("go")
-        await terminal.asks("touch one", "2 yes, always, for this command (a)")
+        await terminal.asks("touch one", "2 yes, always for this command (a)")
         await terminal.type("２")
         await terminal.asks("touch two", "▸ 1 yes, once")  # the same command again was not asked about
         await terminal.press("Down", "Down", "Up", "Up", "Enter")
@@ -88,11 +88,11 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("!ls")
         await terminal.sees("● bash ls", "made.md", "· ready")
         for wrong, told in (
-            ("/compcat", "There is no command /compcat; did you mean /compact?"),
+            ("/compcat", "Unknown command /compcat; did you mean /compact?"),
             ("/reset", "Which tool? Type /reset and its name"),
             ("/reset nothing", "nothing"),
-            ("/theme no-such", "There is no theme 'no-such'"),
-            ("/keys now", "/keys takes nothing after it"),
+            ("/theme no-such", "Unknown theme 'no-such'"),
+            ("/keys now", "/keys takes no arguments"),
         ):
             await terminal.say(wrong)
             await terminal.sees(told)
@@ -102,7 +102,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("slowly")
         await terminal.sees("Slowly", "Esc stop")
         await terminal.say("and then")
-        await terminal.sees("1 waiting")
+        await terminal.sees("1 queued")
         await terminal.say("/trip grep")
         await terminal.sees("grep is open.", "OPEN")
         await terminal.say("/breakers")
@@ -123,7 +123,7 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
         await terminal.say("use an agent to ask me which size to take: small or large")
         await terminal.sees("agent a1: Which size to take?", "▸ 1 small", "Esc: no answer")
         await terminal.press("w")
-        await terminal.sees("your answer; Enter alone gives none")
+        await terminal.sees("your answer (Enter: none)")
         await terminal.say("medium")
         await terminal.sees("Your answer: medium", "· ready")
 
@@ -136,7 +136,7 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
         await terminal.sees(
             "The model wants to start 40 subagents, after 1 in this session.",
             "tokens each, the average of the 1 subagent so far.",
-            "A yes holds for up to 41 in this session; max_agents is 100.",
+            "A yes holds for up to 41 in this session; max_subagents is 100.",
             "▸ 2 do not start them, and say what instead (n)",
             "Esc: no answer",
         )

@@ -51,14 +51,14 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.sees("asks first")
         await terminal.say("find it")
         await terminal.asks(
-            "Paused:", "1 go on with a fresh budget (c)", "3 of 3 · used up", "grep       OPEN", "✗ ✗ ‖"
+            "Paused:", "1 continue with a fresh failure budget (c)", "3 of 3 · used up", "grep       OPEN", "✗ ✗ ‖"
         )
         await terminal.press("F3")
         await terminal.sees("last ok", "the turn is paused", "F3 back")
         await terminal.press("Left")
-        await terminal.sees("◂ step", "a moment of the past")
+        await terminal.sees("◂ step", "an earlier step")
         await terminal.press("End", "F3")
-        await terminal.asks("2 go on, and reset grep first (r)", gone=("last ok",))
+        await terminal.asks("2 reset grep and continue (r)", gone=("last ok",))
         await terminal.press("c")
         await terminal.sees(
             "grep skipped → bash: rg", "That is all I could find.", "budget  ░░░ 0 of 3", gone=("Paused",)
@@ -71,7 +71,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.say("/reset grep")
         await terminal.sees("grep is closed.", "grep       closed")
         await terminal.say("again")
-        await terminal.asks("Paused:", "2 go on, and reset grep first (r)")
+        await terminal.asks("Paused:", "2 reset grep and continue (r)")
         await terminal.press("Down", "Enter")
         await terminal.sees("This time I found it.", "● grep", "grep       closed", gone=("Paused:",))
         await terminal.press("F2")

@@ -23,15 +23,15 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
         await terminal.sees("asks first")
         await terminal.say("read the notes")
         await terminal.asks(
-            "The agent goes in a circle: read_file notes.md, 7 times",
-            "⟳ in circles: read_file notes.md, 4 times in a row",
+            "The agent is in a loop: read_file notes.md, 7 times",
+            "⟳ loop: read_file notes.md, 4 times in a row",
             "↳ nudge:",
             "↩ rolled back to the end of step 1",
-            "it goes in circles; what now?",
-            "loop    in circles: read_file notes.md, 7",
+            "a loop was found; what now?",
+            "loop    read_file notes.md, 7",
         )
         await terminal.press("c")
-        await terminal.asks("The agent goes in a circle: read_file notes.md, 14 times", "· you let it go on")
+        await terminal.asks("The agent is in a loop: read_file notes.md, 14 times", "· you let it continue")
         await terminal.press("s")
         await terminal.sees(
             "IN A LOOP: read_file notes.md, 14 times in a row",
@@ -40,4 +40,4 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
             gone=("The agent goes in a circle",),
         )
         await terminal.say("/plan")
-        await terminal.sees("There is no plan.", "loop    in circles")
+        await terminal.sees("There is no plan.", "loop    read_file")

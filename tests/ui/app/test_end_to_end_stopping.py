@@ -56,7 +56,7 @@ async def escape(terminal: Tmux, *shown: str) -> str:
     """Press Esc, and see the prompt and this soon after it."""
     began = time.monotonic()
     await terminal.press("Escape")
-    screen = await terminal.sees("· ready", "interrupted; what had arrived is kept", *shown, gone=("Esc stop",))
+    screen = await terminal.sees("· ready", "interrupted; partial results are kept", *shown, gone=("Esc stop",))
     assert time.monotonic() - began < SOON_S
     await terminal.press("C-l")
     return screen
@@ -79,7 +79,7 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.press("y")
         await terminal.sees("◍ bash touch asked.txt; (sleep", "running bash")
         await terminal.say("what I typed meanwhile")
-        await terminal.sees("1 waiting")
+        await terminal.sees("1 queued")
         screen = await escape(terminal, "○ bash touch asked.txt; (sleep", "▸ what I typed meanwhile")
         assert "you ▸ what I typed meanwhile" not in screen
         await terminal.press("C-c")

@@ -49,7 +49,7 @@ def is_given_back(terminal: Terminal) -> None:
 async def test_a_program_that_is_killed_leaves_the_terminal_as_it_is(place: Place) -> None:
     """What the other tests look at would show it."""
     async with on_screen(place, "--practice") as terminal:
-        await terminal.sees("getting ready")
+        await terminal.sees("loading")
         terminal.send(signal.SIGKILL)
         assert await terminal.ends() == -signal.SIGKILL
         assert not terminal.waits_for_lines
@@ -62,7 +62,7 @@ async def test_a_program_that_is_killed_leaves_the_terminal_as_it_is(place: Plac
 )
 async def test_a_signal_before_anything_is_ready_and_in_a_wait(place: Place, number: signal.Signals, code: int) -> None:
     async with on_screen(place, "--practice", cold=True) as terminal:  # else all is ready at once
-        await terminal.sees("getting ready")
+        await terminal.sees("loading")
         terminal.send(number)
         assert await terminal.ends() == code
         is_given_back(terminal)
@@ -87,7 +87,7 @@ async def test_sigint_is_ctrl_c_and_ctrl_c_stops_and_twice_quits(place: Place) -
     async with on_screen(place, "--practice", storm(place), "hello") as terminal:
         await terminal.sees("next try in")
         terminal.send(signal.SIGINT)
-        await terminal.sees("interrupted; what had arrived is kept")
+        await terminal.sees("interrupted; partial results are kept")
         terminal.type(CTRL_C)
         await terminal.sees("Ctrl+C again to quit")
         terminal.type(CTRL_C)
@@ -157,7 +157,7 @@ async def test_lines_where_a_screen_cannot_be_drawn_or_is_not_wanted(place: Plac
 async def test_a_settings_file_that_wants_lines_gets_lines(place: Place) -> None:
     settings_file(place, "plain = true\n")
     async with on_screen(place, "--practice") as terminal:
-        await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D leaves.")
+        await terminal.sees("/help lists the commands; Ctrl-C stops a turn, Ctrl-D quits.")
         assert not terminal.modes[ALTERNATE]
         await terminal.sees("> ")
         await terminal.waits()

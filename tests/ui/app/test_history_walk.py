@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.app.history_walk import HistoryWalk, matching
+from harness.ui.app.prompt_history import HistoryCursor, matching
 
 PROMPTS = st.lists(st.text("abC\n", min_size=1, max_size=4), max_size=6)
 STEPS = st.lists(st.sampled_from(["older", "newer"]) | st.text("xyz", min_size=1, max_size=2), max_size=12)
@@ -13,7 +13,7 @@ STEPS = st.lists(st.sampled_from(["older", "newer"]) | st.text("xyz", min_size=1
 def test_a_walk_is_a_place_in_the_list_of_prompts_with_the_draft_at_its_end(
     prompts: list[str], steps: list[str]
 ) -> None:
-    walk, shown = HistoryWalk(), "draft"
+    walk, shown = HistoryCursor(), "draft"
     line, place = [*prompts, "draft"], len(prompts)
     for step in steps:
         match step:
@@ -30,7 +30,7 @@ def test_a_walk_is_a_place_in_the_list_of_prompts_with_the_draft_at_its_end(
 
 
 def test_where_the_history_ends_nothing_is_shown_instead() -> None:
-    walk = HistoryWalk()
+    walk = HistoryCursor()
     assert walk.older([], "draft") is None
     assert walk.newer(["a"], "draft") is None
     assert walk.older(["a"], "draft") == "a"
@@ -39,9 +39,9 @@ def test_where_the_history_ends_nothing_is_shown_instead() -> None:
 
 
 def test_after_leaving_there_is_no_draft() -> None:
-    walk = HistoryWalk()
+    walk = HistoryCursor()
     assert walk.older(["a"], "draft") == "a"
-    walk.leave()
+    walk.reset()
     assert walk.newer(["a"], "") is None
     assert walk.older(["a"], "") == "a"
     assert walk.newer(["a"], "a") == ""

@@ -38,7 +38,7 @@ text = "The storm is over."
 
 async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_go_on(place: Place) -> None:
     async with Tmux(place, PRACTICE) as terminal:
-        await terminal.sees("▸", "getting ready")
+        await terminal.sees("▸", "loading")
         await terminal.type("list the files")  # typed before anything is ready
         await terminal.press("Enter")
         screen = await terminal.sees("● glob", "notes.md", "practice-1 · ready", "asks first")
@@ -75,11 +75,11 @@ async def test_m_asks_the_other_model_and_esc_stops_a_wait(place: Place) -> None
         await terminal.sees("asks first")
         await terminal.type("hello")
         await terminal.press("Enter")
-        await terminal.sees("next try in", "Alt+M other model")
+        await terminal.sees("next try in", "Alt+M fallback model")
         await terminal.press("M-m")
         await terminal.sees("claude-sonnet-5-5 answers instead of claude-opus-5-5", "attempt 2 of 10")
         await terminal.press("Escape")
-        await terminal.sees("interrupted; what had arrived is kept", gone=("next try in",))
+        await terminal.sees("interrupted; partial results are kept", gone=("next try in",))
         await terminal.type("and now?")
         await terminal.press("Enter")
         await terminal.sees("The storm is over.", "claude-opus-5-5 · ready")
@@ -105,7 +105,7 @@ text = "Here I am."
         await terminal.press("Enter")
         await terminal.sees("One two", "answers")
         await terminal.press("Escape")
-        screen = await terminal.sees("interrupted; what had arrived is kept", "practice-1 · ready")
+        screen = await terminal.sees("interrupted; partial results are kept", "practice-1 · ready")
         assert "One two" in screen
         await terminal.type("wait")
         await terminal.press("Enter")

@@ -40,11 +40,11 @@ text = "The second is done."
         await terminal.sees("running bash")
         await terminal.type("second")
         await terminal.press("Enter")
-        await terminal.sees("1 waiting")
+        await terminal.sees("1 queued")
         await terminal.type("/trip grep")
         await terminal.press("Escape", "Enter")
-        await terminal.sees("grep       OPEN", "grep is open.", "1 waiting")
-        await terminal.sees("The first is done.", "you ▸ second", "The second is done.", gone=("1 waiting",))
+        await terminal.sees("grep       OPEN", "grep is open.", "1 queued")
+        await terminal.sees("The first is done.", "you ▸ second", "The second is done.", gone=("1 queued",))
 
 
 async def test_esc_answers_a_question_with_a_stop_and_a_long_wait_is_asked_about(place: Place) -> None:
@@ -82,7 +82,7 @@ async def test_a_pause_asks_how_to_go_on_and_a_reset_goes_on(place: Place) -> No
         await terminal.sees("asks nothing")
         await terminal.type("search")
         await terminal.press("Enter")
-        await terminal.asks("Paused: the failure budget", "2 go on, and reset grep first", "3 of 3 · used up")
+        await terminal.asks("Paused: the failure budget", "2 reset grep and continue", "3 of 3 · used up")
         await terminal.press("r")
         await terminal.sees("Went on.", "0 of 3", "grep       closed", gone=("Paused:",))
 
@@ -95,18 +95,18 @@ async def test_esc_twice_goes_back_to_an_earlier_prompt_and_sessions_are_chosen_
             await terminal.press("Enter")
             await terminal.sees(f"you ▸ {prompt}", "request", "ready")
         await terminal.press("Escape")
-        await terminal.sees("Esc again goes back")
+        await terminal.sees("press Esc again to go back")
         await terminal.press("Escape")
-        await terminal.sees("Go back before which prompt?", "1  hello", "2  list the files")
+        await terminal.sees("Go back to before which prompt?", "1  hello", "2  list the files")
         await terminal.press("Enter")
         await terminal.sees("▸ list the files", "you ▸ hello", gone=("you ▸ list the files", "Go back"))
         await terminal.press("C-c")
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
     async with Tmux(place, PRACTICE, "-r") as terminal:
-        await terminal.sees("Go on with which session?", "hello")
+        await terminal.sees("Choose a session to resume", "hello")
         await terminal.press("Enter")
-        await terminal.sees("you ▸ hello", "Resumed", gone=("Go on with which session?",))
+        await terminal.sees("you ▸ hello", "Resumed", gone=("Choose a session to resume",))
 
 
 async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
@@ -121,7 +121,7 @@ async def test_a_session_is_watched_from_another_terminal(place: Place) -> None:
             await terminal.press("M-r")
             await other.sees("Over.", "ready", gone=("next try in",))
             await terminal.press("C-d")
-            await other.sees("nobody writes it now")
+            await other.sees("no process is writing")
             await other.press("q")
             await other.sees("exit code 0")
 

@@ -459,7 +459,7 @@ async def test_a_list_is_opened_anew_when_other_files_are_known() -> None:
         await type_text(pilot, "@n")
         assert app.offered == []
         files.append("new.md")
-        app.prompt.look_again()
+        app.prompt.refresh_completion()
         assert app.offered == ["new.md"]
 
 
@@ -470,11 +470,11 @@ async def test_news_of_files_keep_what_is_selected_and_open_nothing_that_is_not_
         await type_text(pilot, "@")
         await pilot.press("down")
         files.insert(0, "0.md")
-        app.prompt.look_again()
+        app.prompt.refresh_completion()
         await pilot.press("tab")
         assert app.shown == "@b.md "
         app.prompt.load("@")
-        app.prompt.look_again()
+        app.prompt.refresh_completion()
         assert app.offered == []
 
 

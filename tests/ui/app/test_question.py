@@ -29,7 +29,7 @@ class Host(App[None]):
         yield self.question
 
     def on_mount(self) -> None:
-        self.question.take_keys()
+        self.question.open()
         self.question.focus()
 
     def on_question_answered(self, message: Question.Answered) -> None:

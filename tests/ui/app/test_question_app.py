@@ -57,7 +57,7 @@ class Host(QuestionApp):
         self._by = clock
 
     @property
-    def above_question(self) -> Static:
+    def widget_above_question(self) -> Static:
         return self.query_one(Static)
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
@@ -76,7 +76,7 @@ class Hands:
         """Have a question put; what is typed from now on may be there before it is."""
 
         async def asking() -> None:
-            self.app.answers.append(await self.app.put(Question("touch a?", CHOICES, preselected=preselected)))
+            self.app.answers.append(await self.app.ask(Question("touch a?", CHOICES, preselected=preselected)))
 
         self._tasks.append(asyncio.create_task(asking()))
 
@@ -475,7 +475,7 @@ async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(siz
     )
     for first in (size, (100, 50)):
         async with hands(first) as user:
-            asking = asyncio.ensure_future(user.app.put(Question(title, CHOICES)))
+            asking = asyncio.ensure_future(user.app.ask(Question(title, CHOICES)))
             await user.shown()
             if first != size:
                 await user.pilot.resize_terminal(*size)

@@ -9,7 +9,7 @@ from textual import events
 from harness.events import MessageAdded, Origin
 from harness.journal import read
 from harness.ui.app.keys import KeysScreen
-from harness.ui.transcript.entries import Said
+from harness.ui.transcript.entries import PromptEntry
 from tests.agent.stage import calls, fails, says
 from tests.ui.app.test_conversation import Here, opened
 
@@ -27,7 +27,7 @@ STALLS = says(
 
 def asked(here: Here) -> list[str]:
     """The prompts that the model was asked, in their order."""
-    return [entry.text for entry in here.controller.views.transcript.entries if isinstance(entry, Said)]
+    return [entry.text for entry in here.controller.views.transcript.entries if isinstance(entry, PromptEntry)]
 
 
 async def all_asked(here: Here, count: int, within_s: float = 20) -> list[str]:
@@ -40,7 +40,7 @@ async def all_asked(here: Here, count: int, within_s: float = 20) -> list[str]:
 
 async def waiting(here: Here, count: int) -> None:
     """Wait until the status line counts so many prompts."""
-    await here.sees(f"{count} waiting")
+    await here.sees(f"{count} queued")
 
 
 async def test_prompts_behind_a_command_run_in_their_order(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ async def test_a_list_that_is_chosen_from_holds_what_waits_behind_it(tmp_path: P
             await here.says(line)
         await waiting(here, 2)
         (tmp_path / "workspace" / "go").touch()
-        await here.sees("Go back before which prompt?")
+        await here.sees("Go back to before which prompt?")
         await here.pilot.pause(0.3)
         assert asked(here) == ["zero", WAITS]
         await here.pilot.press("escape")
@@ -225,12 +225,12 @@ RETRIES = fails(529, headers='{ retry-after = "50" }', times="1") + ANSWER
 async def test_no_letter_that_is_typed_during_a_wait_acts_or_is_lost(tmp_path: Path, text: str) -> None:
     async with opened(tmp_path, RETRIES, fallback_models=["claude-haiku-4-5"]) as here:
         await here.says("go")
-        await here.sees("Alt+R retry now   Alt+M other model")
+        await here.sees("Alt+M fallback model")
         await here.pilot.press(*text)
         assert here.app.prompt.text == text
         assert not here.shows(KeysScreen)
         await here.pilot.press("enter")
-        seen = await here.sees("1 waiting")
+        seen = await here.sees("1 queued")
         assert any("next try in" in row for row in seen)
         await here.pilot.press("alt+r")
         assert await all_asked(here, 2) == ["go", text]
@@ -239,13 +239,13 @@ async def test_no_letter_that_is_typed_during_a_wait_acts_or_is_lost(tmp_path: P
 async def test_the_other_model_is_asked_with_a_text_in_the_prompt(tmp_path: Path) -> None:
     async with opened(tmp_path, RETRIES, fallback_models=["claude-haiku-4-5"]) as here:
         await here.says("go")
-        await here.sees("Alt+M other model")
+        await here.sees("Alt+M fallback model")
         await here.pilot.press("h", "alt+m")
         await here.sees("An answer.")
         assert here.app.prompt.text == "h"
         assert any("claude-haiku-4-5" in row for row in await here.sees("claude-haiku"))
         await here.pilot.press("alt+m", "alt+r")
-        await here.sees("no retry is waited for")
+        await here.sees("there is no retry to wait for")
 
 
 async def test_a_click_on_what_can_be_pressed_presses_it(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from textual.theme import BUILTIN_THEMES
 
 from harness.ui.app.chat import Chat
 from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, readable
-from harness.ui.app.snapshot import Still
-from harness.ui.transcript.entries import Answer, Listed, Thinking
+from harness.ui.app.snapshot import SnapshotApp
+from harness.ui.transcript.entries import AnswerEntry, ListEntry, ThinkingEntry
 from tests.agent.stage import calls, says
 from tests.ui.app.screens import settled
 from tests.ui.app.stories import NAME, STORIES
@@ -77,12 +77,12 @@ def _plain(colour: RichColor) -> Color:
 @pytest.mark.parametrize("theme", THEMES)
 async def test_text_of_every_kind_can_be_read(theme: str) -> None:
     for name in ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission"):
-        app = Still(STORIES[name], NAME, theme=theme, panel_only=False)
+        app = SnapshotApp(STORIES[name], NAME, theme=theme, panel_only=False)
         async with app.run_test(size=(120, 60)) as pilot:
             await settled(pilot)
             if name == "plan":
-                listed = Listed((("A title", (("/name", "what it is"),)),))
-                app.query_one(Chat).update([Answer(ANSWER, done=True), Thinking("Hm.", done=True), listed])
+                listed = ListEntry((("A title", (("/name", "what it is"),)),))
+                app.query_one(Chat).update([AnswerEntry(ANSWER, done=True), ThinkingEntry("Hm.", done=True), listed])
             app.query_one(Chat).expand_all()
             await settled(pilot)
             assert list(pale(app)) == [], name
@@ -109,7 +109,7 @@ async def test_what_is_asked_chosen_and_typed_can_be_read(tmp_path: Path, theme:
         await can_be_read("keys")
         await here.pilot.press("escape")
         await here.says("/theme")
-        await here.sees("Which colours?")
+        await here.sees("Choose a theme")
         await can_be_read("a list")
         await here.pilot.press("escape", "f3")
         await can_be_read("the full panel")

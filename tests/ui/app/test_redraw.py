@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.app.redraw import AT_ONCE_S, LATEST_S, PANEL_S, SHARE, SOONEST_S, Refreshing
+from harness.ui.app.redraw import AT_ONCE_S, LATEST_S, PANEL_S, SHARE, SOONEST_S, RedrawScheduler
 
 
 @dataclass
@@ -47,8 +47,8 @@ class Time:
     def draw_panel(self) -> None:
         self.panel.append(self.now)
 
-    def refreshing(self) -> Refreshing:
-        return Refreshing(
+    def refreshing(self) -> RedrawScheduler:
+        return RedrawScheduler(
             *(self, self.draw_chat, self.draw_panel, lambda: self.moves_in),
             clock=lambda: self.now,
             used=lambda: self.used,

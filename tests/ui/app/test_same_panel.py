@@ -17,11 +17,11 @@ from harness.journal import read
 from harness.journal.follow import CaughtUp, Record, follow
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, open_session
+from harness.session import NoAsker, open_session
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
-from harness.ui.replay.player import Player
+from harness.ui.replay import ReplayPlayer
 from tests.agent.stage import VirtualClock, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
 
@@ -36,7 +36,7 @@ class Live:
         self._fold = PanelFold()
 
     def see(self, event: Event, at: float) -> None:
-        self._fold.see(event, at)
+        self._fold.on_event(event, at)
         if not event.transient:
             self.moments.append(self._fold.now)
 
@@ -45,7 +45,7 @@ def folded(records: Sequence[Record]) -> Panel:
     """What the records lead to."""
     fold = PanelFold()
     for record in records:
-        fold.see(record.event, record.at)
+        fold.on_event(record.event, record.at)
     return fold.now
 
 
@@ -77,9 +77,9 @@ async def test_live_watched_and_replayed_it_is_the_same_at_every_record(seed: in
     window = f"[server]\nbind_thinking = true\nwindow = {dice.choice((20_000, 200_000))}\n"
     live = Live()
     async with PracticeServer(script=Script.parse(f'after = "repeat"\n{window}{script}')) as server:
-        loaded = settings_of(tmp_path, server.base_url, **IMPATIENT, fallback_models=("claude-haiku-4-5",), max_turns=8)
+        loaded = settings_of(tmp_path, server.base_url, **IMPATIENT, fallback_models=("claude-haiku-4-5",), max_steps=8)
         (loaded.settings.workspace / "note.txt").write_text("forty-two\n")
-        async with await open_session(loaded, Nobody(), clock=VirtualClock(), observer=live.see) as session:
+        async with await open_session(loaded, NoAsker(), clock=VirtualClock(), observer=live.see) as session:
             for number in range(2):
                 await one_turn(session, f"Prompt {number}.", dice.choice((None, dice.randrange(60))))
                 assert (await followed(session.path))[-1].event == read(session.path).records[-1].event
@@ -87,10 +87,10 @@ async def test_live_watched_and_replayed_it_is_the_same_at_every_record(seed: in
     assert await followed(session.path) == list(records)
     assert len(live.moments) == len(records)
 
-    player = Player(records)
+    player = ReplayPlayer(records)
     watch = PanelFold()
     for number, (record, moment) in enumerate(zip(records, live.moments, strict=True), 1):
-        watch.see(record.event, record.at)
+        watch.on_event(record.event, record.at)
         assert without_what_passes(watch.now) == without_what_passes(moment), (number, record.event)
     for size in ((48, 40), (80, 9), (60, 7)):
         assert drawn(watch.now, size) == drawn(live.moments[-1], size)

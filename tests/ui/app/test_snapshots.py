@@ -13,9 +13,9 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from harness.journal.follow import CaughtUp, Followed
+from harness.journal.follow import CaughtUp, FollowItem
 from harness.session import Record
-from harness.ui.app.snapshot import Still
+from harness.ui.app.snapshot import SnapshotApp
 from harness.ui.app.watch import WatchApp
 from tests.ui.app.screens import coloured, settled
 from tests.ui.app.stories import NAME, STORIES, recorded
@@ -60,13 +60,13 @@ def sizes_from(number: int) -> Sequence[tuple[int, int]]:
 
 @pytest.mark.parametrize(("number", "situation"), enumerate(STORIES), ids=STORIES)
 async def test_a_situation_looks_as_it_did(number: int, situation: str) -> None:
-    app = Still(STORIES[situation], NAME, theme="", panel_only=False)
+    app = SnapshotApp(STORIES[situation], NAME, theme="", panel_only=False)
     sizes = sizes_from(number)
     async with app.run_test(size=sizes[0]) as pilot:
         await compare_at_each(sizes, situation, app, pilot)
 
 
-async def followed(records: Sequence[Record]) -> AsyncGenerator[Followed, None]:
+async def followed(records: Sequence[Record]) -> AsyncGenerator[FollowItem, None]:
     """A journal that nobody writes any more."""
     for record in records:
         yield record

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.drivers.headless_driver import HeadlessDriver
 
-from harness.ui.app.split_view import Stage
+from harness.ui.app.panel_view import SplitView
 from harness.ui.app.terminal_app import TerminalApp
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ class Small(TerminalApp):
         self.ready = asyncio.Event()
 
     def compose(self) -> ComposeResult:
-        yield Stage()
+        yield SplitView()
 
     def on_ready(self) -> None:
         self.ready.set()

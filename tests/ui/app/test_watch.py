@@ -6,10 +6,10 @@ import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 
 from harness.base.errors import HarnessError, JournalError
-from harness.journal.follow import BadLine, CaughtUp, Followed, WriterChanged
-from harness.ui.app.split_view import Stage
+from harness.journal.follow import CaughtUp, FollowItem, SkippedLine, WriterChanged
+from harness.ui.app.panel_view import SplitView
 from harness.ui.app.watch import ReplayApp, WatchApp
-from harness.ui.replay.player import Player
+from harness.ui.replay import ReplayPlayer
 from tests.ui.app.feeding import Feed
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
@@ -31,17 +31,17 @@ async def test_what_is_written_is_shown_and_who_writes_it() -> None:
         feed.put(WriterChanged(None))
         await pilot.pause(0.8)  # a drawing may be put off for half a second
         seen = await settled(pilot)
-        assert "nobody writes it now" in seen[-1]
+        assert "no process is writing" in seen[-1]
         assert any("read_file src/settings.py" in row for row in seen), "\n".join(seen)
 
 
 async def test_lines_that_cannot_be_read_are_counted() -> None:
-    app = WatchApp(NAME, Feed(STORIES["calm"], BadLine(7, "not JSON"), CaughtUp(None)).followed())
+    app = WatchApp(NAME, Feed(STORIES["calm"], SkippedLine(7, "not JSON"), CaughtUp(None)).followed())
     async with app.run_test(size=(110, 24)) as pilot:
         assert "1 line" in (await settled(pilot))[-1]
 
 
-async def taken_away() -> AsyncGenerator[Followed, None]:
+async def taken_away() -> AsyncGenerator[FollowItem, None]:
     """A journal that somebody removes."""
     yield STORIES["calm"][0]
     raise JournalError("The journal was removed while it was followed.")
@@ -79,7 +79,7 @@ async def test_the_panel_goes_below_where_there_is_little_room_and_f2_hides_it()
         await pilot.resize_terminal(99, 30)
         seen = await settled(pilot)
         assert any(row.startswith("─" * 90) for row in seen)
-        assert app.query_one(Stage).below
+        assert app.query_one(SplitView).below
         await pilot.press("f2")
         assert not any(row.startswith("─" * 90) for row in await settled(pilot))
         await pilot.resize_terminal(120, 30)
@@ -102,7 +102,7 @@ async def test_steps_are_walked_and_incidents_jumped_to() -> None:
 
 
 async def test_a_replay_plays_pauses_steps_and_ends() -> None:
-    app = ReplayApp(NAME, Player(WHOLE))
+    app = ReplayApp(NAME, ReplayPlayer(WHOLE))
     async with app.run_test(size=(120, 40)) as pilot:
         assert "playing" in (await settled(pilot))[-1]
         await pilot.press("space")
@@ -116,10 +116,10 @@ async def test_a_replay_plays_pauses_steps_and_ends() -> None:
         await pilot.press("end")
         await pilot.pause(0.3)
         seen = await settled(pilot)
-        assert "the end" in seen[-1]
+        assert "end · step 9 of 9" in seen[-1]
         assert any("The file server was away" in row for row in seen)
         await pilot.press("n")
-        assert "no incident further on" in (await settled(pilot))[-1]
+        assert "no further incident" in (await settled(pilot))[-1]
         await pilot.press("plus", "plus", "minus")
         assert "2×" in (await settled(pilot))[-1]
         await pilot.pause(0.3)
@@ -127,7 +127,7 @@ async def test_a_replay_plays_pauses_steps_and_ends() -> None:
 
 
 async def test_a_replay_that_goes_back_shows_nothing_of_later() -> None:
-    player = Player(WHOLE)
+    player = ReplayPlayer(WHOLE)
     player.end(0.0)
     app = ReplayApp(NAME, player)
     async with app.run_test(size=(120, 40)) as pilot:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.ui.app.workspace_files import KNOWN_FOR_S, WorkspaceFiles
+from harness.ui.app.candidates import KNOWN_FOR_S, WorkspaceFiles
 
 pytestmark = pytest.mark.anyio
 

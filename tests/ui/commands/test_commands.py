@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.commands.commands import COMMANDS, is_command, leaves, prompt_of, works_any_time
+from harness.ui.app.menu import SCREEN_COMMANDS
+from harness.ui.commands.commands import (
+    ALIASES,
+    COMMANDS,
+    TAKEN,
+    help_groups,
+    is_command,
+    prompt_of,
+    quits,
+    works_any_time,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +57,24 @@ def test_the_name_of_a_command_is_one_whatever_follows(name: str, rest: str) -> 
     assert is_command(f"/{name} {rest}")
 
 
-def test_leaving_is_known_by_both_names() -> None:
-    assert [leaves(line) for line in ("/exit", "/quit", "/QUIT ", "/exits")] == [True, True, True, False]
+def test_quitting_is_known_by_both_names() -> None:
+    assert [quits(line) for line in ("/exit", "/quit", "/QUIT ", "/exits")] == [True, True, True, False]
     assert works_any_time("/quit")
+
+
+@pytest.mark.parametrize("old", ALIASES)
+def test_an_alias_is_accepted_and_not_listed(old: str) -> None:
+    listed = {name for _, rows in help_groups() for name, _ in rows}
+    assert is_command(f"/{old} x")
+    assert works_any_time(f"/{old}") is works_any_time(f"/{ALIASES[old]}")
+    assert f"/{old}" not in listed
+    assert f"/{ALIASES[old]}" in listed
+
+
+def test_the_commands_of_the_screen_are_taken() -> None:
+    assert set(SCREEN_COMMANDS) <= TAKEN
+
+
+def test_only_commands_that_change_the_conversation_wait_for_the_turn() -> None:
+    waiting = [name for name in COMMANDS if not works_any_time(f"/{name}")]
+    assert waiting == ["clear", "compact", "rewind", "retry", "resume", "fork", "model"]

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import ToolEnded, ToolOutcome
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
-from harness.ui.commands.commands import TAKEN, is_command, run_command, works_any_time
-from harness.ui.commands.file_commands import file_command_names, help_of
-from harness.ui.commands.results import Play, Result
+from harness.ui.commands.commands import file_command_help, file_command_names, is_command, run_command, works_any_time
+from harness.ui.commands.results import CommandResult, PlayEvents
 from tests.agent.stage import MODEL, Played, calls, played, says, settings_of
 from tests.agent.test_agents import hired, task
 from tests.ui.commands.test_prompt import said
@@ -39,13 +38,13 @@ async def opened(folder: Path, script: str, **values: object) -> AsyncIterator[t
     """A session in front of a server that plays this script."""
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
         loaded = settings_of(folder, server.base_url, **values)
-        async with await open_session(loaded, Nobody()) as session:
+        async with await open_session(loaded, NoAsker()) as session:
             yield session, server
 
 
-async def turn_of(result: Result) -> Played:
+async def turn_of(result: CommandResult) -> Played:
     """The turn that a command began."""
-    assert isinstance(result, Play)
+    assert isinstance(result, PlayEvents)
     return await played(result.events)
 
 
@@ -81,10 +80,10 @@ async def test_help_lists_them_and_a_name_of_the_program_goes_first(tmp_path: Pa
     write(tmp_path / "workspace", "fix", FIX)
     write(tmp_path / "workspace", "cost", "Mine.")
     async with opened(tmp_path, says("Fixed.")) as (session, _):
-        assert help_of(session.commands.commands, TAKEN) == (("From files", (("/fix", "Fix an issue (project)"),)),)
+        assert file_command_help(session.commands.commands) == (("From files", (("/fix", "Fix an issue (project)"),)),)
         shown = said("/help fix", session)
         assert shown.startswith("/fix [issue]\n  Fix an issue\n")
-        assert "are not run" in shown
+        assert "is not expanded" in shown
         assert "tokens in" in said("/cost", session)
         names = file_command_names(session)
         assert is_command("/fix 12", names)

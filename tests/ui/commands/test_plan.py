@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.events import ItemStatus, PlanChanged, PlanItem, TurnStarted
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import open_session
 from harness.ui.app.status_facts import status_of
 from harness.ui.commands.commands import run_command, works_any_time
-from harness.ui.commands.results import Say
+from harness.ui.commands.results import ShowText
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
@@ -32,7 +32,7 @@ def panel(*events: PlanChanged | TurnStarted) -> Panel:
     """The panel after these events."""
     fold = PanelFold()
     for event in events:
-        fold.see(event, 1.0)
+        fold.on_event(event, 1.0)
     return fold.now
 
 
@@ -44,14 +44,14 @@ async def test_it_shows_the_whole_plan_at_any_time(tmp_path: Path) -> None:
     script = calls(f'{{ name = "todo_write", input = {{ items = {" ".join(ITEMS.split())} }} }}') + says("Later.")
     async with (
         PracticeServer(script=Script.parse(script)) as server,
-        await open_session(settings_of(tmp_path, server.base_url), Nobody()) as session,
+        await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
     ):
-        assert run_command("/plan", session) == Say(
+        assert run_command("/plan", session) == ShowText(
             "There is no plan. The model writes one with todo_write when work has several parts."
         )
         await played(session.run("Write to them."))
         said = run_command("/plan", session)
-        assert isinstance(said, Say)
+        assert isinstance(said, ShowText)
         assert said.text.splitlines() == [
             "  [x] read the notes",
             "  [▸] write the letter \\x1b[31mto all (needs bash)",
@@ -62,14 +62,14 @@ async def test_it_shows_the_whole_plan_at_any_time(tmp_path: Path) -> None:
 
 
 async def test_the_status_line_names_an_open_plan_last_and_a_finished_one_not(tmp_path: Path) -> None:
-    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody(), warm=False) as session:
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
 
         def facts(*events: PlanChanged | TurnStarted, waiting: int = 0) -> tuple[str, ...]:
             told = status_of(session, panel(*events), running=True, past=False, waiting=waiting, warning="")
             return told.facts[2:]
 
         assert facts() == facts(PlanChanged(FINISHED)) == facts(PlanChanged(()))
-        assert facts(PlanChanged(PLAN), waiting=2)[-3:] == ("2 waiting", "plan 1 of 3", "write")
+        assert facts(PlanChanged(PLAN), waiting=2)[-3:] == ("2 queued", "plan 1 of 3", "write")
         assert facts(PlanChanged(PLAN[2:]))[-1] == "plan 0 of 1"
         long = (PlanItem("x\n" * 100, ItemStatus.IN_PROGRESS),)
         assert facts(PlanChanged(long))[-1] == "x " * 19 + "x…"

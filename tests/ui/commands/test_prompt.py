@@ -5,23 +5,23 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.session import Session, open_session
 from harness.ui.commands.commands import run_command
-from harness.ui.commands.results import Say
+from harness.ui.commands.results import ShowText
 from tests.agent.stage import settings_of
 
 pytestmark = pytest.mark.anyio
 
 
 async def opened(folder: Path) -> Session:
-    return await open_session(settings_of(folder, "http://127.0.0.1:9"), Nobody(), warm=False)
+    return await open_session(settings_of(folder, "http://127.0.0.1:9"), NoAsker(), warm=False)
 
 
 def said(line: str, session: Session) -> str:
     """The text that a command shows."""
     result = run_command(line, session)
-    assert isinstance(result, Say)
+    assert isinstance(result, ShowText)
     return result.text
 
 

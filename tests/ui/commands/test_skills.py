@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import Nobody
+from harness.engine.permissions.asker import NoAsker
 from harness.session import open_session
 from harness.ui.commands.commands import run_command
 from tests.agent.stage import settings_of
@@ -19,7 +19,7 @@ async def test_they_list_the_skills_where_they_come_from_and_what_is_wrong(tmp_p
     person, project = tmp_path / "skills", tmp_path / "workspace" / ".harness" / "skills"
     Folders.write(person, "review", skill("review", "Reads code."))
     Folders.write(project, "deploy", "---\nname: deploy\ndescription: Use when: \x9b2Jasked\n---\nText.\n")
-    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody(), warm=False) as session:
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
         text = said("/skills", session)
         lines = text.splitlines()
         assert lines[2:4] == ["  review  person   Reads code.", f"{'':<19}{person / 'review'}"]
@@ -29,18 +29,18 @@ async def test_they_list_the_skills_where_they_come_from_and_what_is_wrong(tmp_p
         Folders.write(person, "late", skill("late"))
         assert "late" not in said("/skills", session)
         assert "  late " in said("/skills reload", session)
-        assert said("/skill late", session) == "The skill late goes with your next prompt."
+        assert said("/skill late", session) == "Skill late will be sent with your next prompt."
         for line, words in (
             ("/skill", "Which skill"),
             ("/skill lte", "did you mean late"),
-            ("/skills x", "is not und"),
+            ("/skills x", "Unknown action"),
         ):
             with pytest.raises(HarnessError, match=words):
                 run_command(line, session)
 
 
 async def test_without_any_they_say_where_one_would_be_and_when_it_is_used(tmp_path: Path) -> None:
-    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), Nobody(), warm=False) as session:
-        assert said("/skills", session) == "There are no skills; put one into .harness/skills/NAME/SKILL.md."
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
+        assert said("/skills", session) == "There are no skills; add one as .harness/skills/NAME/SKILL.md."
         Folders.write(tmp_path / "workspace" / ".harness" / "skills", "late", skill("late"))
-        assert "from the next session on; /skill NAME gives it one now" in said("/skills reload", session)
+        assert "from the next session on; /skill NAME sends one now" in said("/skills reload", session)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.lessons import Beat, Lesson, Text, lesson
+from harness.lessons import Lesson, LessonStep, LocalizedText, lesson
 
-NEVER = Beat("CompactionEnded", MappingProxyType({}), Text("never", "来ない"), None)
-"""A beat for something that a loop by hand does not know of."""
+NEVER = LessonStep("CompactionEnded", MappingProxyType({}), LocalizedText("never", "来ない"), None)
+"""A step for something that a loop by hand does not know of."""
 
 
 def first() -> Lesson:
@@ -17,8 +17,8 @@ def first() -> Lesson:
 
 
 def with_a_beat_that_never_comes() -> Lesson:
-    """One more beat, which nothing fits."""
-    return replace(first(), beats=(*first().beats, NEVER))
+    """One more step, which nothing fits."""
+    return replace(first(), steps=(*first().steps, NEVER))
 
 
 def with_a_script(folder: Path, script: str) -> Lesson:
@@ -57,17 +57,19 @@ def small(folder: Path) -> Lesson:
         (lesson.folder / name).write_text("# A small chapter\n\n" + "\n\n".join(parts), "utf-8")
     return replace(
         lesson,
-        title=Text("A small chapter", "小さな章"),
-        idea=Text("One call, and one answer.", "呼び出しが一つ、答えが一つ。"),
+        title=LocalizedText("A small chapter", "小さな章"),
+        idea=LocalizedText("One call, and one answer.", "呼び出しが一つ、答えが一つ。"),
         prompts=("What is there?",),
         code=(),
-        beats=(
-            _beat("TurnStarted", "You typed: {prompt}", "入力したのは「{prompt}」です。"),
-            _beat("ToolStarted", "The model asks for {tool} {summary}.", "モデルは {tool} {summary} を頼みました。"),
-            _beat("ToolEnded", "{summary} came of it, and goes back.", "結果は {summary} で、これを返します。"),
+        steps=(
+            _step("TurnStarted", "You typed: {prompt}", "入力したのは「{prompt}」です。"),
+            _step("ToolStarted", "The model asks for {tool} {summary}.", "モデルは {tool} {summary} を頼みました。"),
+            _step("ToolEnded", "{summary} came of it, and goes back.", "結果は {summary} で、これを返します。"),
         ),
     )
 
 
-def _beat(on: str, english: str, japanese: str) -> Beat:
-    return Beat(on, MappingProxyType({}), Text(english, japanese), "harness/base/terminal_text.py:visible")
+def _step(on: str, english: str, japanese: str) -> LessonStep:
+    return LessonStep(
+        on, MappingProxyType({}), LocalizedText(english, japanese), "harness/base/external_text.py:visible"
+    )

@@ -58,7 +58,7 @@ def test_a_result_is_told_although_it_cannot_be_remembered(
     assert main(["check"]) == 0
     captured = capsys.readouterr()
     assert captured.out.endswith("s21-machine is done.\n")
-    assert captured.err.endswith("That it passed is not remembered.\n")
+    assert captured.err.endswith("The result was not saved.\n")
 
 
 def test_hints_come_one_after_the_other(state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]) -> None:

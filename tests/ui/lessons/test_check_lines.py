@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.checker import PRINTED_BYTES, Checked, CheckResult, Failure, Trouble
+from harness.lessons.checker import PRINTED_BYTES, Checked, CheckFailure, CheckResult, Trouble
 from harness.lessons.copies import Copy, copies, copy_exercise
-from harness.lessons.languages import LANGUAGES, Language
-from harness.ui.lessons.check_lines import WHY, as_json, check_lines, heading, hint_lines, why
+from harness.lessons.lesson import LANGUAGES, Language
+from harness.ui.lessons.check import WHY, as_json, check_lines, heading, hint_lines, why
 from tests.lessons.small_exercise import small_exercise
 
 
@@ -21,7 +21,7 @@ def copy(tmp_path: Path) -> Copy:
     return copy
 
 
-def came_of(copy: Copy, *failures: Failure | None) -> Checked:
+def came_of(copy: Copy, *failures: CheckFailure | None) -> Checked:
     results = zip(copy.exercise.checks, failures, strict=True)
     return Checked(copy.exercise, None, tuple(CheckResult(check, failure) for check, failure in results), "", 0)
 
@@ -41,7 +41,7 @@ def test_what_passes_is_one_line(copy: Copy) -> None:
 
 
 def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
-    checked = came_of(copy, Failure(Trouble.RAISED, 2, "KeyError: 'a'"), Failure(Trouble.NOT_RUN))
+    checked = came_of(copy, CheckFailure(Trouble.RAISED, 2, "KeyError: 'a'"), CheckFailure(Trouble.NOT_RUN))
     assert lines(copy, checked) == [
         "✗ One and two are three.",
         "    line 2: Your code raised KeyError: 'a'",
@@ -59,14 +59,14 @@ def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
 
 def test_no_hint_is_offered_when_all_were_shown(copy: Copy) -> None:
     used_up = replace(copy, note=replace(copy.note, hints=2))
-    assert lines(used_up, came_of(copy, None, Failure(Trouble.GONE, None, "1")))[-1] == "1 of 2 checks pass."
+    assert lines(used_up, came_of(copy, None, CheckFailure(Trouble.GONE, None, "1")))[-1] == "1 of 2 checks pass."
 
 
 @pytest.mark.parametrize("trouble", Trouble)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_trouble_has_a_sentence(copy: Copy, trouble: Trouble, language: Language) -> None:
     text = "{not a field} \x1b[31m"
-    told = why(came_of(copy, None, None), Failure(trouble, 7, text), language)
+    told = why(came_of(copy, None, None), CheckFailure(trouble, 7, text), language)
     assert "7" in told
     assert "\x1b" not in told
     if "{text}" in WHY[trouble].into(language):
@@ -74,14 +74,14 @@ def test_every_trouble_has_a_sentence(copy: Copy, trouble: Trouble, language: La
 
 
 def test_a_file_that_cannot_be_loaded_is_told_once(copy: Copy) -> None:
-    not_run = came_of(copy, Failure(Trouble.NOT_RUN), Failure(Trouble.NOT_RUN))
-    told = lines(copy, replace(not_run, loading=Failure(Trouble.SYNTAX, 4, "expected ':'")))
+    not_run = came_of(copy, CheckFailure(Trouble.NOT_RUN), CheckFailure(Trouble.NOT_RUN))
+    told = lines(copy, replace(not_run, loading=CheckFailure(Trouble.SYNTAX, 4, "expected ':'")))
     assert told[0] == "✗ line 4: This is not valid Python: expected ':'."
     assert told[1:3] == ["– One and two are three. Not run.", "– It can be awaited. Not run."]
 
 
 def test_a_message_of_several_lines_stays_in_its_place(copy: Copy) -> None:
-    told = lines(copy, came_of(copy, Failure(Trouble.ASSERTION, None, "stream: a | b\nfound: 1"), None))
+    told = lines(copy, came_of(copy, CheckFailure(Trouble.ASSERTION, None, "stream: a | b\nfound: 1"), None))
     assert told[1:4] == ["    stream: a | b", "    found: 1", "    It does not add."]
 
 
@@ -103,12 +103,12 @@ def test_what_the_code_printed_is_shown_and_bounded(copy: Copy, printed: str, co
 def test_programs_that_were_left_and_other_checks_are_told(copy: Copy) -> None:
     (copy.folder / "check.py").write_text("")
     told = lines(copy, replace(came_of(copy, None, None), left=2))
-    assert told[0] == "! check.py was changed in this folder; the original is what runs."
-    assert told[-3] == "! Programs that your code left running: 2. They were ended."
+    assert told[0] == "! check.py in this folder was changed; the original was run."
+    assert told[-3] == "! Programs left running and ended: 2."
 
 
 def test_the_same_comes_as_json(copy: Copy) -> None:
-    told = as_json(copy, came_of(copy, Failure(Trouble.ENDLESS, 3, "10"), None), "ja")
+    told = as_json(copy, came_of(copy, CheckFailure(Trouble.ENDLESS, 3, "10"), None), "ja")
     assert (told["exercise"], told["passed"], told["loading"]) == ("s07-adding", False, None)
     first, second = told["checks"]
     assert first == {

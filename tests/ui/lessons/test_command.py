@@ -31,16 +31,16 @@ async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place
     finished = await end_of(await start(place, "learn", cold=True))
     first, second, third, *_ = finished.out.splitlines()
     assert first.startswith("s01  done, 1 of 1 exercises passed")
-    assert second.startswith("s02  beat 3 of 11")
+    assert second.startswith("s02  step 3 of 11")
     assert third.startswith("s03  new")
-    assert finished.out.splitlines()[-1] == "Go on with: harness learn s02"
+    assert finished.out.splitlines()[-1] == "Continue: harness learn s02"
     assert (await run(place, "learn", "--list")).out == finished.out
 
 
 async def test_who_is_through_is_told(place: Place) -> None:
     for one in lessons():
-        progress(place).reach(one.id, len(one.beats), of=len(one.beats))
-    assert "You have been through all chapters" in (await run(place, "learn")).out
+        progress(place).reach(one.id, len(one.steps), of=len(one.steps))
+    assert "You have completed all chapters" in (await run(place, "learn")).out
 
 
 async def test_the_language_is_kept_and_else_that_of_the_environment(place: Place) -> None:
@@ -53,8 +53,8 @@ async def test_the_language_is_kept_and_else_that_of_the_environment(place: Plac
 async def test_a_chapter_plays_through_and_leaves_no_progress(place: Place) -> None:
     finished = await run(place, "learn", "1", "--auto", "--plain")
     assert finished.code == 0, finished.err
-    assert "10 beats, all of them happened." in finished.out
-    assert not progress(place).beat("s01")
+    assert "All 10 steps happened." in finished.out
+    assert not progress(place).step("s01")
 
 
 async def test_a_closed_input_shows_the_beginning_and_ends(place: Place) -> None:
@@ -65,11 +65,11 @@ async def test_a_closed_input_shows_the_beginning_and_ends(place: Place) -> None
 
 async def test_lines_that_are_piped_in_are_all_obeyed(place: Place) -> None:
     finished = await run(place, "learn", "s01", stdin="n\nn\nb\nq\n")
-    assert [line for line in finished.out.splitlines() if line.startswith("── beat")] == [
-        f"── beat {number} of 10 ──" for number in (1, 2, 1)
+    assert [line for line in finished.out.splitlines() if line.startswith("── step")] == [
+        f"── step {number} of 10 ──" for number in (1, 2, 1)
     ]
-    assert (await run(place, "learn", "s01", "--restart", stdin="n\n")).out.count("── beat 1 of 10 ──") == 1
-    assert progress(place).beat("s01") == 1
+    assert (await run(place, "learn", "s01", "--restart", stdin="n\n")).out.count("── step 1 of 10 ──") == 1
+    assert progress(place).step("s01") == 1
 
 
 async def test_a_chapter_that_there_is_not_is_a_sentence(place: Place) -> None:
@@ -86,14 +86,14 @@ async def test_an_exercise_is_copied_and_said_what_to_do(place: Place) -> None:
     wrong = await run(place, "learn", "s01", "--exercise", "loup")
     assert wrong.code == 2
     assert "did you mean loop?" in wrong.err
-    assert "Which chapter's exercise?" in (await run(place, "learn", "--exercise")).err
+    assert "--exercise needs a chapter" in (await run(place, "learn", "--exercise")).err
 
 
 async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
     command = (sys.executable, "-m", "chapters.s01_agent_loop")
     async with Terminal(place, command=command) as terminal:
-        await terminal.sees("── beat 10 of 10 ──")
-        await terminal.sees("what you type is a prompt")
+        await terminal.sees("── step 10 of 10 ──")
+        await terminal.sees("is yours now: type prompts")
         terminal.type("list the files\n")
         await terminal.sees("There are 3 files in this folder")
         terminal.type("q\n")

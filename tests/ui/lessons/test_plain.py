@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.lessons import Language, Lesson, LessonError, Progress
-from harness.ui.lessons.input import TypedLines
-from harness.ui.lessons.narration import Telling
-from harness.ui.lessons.plain import play, step
+from harness.ui.lessons.narration import Narration
+from harness.ui.lessons.plain import TypedLines, play, play_stepwise
 from tests.ui.lessons.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
 
 pytestmark = pytest.mark.anyio
@@ -25,74 +24,74 @@ async def typed(folder: Path, *lines: str, lesson: Lesson | None = None, languag
     keys.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     out = io.StringIO()
     with keys.open(encoding="utf-8") as source:
-        await step(Telling(lesson or first(), language, out), TypedLines(source), progress(folder))
+        await play_stepwise(Narration(lesson or first(), language, out), TypedLines(source), progress(folder))
     return out.getvalue()
 
 
-def beats(said: str) -> list[int]:
-    """The numbers of the beats that were told, in order."""
-    return [int(number) for number in re.findall(r"── beat (\d+) of", said)]
+def steps(said: str) -> list[int]:
+    """The numbers of the steps that were told, in order."""
+    return [int(number) for number in re.findall(r"── step (\d+) of", said)]
 
 
 async def test_a_chapter_plays_to_its_end_and_tells_everything() -> None:
     out = io.StringIO()
-    await play(Telling(first(), "en", out))
+    await play(Narration(first(), "en", out))
     said = out.getvalue()
-    count = len(first().beats)
-    assert beats(said) == list(range(1, count + 1))
+    count = len(first().steps)
+    assert steps(said) == list(range(1, count + 1))
     assert said.startswith("s01 · The agent loop\n")
     for heading in ("The problem", "The idea", "How it works", "Try it", "Break it", "Next"):
         assert f"── {heading} ──" in said
-    assert f"{count} beats, all of them happened." in said
+    assert f"All {count} steps happened." in said
     assert "> Which files are here" in said
 
 
 async def test_a_beat_that_never_comes_is_named() -> None:
     out = io.StringIO()
-    with pytest.raises(LessonError, match=r"s01_agent_loop: beat \d+ did not happen: CompactionEnded"):
-        await play(Telling(with_a_beat_that_never_comes(), "en", out))
-    assert beats(out.getvalue()) == list(range(1, len(first().beats) + 1))
+    with pytest.raises(LessonError, match=r"s01_agent_loop: step \d+ did not happen: CompactionEnded"):
+        await play(Narration(with_a_beat_that_never_comes(), "en", out))
+    assert steps(out.getvalue()) == list(range(1, len(first().steps) + 1))
 
 
 async def test_a_demo_that_fails_is_named_with_its_error(tmp_path: Path) -> None:
     with pytest.raises(LessonError, match=r"demo\.py failed: KeyError"):
-        await play(Telling(with_a_failing_demo(tmp_path), "en", io.StringIO()))
+        await play(Narration(with_a_failing_demo(tmp_path), "en", io.StringIO()))
 
 
 async def test_a_learner_is_told_of_both_and_goes_on_typing(tmp_path: Path) -> None:
     lesson = with_a_beat_that_never_comes()
-    said = await typed(tmp_path, *["n"] * (len(lesson.beats)), "b", lesson=lesson)
-    assert "! s01_agent_loop: beat 11 did not happen: CompactionEnded." in said
-    assert beats(said)[-2:] == [10, 9]
+    said = await typed(tmp_path, *["n"] * (len(lesson.steps)), "b", lesson=lesson)
+    assert "! s01_agent_loop: step 11 did not happen: CompactionEnded." in said
+    assert steps(said)[-2:] == [10, 9]
 
 
 async def test_enter_goes_on_and_b_goes_back_without_running_anything_again(tmp_path: Path) -> None:
     said = await typed(tmp_path, "", "n", "b", "b", "b", "")
-    assert beats(said) == [1, 2, 1, 1]
+    assert steps(said) == [1, 2, 1, 1]
     assert said.count("This is the beginning.") == 1
-    told = [part.partition("1/10 >")[0] for part in said.split("── beat ") if part.startswith("1 of")]
+    told = [part.partition("1/10 >")[0] for part in said.split("── step ") if part.startswith("1 of")]
     assert len(told) == 3
     assert len(set(told)) == 1
 
 
 async def test_what_is_seen_is_remembered_and_gone_on_with(tmp_path: Path) -> None:
     await typed(tmp_path, "", "", "", "q", "")
-    assert progress(tmp_path).beat("s01") == 3
+    assert progress(tmp_path).step("s01") == 3
     said = await typed(tmp_path, "")
-    assert "You were at beat 3" in said
-    assert beats(said) == [3, 4]
+    assert "Continuing at step 3" in said
+    assert steps(said) == [3, 4]
 
 
 async def test_a_chapter_that_is_done_begins_at_its_beginning(tmp_path: Path) -> None:
-    await typed(tmp_path, *[""] * len(first().beats))
+    await typed(tmp_path, *[""] * len(first().steps))
     assert progress(tmp_path).done("s01")
-    assert beats(await typed(tmp_path, "")) == [1]
+    assert steps(await typed(tmp_path, "")) == [1]
 
 
 async def test_r_begins_anew(tmp_path: Path) -> None:
     said = await typed(tmp_path, "", "", "r", "")
-    assert beats(said) == [1, 2, 1]
-    assert "The chapter begins anew." in said
+    assert steps(said) == [1, 2, 1]
+    assert "The chapter starts again." in said
 
 
 async def test_c_shows_the_code_of_the_beat_and_then_the_rest_with_line_numbers(tmp_path: Path) -> None:
@@ -106,10 +105,10 @@ async def test_c_shows_the_code_of_the_beat_and_then_the_rest_with_line_numbers(
 
 async def test_w_shows_what_went_over_the_wire(tmp_path: Path) -> None:
     said = await typed(tmp_path, "w", "", "w")
-    assert "Nothing went over the wire up to here." in said
+    assert "No requests so far." in said
     sent = said.partition("── request 1: sent ──")[2]
     assert '"model": "practice-1"' in sent
-    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: came ──")[2]
+    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: received ──")[2]
 
 
 async def test_l_switches_the_language_and_keeps_it(tmp_path: Path) -> None:
@@ -122,14 +121,14 @@ async def test_l_switches_the_language_and_keeps_it(tmp_path: Path) -> None:
 async def test_text_difference_keys_and_nonsense(tmp_path: Path) -> None:
     said = await typed(tmp_path, "t", "d", "?", "x", "/nonsense")
     assert "── What production systems add ──" in said
-    assert "async def demo(stage: Stage)" in said
+    assert "async def demo(session: DemoSession)" in said
     assert "anything else is a prompt" in said
-    assert "x is no command" in said
-    assert "/nonsense is no command" in said
+    assert "Unknown command x;" in said
+    assert "Unknown command /nonsense;" in said
 
 
 async def test_full_width_keys_count(tmp_path: Path) -> None:
-    assert beats(await typed(tmp_path, "ｎ", "ｑ", "n")) == [1]
+    assert steps(await typed(tmp_path, "ｎ", "ｑ", "n")) == [1]
 
 
 async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter(tmp_path: Path) -> None:
@@ -137,7 +136,7 @@ async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter(tmp_path: 
     assert "Going to the end of the chapter first" in said
     live = said.partition("list the files\n")[2]
     assert "There are 3 files in this folder" in live
-    assert beats(said) == [1, 10]
+    assert steps(said) == [1, 10]
 
 
 async def test_the_model_is_broken_on_purpose(tmp_path: Path) -> None:
@@ -145,7 +144,7 @@ async def test_the_model_is_broken_on_purpose(tmp_path: Path) -> None:
     assert "On purpose, for the next request: the model is overloaded." in said
     assert "529 overloaded_error" in said.rpartition("list the files\n")[2]
     assert "/fault KIND [n]" in said
-    assert "! This chapter calls its tools by itself" in said
+    assert "The tools of this chapter cannot be broken from here" in said
     assert "nonsense" in said.rpartition("! ")[2]
 
 

@@ -1,23 +1,28 @@
 """What agents, commands in the background and the gate do, in one line each."""
 
 import io
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.events import (
+    AdmissionClosed,
+    AdmissionPool,
     AgentEnd,
     BreakerState,
+    CheckpointMade,
     CommandEnd,
     CommandHandedOver,
     ConversationRemoved,
     DropReason,
     Event,
-    GateClosed,
-    GateName,
     PermissionAsked,
-    RefusalReason,
+    RejectionReason,
     RemovalReason,
     ToolEnded,
     ToolOutcome,
@@ -25,22 +30,21 @@ from harness.events import (
     TurnStarted,
     WorkDropped,
     WorkQueued,
-    WorkRefused,
+    WorkRejected,
 )
 from harness.ui.lines.line import Line
-from harness.ui.lines.work import WorkLines
-from harness.ui.plain.plain import Plain
-from harness.ui.plain.recorded_lines import RecordedLines
+from harness.ui.lines.work import FEW, EventLines, SubagentSummary, spans
+from harness.ui.plain.printer import LinePrinter, RecordedPrinter
 from tests.ui import work
 
 
 def lines(*events: Event, of_calls: bool = True) -> list[Line]:
     """What is told of these events."""
-    told = WorkLines(of_calls=of_calls)
+    told = EventLines(of_calls=of_calls)
     return [line for event in events if (line := told.line(event)) is not None]
 
 
-def printed(events: Iterable[Event], kind: type[Plain] = Plain) -> list[str]:
+def printed(events: Iterable[Event], kind: type[LinePrinter] = LinePrinter) -> list[str]:
     out = io.StringIO()
     plain = kind(out)
     for event in events:
@@ -54,14 +58,14 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (work.admitted("a1", 1, 1), '→ a1 "find the tests" begins'),
+        (work.admitted("a1", 1, 1), '→ a1 "find the tests" started'),
         (work.moved("a1"), None),
         (work.ended("a1"), '✓ a1 "find the tests" answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)'),
         (
-            work.ended("a1", AgentEnd.STUCK, "it went in circles"),
-            '✗ a1 "find the tests" did not finish: it went in circles (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
+            work.ended("a1", AgentEnd.STUCK, "it was in a loop"),
+            '✗ a1 "find the tests" did not finish: it was in a loop (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
         ),
-        (work.ended("a9", AgentEnd.NOT_STARTED, "the queue is full"), "✗ a9 did not begin: the queue is full"),
+        (work.ended("a9", AgentEnd.NOT_STARTED, "the queue is full"), "✗ a9 not started: the queue is full"),
         (
             work.ended("a1", AgentEnd.CANCELLED, "stopped"),
             '○ a1 "find the tests" was stopped (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
@@ -69,9 +73,9 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
         (work.begun("b1"), None),
         (
             work.quiet("b1"),
-            '? b1 "npm test" has been silent for 45 s and seems to wait for an answer: Is this OK? (yes)',
+            '? b1 "npm test" has been silent for 45 s and seems to wait for input: Is this OK? (yes)',
         ),
-        (CommandHandedOver("b1", 7), '→ b1 "npm test" goes on by itself (process 7); nobody ends it any more'),
+        (CommandHandedOver("b1", 7), '→ b1 "npm test" continues on its own as process 7'),
         (work.over("b1"), '✓ b1 "npm test" is done (12 s)'),
         (work.over("b1", 1), '✗ b1 "npm test" failed with exit code 1 after 12 s; its last line: 2 failed'),
         (
@@ -81,39 +85,39 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
         (work.over("b1", None, CommandEnd.STOPPED), '○ b1 "npm test" was stopped after 12 s'),
         (
             replace(work.over("b1", None, CommandEnd.STOPPED), forced=True, left=("npm (7)",)),
-            '○ b1 "npm test" was killed after 12 s; still there: npm (7)',
+            '○ b1 "npm test" was killed after 12 s; still running: npm (7)',
         ),
         (
             work.over("b1", None, CommandEnd.TIMED_OUT),
-            '✗ b1 "npm test" ran for 12 s, longer than it may; it was stopped',
+            '✗ b1 "npm test" exceeded its time limit after 12 s and was stopped',
         ),
         (
             work.over("b1", None, CommandEnd.TOO_LONG),
-            '✗ b1 "npm test" wrote more than may be kept and was stopped after 12 s',
+            '✗ b1 "npm test" exceeded its output limit after 12 s and was stopped',
         ),
         (
             work.over("b1", None, CommandEnd.NOT_STARTED, "no such file"),
             '✗ b1 "npm test" was not started: no such file',
         ),
-        (work.over("b1", None, CommandEnd.LOST), '✗ what became of b1 "npm test" is not known'),
+        (work.over("b1", None, CommandEnd.LOST), '✗ the end of b1 "npm test" is unknown'),
         (work.LIMITS, None),
         (WorkQueued("a1", 1, 1), None),
-        (work.admitted("b1", 1, 1, GateName.COMMANDS), None),
+        (work.admitted("b1", 1, 1, AdmissionPool.COMMANDS), None),
         (work.put_off("a1", 1), None),
         (WorkDropped("a1", 1, DropReason.ENDED, dirty=False), None),  # the agent's own end says so
         (
             WorkDropped("a1", 1, DropReason.PAUSED, dirty=False),
-            "! a1 does not begin: it failed too often and rests",
+            "! a1 not started: it failed too often and is paused",
         ),
-        (WorkDropped("a1", 1, DropReason.QUEUE_FULL, dirty=False), "! a1 does not begin: the queue is full"),
-        (WorkRefused("a1", RefusalReason.SHUTTING_DOWN), "! a1 does not begin: nothing is begun any more"),
-        (WorkRefused("a1", RefusalReason.NOT_KNOWN), "! a1 does not begin: it is over"),
-        (replace(work.RESTS, until=None), "‖ a3 rests: it failed 5 times in a row"),
+        (WorkDropped("a1", 1, DropReason.QUEUE_FULL, dirty=False), "! a1 not started: the queue is full"),
+        (WorkRejected("a1", RejectionReason.SHUTTING_DOWN), "! a1 not started: shutting down"),
+        (WorkRejected("a1", RejectionReason.NOT_KNOWN), "! a1 not started: it has ended"),
+        (replace(work.RESTS, until=None), "‖ a3 is paused: it failed 5 times in a row"),
         (replace(work.RESTS, before=BreakerState.OPEN, after=BreakerState.HALF_OPEN), None),
         (replace(work.RESTS, before=BreakerState.HALF_OPEN, after=BreakerState.CLOSED), "✓ a3 works again"),
         (ConversationRemoved("a1", RemovalReason.ENDED, running=False), None),
-        (work.CLOSED, "! 18 pieces of work that waited will not be done"),
-        (GateClosed(0, 0), None),
+        (work.CLOSED, "! 18 queued pieces of work dropped"),
+        (AdmissionClosed(0, 0), None),
     ],
 )
 def test_one_line_for_what_a_person_would_want_to_know_later(event: Event, line: str | None) -> None:
@@ -122,16 +126,16 @@ def test_one_line_for_what_a_person_would_want_to_know_later(event: Event, line:
 
 def test_a_pause_says_until_when() -> None:
     (line,) = lines(work.RESTS)
-    assert line.text.startswith("a3 rests until ")
+    assert line.text.startswith("a3 is paused until ")
 
 
 def test_what_the_model_is_told_of_is_named() -> None:
     assert list(map(str, lines(work.arrived(1, "b1"), work.arrived(2, "a1"), work.delivered(1, 2)))) == [
-        "· the model is told what came of b1, a1"
+        "· results of b1, a1 delivered to the model"
     ]
     many = (*(work.arrived(number, f"b{number}") for number in range(1, 9)), work.delivered(*range(1, 9)))
-    assert list(map(str, lines(*many))) == ["· the model is told what came of 8 results"]
-    assert list(map(str, lines(work.delivered(3)))) == ["· the model is told what came of 1 result"]
+    assert list(map(str, lines(*many))) == ["· 8 results delivered to the model"]
+    assert list(map(str, lines(work.delivered(3)))) == ["· 1 result delivered to the model"]
 
 
 def test_where_calls_are_shown_only_agents_in_the_background_have_lines() -> None:
@@ -156,11 +160,11 @@ def test_work_that_newer_work_replaced_is_told_by_its_own_name() -> None:
         work.admitted("a1", 4, 1),
     )
     assert [line.text.partition("(")[0].rstrip() for line in told] == [
-        'a1 "read part 1" did not begin: newer work took its place',
-        'a1 "read part 2" begins',
-        'a1 "read part 3" did not begin: newer work took its place',
+        'a1 "read part 1" not started: newer work took its place',
+        'a1 "read part 2" started',
+        'a1 "read part 3" not started: newer work took its place',
         'a1 "read part 2" answered',
-        'a1 "read part 4" begins',
+        'a1 "read part 4" started',
     ]
 
 
@@ -176,7 +180,7 @@ def task(call_id: str, outcome: ToolOutcome = ToolOutcome.OK) -> tuple[ToolStart
 def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
     started, over = task("call-a1")
     assert printed((started, work.created("a1"), work.admitted("a1", 1, 1), work.ended("a1"), over)) == [
-        '→ a1 "find the tests" begins',
+        '→ a1 "find the tests" started',
         '✓ a1 "find the tests" answered (8.2 s, 3 steps, 12,300 tokens, $0.0300)',
     ]
 
@@ -193,7 +197,7 @@ def test_a_call_without_an_agent_is_told_as_any_other() -> None:
 
 def test_a_recorded_question_of_an_agent_says_whose_it_was() -> None:
     asked = PermissionAsked("c", "bash", "rm -rf build", "it runs a program", "a3")
-    assert printed([asked], RecordedLines) == ["? may agent a3 run bash rm -rf build (it runs a program)"]
+    assert printed([asked], RecordedPrinter) == ["? may agent a3 run bash rm -rf build (it runs a program)"]
 
 
 def test_text_of_others_cannot_write_to_the_terminal() -> None:
@@ -207,7 +211,7 @@ def test_text_of_others_cannot_write_to_the_terminal() -> None:
 
 def test_what_happens_at_the_prompt_stands_above_it() -> None:
     out = io.StringIO()
-    plain = Plain(out)
+    plain = LinePrinter(out)
     plain.ask("> ")
     for event in (
         *(work.command("b1", "npm test"), work.begun("b1"), work.over("b1")),
@@ -217,3 +221,159 @@ def test_what_happens_at_the_prompt_stands_above_it() -> None:
     plain.say("? agent a1: may it?")
     plain.interject(work.moved("a1"), "> ")
     assert out.getvalue() == '> \n✓ b1 "npm test" is done (12 s)\n> \n? agent a1: may it?\n> '
+
+
+def test_what_is_not_kept_is_said_once_and_again_when_there_is_more() -> None:
+    left_out = EventLines()
+    lines = [
+        left_out.line(CheckpointMade("c", 1, step, "copies", 1, reasons))
+        for step, reasons in enumerate(
+            [(), ("a.bin: too big",), ("a.bin: too big",), ("a.bin: too big", "b: a socket")]
+        )
+    ]
+    assert [str(line) for line in lines if line] == [
+        "· a rollback cannot restore: a.bin: too big",
+        "· a rollback cannot restore: b: a socket",
+    ]
+    assert lines[2] is None
+
+
+# ── many subagents ──────────────────────────────────────────────────────────────────────────────
+
+ENDS = st.sampled_from(AgentEnd)
+
+
+class Passing:
+    """A clock on which so many seconds pass before each event."""
+
+    def __init__(self, step_s: float) -> None:
+        self.at, self._step_s = 100.0, step_s
+
+    def __call__(self) -> float:
+        """Seconds."""
+        return self.at
+
+    def tell(self, events: Iterable[Event]) -> Iterator[tuple[float, str]]:
+        """Each line with its moment, the rest at the end."""
+        lines = SubagentSummary(self)
+        for event in events:
+            self.at += self._step_s
+            for line in lines.lines(event):
+                yield self.at, str(line)
+        for line in lines.rest():
+            yield self.at, str(line)
+
+
+def told(events: Iterable[Event], step_s: float = 0.01) -> list[str]:
+    """The lines."""
+    return [line for _, line in Passing(step_s).tell(events)]
+
+
+def numbers(lines: Iterable[str]) -> list[str]:
+    """Those with numbers of agents."""
+    return [line for line in lines if re.match(r"· [\d,]+ agents: ", line)]
+
+
+def whole(ends: Iterable[tuple[AgentEnd, str]], at_once: int = 5) -> Iterator[Event]:
+    """Agents that are asked for together, work so many at a time, and end like this."""
+    named = [(f"a{number}", end, reason) for number, (end, reason) in enumerate(ends, 1)]
+    for agent, _, _ in named:
+        yield work.created(agent, f"task of {agent}")
+    for first in range(0, len(named), at_once):
+        now = named[first : first + at_once]
+        for agent, end, _ in now:
+            if end is not AgentEnd.NOT_STARTED:
+                yield work.admitted(agent, first, 1)
+        for agent, end, reason in now:
+            yield work.ended(agent, end, reason)
+
+
+def test_a_few_agents_have_a_line_for_each_beginning_and_end() -> None:
+    lines = told(whole([(AgentEnd.ANSWERED, "")] * FEW))
+    assert len(lines) == 2 * FEW
+    assert numbers(lines) == []
+
+
+def test_of_four_hundred_the_first_have_lines_and_then_numbers_come_once_a_second() -> None:
+    lines = list(Passing(0.01).tell(whole([(AgentEnd.ANSWERED, "")] * 400)))
+    told_numbers = [(at, line) for at, line in lines if numbers([line])]
+    assert len(lines) - len(told_numbers) == 2 * FEW
+    assert 8 <= len(told_numbers) <= 13  # twelve seconds
+    moments = [at for at, _ in told_numbers[:-1]]
+    assert all(after - before >= 1.0 for before, after in pairwise(moments))
+    assert told_numbers[0][1] == "· 400 agents: 10 answered, 1 running, 389 queued"
+    assert told_numbers[-1][1] == "· 400 agents: 400 answered"
+
+
+def test_every_failure_has_its_name_and_its_reason() -> None:
+    ends = [
+        (AgentEnd.FAILED, "the model was overloaded") if n % 5 == 0 else (AgentEnd.ANSWERED, "") for n in range(400)
+    ]
+    lines = told(whole(ends))
+    failed = [line for line in lines if line.startswith("✗")]
+    assert [line.partition('"')[0] for line in failed] == [f"✗ a{number} " for number in range(1, 401, 5)]
+    assert all("did not finish: the model was overloaded" in line for line in failed)
+    assert numbers(lines)[-1] == "· 400 agents: 320 answered, 80 did not finish"
+
+
+def test_those_that_were_stopped_or_never_began_stand_together() -> None:
+    ends = [(AgentEnd.CANCELLED, "")] * 15 + [(AgentEnd.NOT_STARTED, "the turn was stopped")] * 385
+    lines = told(whole(ends, at_once=400), step_s=0.0)
+    assert lines[-3:] == [
+        "○ a11–a15 were stopped",
+        "✗ a26–a400 not started: the turn was stopped",
+        "· 400 agents: 15 stopped, 385 not started",
+    ]
+    assert len(lines) == 3 * FEW + 3
+
+
+def test_what_waits_for_its_second_comes_with_whatever_happens_next() -> None:
+    clock = Passing(0.0)
+    lines = SubagentSummary(clock)
+    events = list(whole([(AgentEnd.ANSWERED, "")] * 20))
+    assert not numbers(str(line) for event in events[:-1] for line in lines.lines(event))
+    clock.at += 1.0
+    assert [str(line) for line in lines.lines(work.moved("a20"))] == ["· 20 agents: 19 answered, 1 running"]
+    assert [str(line) for line in lines.rest()] == []
+    assert [str(line) for line in lines.lines(events[-1])] == ["· 20 agents: 20 answered"]
+
+
+def test_the_next_crowd_begins_with_names_again() -> None:
+    crowd = list(whole([(AgentEnd.ANSWERED, "")] * 30))
+    once = told(crowd)
+    assert told([*crowd, *crowd]) == [*once, *once]
+
+
+def test_commands_and_the_gate_are_told_as_they_are_elsewhere() -> None:
+    lines = told([*whole([(AgentEnd.ANSWERED, "")] * 20), work.command("b1"), work.over("b1"), work.CLOSED])
+    assert lines[-2:] == ['✓ b1 "npm run dev" is done (12 s)', "! 18 queued pieces of work dropped"]
+
+
+@given(st.lists(st.tuples(ENDS, st.sampled_from(["it is over", "the queue is full"])), max_size=60), st.integers(1, 9))
+def test_every_failure_is_named_and_the_last_numbers_are_right(ends: list[tuple[AgentEnd, str]], at_once: int) -> None:
+    lines = told(whole(ends, at_once), step_s=0.05)
+    failures = [line for line in lines if line[0] in "✗○"]
+    named = [id for line in failures for id in unfolded(line)]
+    assert sorted(named) == sorted(f"a{number}" for number, (end, _) in enumerate(ends, 1) if end != "answered")
+    if summary := numbers(lines):
+        counted = [int(number) for number in re.findall(r"\d+", summary[-1])]
+        assert counted[0] == len(ends) == sum(counted[1:])
+
+
+def unfolded(line: str) -> Iterator[str]:
+    """The ids that a line begins with."""
+    for first, last in re.findall(r"\ba(\d+)(?:–a(\d+))?(?=,| |$)", re.split(r'"| did| was| were', line)[0]):
+        yield from (f"a{number}" for number in range(int(first), int(last or first) + 1))
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        (["a1"], "a1"),
+        (["a3", "a1", "a2"], "a1–a3"),
+        (["a10", "a9", "a3", "b4"], "a3, a9–a10, b4"),
+        (["me", "a1"], "me, a1"),
+    ],
+)
+def test_ids_that_follow_one_another_are_a_span(ids: list[str], text: str) -> None:
+    assert spans(ids) == text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from harness.events import (
     AgentEnd,
+    Alternative,
     BreakerChanged,
     BreakerState,
     ChangeReason,
@@ -41,13 +42,14 @@ from harness.events import (
     ReplyReceived,
     RequestSent,
     RetryScheduled,
-    Route,
     Rung,
     SessionStarted,
     SilenceHint,
     SpendChanged,
     StepStarted,
     TextDelta,
+    ToolEnded,
+    ToolOutcome,
     ToolStarted,
     Transition,
     TransitionCode,
@@ -82,7 +84,7 @@ def after(*events: Event) -> Panel:
     """The panel after a request went out and these happened at `NOW`."""
     fold = PanelFold()
     for event in (*BEGINNING, *events):
-        fold.see(event, NOW)
+        fold.on_event(event, NOW)
     return fold.now
 
 
@@ -90,7 +92,7 @@ def recorded(name: str) -> PanelFold:
     """A recorded session, folded."""
     fold = PanelFold()
     for record in read(SESSIONS / f"{name}.jsonl").records:
-        fold.see(record.event, record.at)
+        fold.on_event(record.event, record.at)
     return fold
 
 
@@ -126,10 +128,28 @@ KEPT = MessageAdded(
     Origin.REPLY,
 )
 SPENT = SpendChanged(3, Usage(100_000, 900), 0.11, Usage(20_000), 0.02)
-OPENED = moved("grep", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 4)
-PROBED = moved("grep", BreakerState.OPEN, BreakerState.HALF_OPEN, ChangeReason.PROBE_GIVEN, None)
+
+
+def failing(call_id: str) -> tuple[Event, ...]:
+    """A call of grep that fails."""
+    return (
+        Dispatched(call_id, "grep", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0),
+        ToolEnded(call_id, "grep", ToolOutcome.BROKEN, "overloaded", 1.0, failure=OVERLOADED_TOOL),
+    )
+
+
+OVERLOADED_TOOL = Failure(FailureCategory.TIMEOUT, "overloaded")
+OPENED = (
+    *(event for call_id in ("f1", "f2", "f3") for event in failing(call_id)),
+    moved("grep", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 4),
+)
+PROBED = (
+    StepStarted(4),
+    Dispatched("c", "grep", Dispatch.PROBE, DispatchReason.PROBE_DUE, 2, 0),
+    moved("grep", BreakerState.OPEN, BreakerState.HALF_OPEN, ChangeReason.PROBE_GIVEN, None),
+)
 MODEL_OPENED = moved(f"model:{MODEL}", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, None)
-ROUTE = Route(Rank.LOW, 'rg "timeout" src/', "grep's own formatting", "bash")
+ROUTE = Alternative(Rank.LOW, 'rg "timeout" src/', "grep's own formatting", "bash")
 SKIPPED = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it is open", (ROUTE,))
 DEFERRED = Deferred(PlanItem("ask the server"), "bash is open", "a probe from step 9 on")
 REPORT = PauseReport(
@@ -167,10 +187,10 @@ CAP_RAISED = after(
 CONTINUED = after(*next_request(TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY, number=2))
 DRAINED = after(*next_request(TransitionCode.COLLAPSE_DRAIN_RETRY))
 STALLED = after(TextDelta("It is"), SilenceHint("streaming", 22.0, 68.0))
-OPEN = after(REPLIED, OPENED, SKIPPED, Transition(1, TransitionCode.NEXT_TURN, "grep"), StepStarted(2))
-PROBING = after(REPLIED, OPENED, SKIPPED, PROBED, ToolStarted("c", "grep", "x", {}))
+OPEN = after(REPLIED, *OPENED, SKIPPED, Transition(1, TransitionCode.NEXT_TURN, "grep"), StepStarted(2))
+PROBING = after(REPLIED, *OPENED, SKIPPED, *PROBED, ToolStarted("c", "grep", "x", {}))
 PAUSED = after(
-    REPLIED, OPENED, *CHARGES, PauseReported(REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "used up")
+    REPLIED, *OPENED, *CHARGES, PauseReported(REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "used up")
 )
 QUESTION = after(REPLIED, QuestionAsked("c", "Which colour shall the header have?"))
 ASKED = after(REPLIED, PermissionAsked("c", "bash", "rm -rf build", "it runs a program"))

@@ -11,9 +11,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from harness.events import (
+    AdmissionPool,
     AgentEnd,
     AgentEnded,
     AgentMoved,
+    Alternative,
     BreakerState,
     CascadeChanged,
     CascadePhase,
@@ -28,7 +30,6 @@ from harness.events import (
     FailureCharged,
     Fault,
     FaultKind,
-    GateName,
     HealthRow,
     Intervened,
     ItemStatus,
@@ -44,7 +45,6 @@ from harness.events import (
     QuestionAsked,
     Rank,
     RetryScheduled,
-    Route,
     Rung,
     SilenceHint,
     SpendChanged,
@@ -56,11 +56,11 @@ from harness.events import (
     Usage,
     WaitOffered,
 )
-from harness.ui.lines.line import Line, Tone
-from harness.ui.panel.loop_fold import Circle, Circling
+from harness.ui.folds.loops import LoopsView, LoopView
+from harness.ui.folds.model import ModelStatus, Phase
+from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
 from harness.ui.panel.sections import is_calm, panel_content
-from harness.ui.panel.state import Mark, ModelView, Panel, Phase
-from harness.ui.panel.work_fold import AgentState, AgentView, CommandState, CommandView, GateView
+from harness.ui.panel.state import Panel, StepMark
 from tests.ui.panel.situations import ALL, NOW
 from tests.whole import WHOLE
 
@@ -109,7 +109,7 @@ RETRY = st.builds(
 )
 FAULT = st.builds(Fault, st.sampled_from(FaultKind), TEXT, st.none() | st.just(500))
 MODELS = st.builds(
-    ModelView,
+    ModelStatus,
     chosen=NAME,
     active=NAME,
     phase=st.sampled_from(Phase),
@@ -137,7 +137,7 @@ PROJECTION = st.sampled_from(Projection)
 SIGNATURE = st.sampled_from(["one", "two"])
 LOOP = st.builds(Loop, PROJECTION, SIGNATURE, SMALL, SMALL, TEXT, TEXTS, st.booleans(), st.none(), st.booleans())
 CIRCLE = st.builds(
-    Circle,
+    LoopView,
     LOOP,
     st.booleans(),
     st.none() | st.sampled_from(LoopChoice),
@@ -147,14 +147,14 @@ TAKEN = st.builds(
     Intervened, SIGNATURE, PROJECTION, st.sampled_from(Rung), SMALL, SMALL, SMALL, TEXT, applied=st.booleans()
 )
 CIRCLING = st.builds(
-    Circling, few(CIRCLE), few(TAKEN, 9), st.none() | st.builds(StuckReported, LOOP, SMALL, st.just(()), SMALL, TEXTS)
+    LoopsView, few(CIRCLE), few(TAKEN, 9), st.none() | st.builds(StuckReported, LOOP, SMALL, st.just(()), SMALL, TEXTS)
 )
 AGENT = st.builds(
-    AgentView,
+    SubagentView,
     NAME,
     TEXT,
     MOMENT,
-    st.sampled_from(AgentState),
+    st.sampled_from(SubagentActivity),
     st.booleans(),
     SMALL,
     st.none() | st.builds(AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans()),
@@ -166,12 +166,12 @@ COMMAND = st.builds(
     NAME,
     TEXT,
     MOMENT,
-    st.sampled_from(CommandState),
+    st.sampled_from(CommandActivity),
     st.none() | st.builds(CommandQuiet, NAME, SECONDS, TEXT),
     st.none()
     | st.builds(CommandEnded, NAME, st.sampled_from(CommandEnd), st.none() | SMALL, SECONDS, TOKENS, TEXT, TEXT),
 )
-GATE = st.builds(GateView, st.sampled_from(GateName), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
+GATE = st.builds(AdmissionView, st.sampled_from(AdmissionPool), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
 ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
 PANELS = st.builds(
     Panel,
@@ -186,14 +186,14 @@ PANELS = st.builds(
     | st.builds(QuestionAsked, TEXT, TEXT, st.just(()), NAME),
     rows=few(ROW, 9),
     endpoints=few(ROW),
-    routes=few(st.tuples(NAME, st.builds(Route, st.sampled_from(Rank), TEXT, TEXT, NAME))),
+    routes=few(st.tuples(NAME, st.builds(Alternative, st.sampled_from(Rank), TEXT, TEXT, NAME))),
     consumed=SMALL,
     budget=SMALL,
     failures=few(st.builds(FailureCharged, NAME, FAILURE, SMALL, st.integers(0, 1), SMALL, SMALL), 9),
     cascades=few(
         st.builds(CascadeChanged, TEXT, st.sampled_from(CascadePhase), few(NAME), TEXT, SMALL, st.none() | SMALL)
     ),
-    circling=CIRCLING,
+    loops=CIRCLING,
     agents=few(AGENT, 12),
     commands=few(COMMAND, 12),
     gates=few(GATE),
@@ -201,8 +201,7 @@ PANELS = st.builds(
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,
     ended=st.none() | ENDED,
-    more=few(st.tuples(TEXT, few(st.builds(Line, st.just("!"), TEXT, st.sampled_from(Tone))))),
-    marks=few(st.builds(Mark, SMALL, st.none() | CODE, SMALL), 30),
+    marks=few(st.builds(StepMark, SMALL, st.none() | CODE, SMALL), 30),
 )
 KEYS = few(st.tuples(st.sampled_from(["r", "Esc"]), st.sampled_from(["stop", "other model"])))
 

@@ -55,16 +55,17 @@ from harness.events import (
     WaitAnswered,
     WaitOffered,
 )
+from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import KEPT_STEPS, PanelFold
 from harness.ui.panel.sections import panel_content
-from harness.ui.panel.state import Panel, Phase
+from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import timeline
 from tests.agent.stage import calls, fails, says, stage, summarises, too_long
 from tests.agent.test_dispatch import LATE, flaky, rounds
 from tests.agent.test_tool_rounds import call
+from tests.ui.folds.test_breakers import agree
 from tests.ui.panel import situations as situation
 from tests.ui.panel.situations import BEGINNING, FAILED, KEPT, MODEL, OTHER, RETRY, after, ended
-from tests.ui.panel.test_breaker_fold import agree
 from tests.whole import WHOLE
 
 Records = Sequence[tuple[Event, float]]
@@ -74,7 +75,7 @@ def folded(records: Iterable[tuple[Event, float]]) -> PanelFold:
     """These events, folded."""
     fold = PanelFold()
     for event, at in records:
-        fold.see(event, at)
+        fold.on_event(event, at)
     return fold
 
 
@@ -143,7 +144,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
         ]
     ),
     st.builds(PermissionAsked, CALL, TOOL, st.just("x"), st.just("y")),
-    st.builds(PermissionAnswered, CALL, TOOL, st.just("once"), st.just("person")),
+    st.builds(PermissionAnswered, CALL, TOOL, st.just("once"), st.just("user")),
     st.builds(QuestionAsked, CALL, st.just("Which?")),
     st.builds(QuestionAnswered, CALL, st.just("declined"), st.just("")),
     st.builds(ToolStarted, CALL, TOOL, st.just("x"), st.just({})),
@@ -183,7 +184,7 @@ async def test_a_real_session_gives_the_same_panel_live_and_from_its_journal(
         await here.turn()
         records = timed(here.recorded)
         check(records)
-        board = here.agent.dispatching.board
+        board = here.agent.parts.breakers.registry
         assert agree([(event, at) for event, at in records if not event.transient], board.tools) > 10
         panel, conversation = folded(records).now, here.agent.conversation
         assert (panel.turn, panel.step, panel.spend) == (conversation.turn, conversation.step, conversation.spend)
@@ -249,8 +250,8 @@ def test_a_cycle_begins_with_a_fresh_budget_and_a_turn_with_nothing_of_the_last_
     resumed = after(*situation.CHARGES, SessionResumed("1", MODEL, "here", practice=False))
     assert (resumed.consumed, resumed.failures, resumed.budget) == (0, (), 5)
     fold = PanelFold()
-    for event in (*BEGINNING, situation.OPENED, *situation.CHARGES, TurnStarted(2, "next")):
-        fold.see(event, 1.0)
+    for event in (*BEGINNING, *situation.OPENED, *situation.CHARGES, TurnStarted(2, "next")):
+        fold.on_event(event, 1.0)
     assert (fold.now.consumed, fold.now.failures, fold.now.paused) == (0, (), None)
     assert next(row for row in fold.now.rows if row.tool == "grep").state is BreakerState.OPEN
 
@@ -263,8 +264,8 @@ def test_to_be_interrupted_or_to_return_to_the_chosen_model_is_no_incident() -> 
 
 
 def test_a_probe_and_an_opening_are_incidents_of_their_step() -> None:
-    mark = after(situation.OPENED, situation.PROBED).marks[0]
-    assert (mark.opened, mark.probes, mark.incident) == (1, 1, True)
+    opened, probed = after(*situation.OPENED, *situation.PROBED).marks
+    assert (opened.opened, opened.incident, probed.probes, probed.incident) == (1, True, 1, True)
     closed = BreakerState.CLOSED
     failed = BreakerChanged("grep", closed, closed, ChangeReason.FAILED, 1, 0, 1)
     assert not after(failed, situation.MODEL_OPENED).marks[0].incident
@@ -272,10 +273,10 @@ def test_a_probe_and_an_opening_are_incidents_of_their_step() -> None:
 
 def test_memory_is_bounded_by_the_last_steps() -> None:
     fold = PanelFold()
-    fold.see(SessionStarted("s", "1", "/w", MODEL, "x", practice=False), 0.0)
-    fold.see(DispatchLimitsSet(DispatchLimits(), ("bash",)), 0.0)
+    fold.on_event(SessionStarted("s", "1", "/w", MODEL, "x", practice=False), 0.0)
+    fold.on_event(DispatchLimitsSet(DispatchLimits(), ("bash",)), 0.0)
     for step in range(1, KEPT_STEPS + 40):
-        fold.see(StepStarted(step), float(step))
+        fold.on_event(StepStarted(step), float(step))
     assert len(fold.steps) == KEPT_STEPS
     assert fold.at_step(fold.steps[0]).step == 40
     assert fold.at_step(fold.steps[0]).marks is fold.now.marks

@@ -26,7 +26,7 @@ def drawn(panel: Panel, width: int = 60, height: int = 40, later: float = 9.0) -
 @pytest.mark.parametrize(
     ("events", "row"),
     [
-        ((), "a1      ◌ find the tests waits"),
+        ((), "a1      ◌ find the tests queued"),
         ((work.admitted("a1", 1, 1),), "a1      ◍ find the tests 9 s"),
         ((work.moved("a1"),), "a1      ◍ find the tests step 3 · 12k tokens · $0.03 · 9 s"),
         ((work.moved("a1", asks=True),), "a1      ? find the tests step 3 · 12k tokens · $0.03 · 9 s"),
@@ -60,14 +60,14 @@ def test_of_many_agents_the_most_important_have_a_row_and_the_others_are_counted
         *("a38", "a39", "a40", "a41", "a42", "a10", "a20", "a30")
     ]
     assert found[-3:] == [
-        "        and 392 more: 358 waiting, 34 done",
-        "gate    agents 5 of 5 · 19 wait · 338 put off · 1 dropped",
+        "        and 392 more: 358 queued, 34 done",
+        "gate    agents 5 of 5 · 19 queued · 338 deferred · 1 dropped",
         "        1 paused",
     ]
 
 
 def test_in_few_rows_agents_become_one_line() -> None:
-    assert "agents  5 running, 358 waiting, 34 done, 3 failed" in panel_content(CROWD, 60, 12, NOW).plain
+    assert "agents  5 running, 358 queued, 34 done, 3 failed" in panel_content(CROWD, 60, 12, NOW).plain
 
 
 def test_an_agent_that_asks_keeps_its_row_in_few_lines() -> None:
@@ -81,7 +81,7 @@ def test_commands_say_how_they_are() -> None:
         ["Is", "this", "OK? (yes)"],
         ["b3", "✗", "pytest -q                            exit 1 · 12 s"],
         ["b1", "◍", "npm run dev                                   12 s"],
-        ["b4", "◌", "sleep 60                                     waits"],
+        ["b4", "◌", "sleep 60                                    queued"],
     ]
 
 
@@ -91,8 +91,8 @@ def test_commands_say_how_they_are() -> None:
         (work.over("b1"), "✓ npm run dev exit 0 · 12 s"),
         (work.over("b1", None, CommandEnd.TIMED_OUT), "✗ npm run dev timed out · 12 s"),
         (work.over("b1", -15, CommandEnd.STOPPED), "✓ npm run dev stopped · 12 s"),
-        (work.over("b1", None, CommandEnd.LOST), "✗ npm run dev lost sight of · 12 s"),
-        (CommandHandedOver("b1", 7), "→ npm run dev goes on by itself"),
+        (work.over("b1", None, CommandEnd.LOST), "✗ npm run dev lost · 12 s"),
+        (CommandHandedOver("b1", 7), "→ npm run dev continues on its own"),
     ],
 )
 def test_the_end_of_a_command(event: Event, said: str) -> None:

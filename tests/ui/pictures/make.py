@@ -16,7 +16,7 @@ from pathlib import Path
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
 from harness.lessons import Progress, lesson
-from harness.ui.app.snapshot import picture
+from harness.ui.app.snapshot import snapshot_svg
 from harness.ui.lessons.screen.app import LessonApp
 from tests.ui.app.screens import settled
 from tests.ui.lessons.screen.opened import press
@@ -124,12 +124,12 @@ def until(records: Sequence[Record], moment: Moment) -> Sequence[Record]:
 
 
 async def of_the_course(folder: Path) -> str:
-    """A chapter at one of its beats."""
+    """A chapter at one of its steps."""
     app = LessonApp(lesson("s21"), "en", Progress(folder / "course.json"), folder)
     async with app.run_test(size=(116, 36)) as pilot:
         await settled(pilot)
         assert app.opened is not None
-        await app.opened.walk.take.finished()
+        await app.opened.position.recording.finished()
         await press(pilot, *["n"] * BEAT)
         svg = app.export_screenshot(title="harness learn s21")
         await app.aclose()
@@ -145,7 +145,7 @@ async def main() -> None:
             (SESSIONS / f"{story.name}.jsonl").write_text(await recorded(story, Path(folder)), "utf-8")
     for moment in MOMENTS:
         records = until(read(SESSIONS / f"{moment.story}.jsonl").records, moment)
-        svg = await picture(records, moment.story, columns=116, rows=30)
+        svg = await snapshot_svg(records, moment.story, columns=116, rows=30)
         (PICTURES / f"{moment.name}.svg").write_text(svg, "utf-8")
     with tempfile.TemporaryDirectory() as folder:
         (PICTURES / "course.svg").write_text(await of_the_course(Path(folder)), "utf-8")

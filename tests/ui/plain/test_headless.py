@@ -17,7 +17,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
 from harness.settings import load
-from harness.ui.plain.headless import Form, headless
+from harness.ui.plain.headless import OutputFormat, headless
 from tests.agent.stage import calls, fails, says
 from tests.agent.test_agents import hired, task
 from tests.ui.program import Finished, Place, end_of, run, start
@@ -61,7 +61,7 @@ async def answered(
         loaded,
         prompt,
         opening or Opening(),
-        Form(form),
+        OutputFormat(form),
         out,
         err,
         reread=lambda: load(flags, environment, place.folder).settings,
@@ -137,9 +137,9 @@ async def test_a_file_that_cannot_be_attached_is_bad_usage_and_nothing_is_sent(
 async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
     call = 'text = "Looking."\ntools = [ { name = "glob", input = { pattern = "*" } } ]'
     async with server(f"[[reply]]\n{call}\n", "repeat") as standing:
-        ended = await answered(at(place, standing), "hi", max_turns=2)
+        ended = await answered(at(place, standing), "hi", max_steps=2)
     assert ended.code == 3
-    assert "--max-turns 2" in ended.err
+    assert "--max-steps 2" in ended.err
     assert len(standing.requests) == 2
 
 
@@ -195,7 +195,7 @@ BAD_ENDS: dict[str, tuple[str, dict[str, Any], str]] = {
         "compaction is off: switch auto_compact on",
     ),
     "refusal": (says("No.", stop_reason='"refusal"'), {}, "put the request differently"),
-    "limit": (calls('{ name = "glob", input = { pattern = "*" } }'), {"max_turns": 1}, "after 1 model call with tools"),
+    "limit": (calls('{ name = "glob", input = { pattern = "*" } }'), {"max_steps": 1}, "after 1 model call with tools"),
     "pause": (
         calls('{ name = "bash", input = { command = "kill -9 $$" } }'),
         {"permission_mode": "yolo", "failure_budget": 1},
@@ -218,7 +218,7 @@ async def test_a_bad_end_advises_only_what_there_is_without_a_conversation(place
     assert advice in ended.err
     assert TYPED.findall(ended.err.replace(str(place.folder), "")) == []
     session = Path(next(place.state.glob("sessions/*/*.jsonl"))).stem
-    goes_on = f'; to go on: harness -p --resume {session} "go on"'
+    goes_on = f'; to continue: harness -p --resume {session} "go on"'
     assert (goes_on in ended.err) is not name.startswith("too long")
 
 
@@ -228,7 +228,9 @@ async def test_a_refused_call_names_the_flag_that_allows_it(place: Place) -> Non
     ) as standing:
         await answered(at(place, standing), "hi")
     told = str(standing.requests[-1].body["messages"])
-    assert "nobody is there to ask; --yolo, or a rule in permissions_allow of the settings, allows write_file" in told
+    assert (
+        "no user is present to ask; --yolo, or a rule in permissions_allow of the settings, allows write_file" in told
+    )
 
 
 async def test_nobody_needs_to_read_to_the_end(place: Place) -> None:
@@ -332,7 +334,7 @@ async def test_a_question_without_a_user_is_answered_by_the_setting(
     [
         ({}, 0, 'no user is present to agree; fan_out = "allow" in the settings (HARNESS_FAN_OUT=allow)'),
         ({"fan_out": "refuse"}, 0, 'fan_out is "refuse"; fan_out = "allow" in the settings'),
-        ({"fan_out_agents": 11}, 11, "Done."),
+        ({"fan_out_subagents": 11}, 11, "Done."),
         ({"fan_out": "allow"}, 11, "Done."),
     ],
 )

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from harness.events import PermissionAsked, QuestionAsked, QuestionOption, WaitOffered
-from harness.session import Answer, PermissionRequest, UserAnswer
+from harness.session import PermissionAnswer, PermissionRequest, UserAnswer
 from harness.tools.tool import Effect
-from harness.ui.plain.plain import Plain
+from harness.ui.plain.printer import LinePrinter
 from harness.ui.plain.questions import PlainAsker, answer_in, choice_in, pause_in, permission_in
 
 
@@ -42,15 +42,15 @@ REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"co
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("y", Answer("once")),
-        ("YES", Answer("once")),
-        ("ｙ", Answer("once")),
-        ("Ａ", Answer("always")),
-        ("a", Answer("always")),
-        ("２", Answer("always")),
-        ("n", Answer("no")),
-        ("no, use make instead", Answer("no", "use make instead")),
-        ("ｎ\u3000やめて", Answer("no", "やめて")),
+        ("y", PermissionAnswer("once")),
+        ("YES", PermissionAnswer("once")),
+        ("ｙ", PermissionAnswer("once")),
+        ("Ａ", PermissionAnswer("always")),
+        ("a", PermissionAnswer("always")),
+        ("２", PermissionAnswer("always")),
+        ("n", PermissionAnswer("no")),
+        ("no, use make instead", PermissionAnswer("no", "use make instead")),
+        ("ｎ\u3000やめて", PermissionAnswer("no", "やめて")),
         ("", None),
         ("maybe", None),
         ("yesterday", None),
@@ -61,7 +61,7 @@ REQUEST = PermissionRequest("1", "bash", Effect.RUN, "make", "make\n  all", {"co
         ("k", None),
     ],
 )
-def test_answers_are_understood_in_any_width(typed: str, answer: Answer | None) -> None:
+def test_answers_are_understood_in_any_width(typed: str, answer: PermissionAnswer | None) -> None:
     assert permission_in(typed) == answer
 
 
@@ -84,16 +84,16 @@ def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
 @pytest.mark.parametrize(
     ("typed", "answer"),
     [
-        ("k", Answer("always", rules=("bash(npm run *)",), keep=True)),
-        ("Ｋ", Answer("always", rules=("bash(npm run *)",), keep=True)),
-        ("keep", Answer("always", rules=("bash(npm run *)",), keep=True)),
+        ("k", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
+        ("Ｋ", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
+        ("keep", PermissionAnswer("always", rules=("bash(npm run *)",), keep=True)),
         ("keep going with the tests", None),
-        ("k bash(npm run build)", Answer("always", rules=("bash(npm run build)",), keep=True)),
-        ("a", Answer("always")),
-        ("n not now", Answer("no", "not now")),
+        ("k bash(npm run build)", PermissionAnswer("always", rules=("bash(npm run build)",), keep=True)),
+        ("a", PermissionAnswer("always")),
+        ("n not now", PermissionAnswer("no", "not now")),
     ],
 )
-def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: Answer | None) -> None:
+def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: PermissionAnswer | None) -> None:
     assert permission_in(typed, ("bash(npm run *)",)) == answer
 
 
@@ -105,30 +105,30 @@ def test_without_an_offer_there_is_nothing_to_keep() -> None:
 async def test_the_question_shows_the_rule_that_would_be_kept() -> None:
     out = io.StringIO()
     request = replace(REQUEST, offers=("bash(make *)",))
-    kept = await PlainAsker(Plain(out), Lines("k")).permission(ASKED, request)
-    assert kept == Answer("always", rules=("bash(make *)",), keep=True)
+    kept = await PlainAsker(LinePrinter(out), Lines("k")).permission(ASKED, request)
+    assert kept == PermissionAnswer("always", rules=("bash(make *)",), keep=True)
     assert "  k allows and keeps bash(make *); or type k and another rule\n" in out.getvalue()
     assert "y once, a always, k keep, n no" in out.getvalue()
 
 
-async def _ask(lines: Sequence[str | None]) -> tuple[Answer, str]:
+async def _ask(lines: Sequence[str | None]) -> tuple[PermissionAnswer, str]:
     out = io.StringIO()
-    return await PlainAsker(Plain(out), Lines(*lines)).permission(ASKED, REQUEST), out.getvalue()
+    return await PlainAsker(LinePrinter(out), Lines(*lines)).permission(ASKED, REQUEST), out.getvalue()
 
 
 @pytest.mark.anyio
 async def test_the_question_shows_what_would_run_and_asks_until_it_understands() -> None:
     answer, shown = await _ask(["what?", "y"])
-    assert answer == Answer("once")
+    assert answer == PermissionAnswer("once")
     assert "? bash runs a program: make\n  │ make\n  │   all\n" in shown
     assert "please answer" in shown
 
 
 @pytest.mark.anyio
 async def test_no_asks_for_a_reason_once() -> None:
-    assert (await _ask(["n", " too slow "]))[0] == Answer("no", "too slow")
-    assert (await _ask(["n", ""]))[0] == Answer("no")
-    assert (await _ask(["n", None]))[0] == Answer("no")
+    assert (await _ask(["n", " too slow "]))[0] == PermissionAnswer("no", "too slow")
+    assert (await _ask(["n", ""]))[0] == PermissionAnswer("no")
+    assert (await _ask(["n", None]))[0] == PermissionAnswer("no")
 
 
 @pytest.mark.anyio
@@ -136,13 +136,13 @@ async def test_the_end_of_input_is_a_no_and_a_stop() -> None:
     assert (await _ask([None]))[0].choice == "no"
 
     offered = WaitOffered(100.0, 0.0, can_switch=False, detail="rate limit")
-    assert await PlainAsker(Plain(io.StringIO()), Lines()).wait(offered) == "stop"
+    assert await PlainAsker(LinePrinter(io.StringIO()), Lines()).wait(offered) == "stop"
 
 
 @pytest.mark.anyio
 async def test_the_question_of_an_agent_says_whose_it_is() -> None:
     out = io.StringIO()
-    await PlainAsker(Plain(out), Lines("y")).permission(replace(ASKED, agent="a3"), REQUEST)
+    await PlainAsker(LinePrinter(out), Lines("y")).permission(replace(ASKED, agent="a3"), REQUEST)
     assert out.getvalue().startswith("? agent a3: bash runs a program: make\n")
 
 
@@ -152,7 +152,7 @@ async def test_what_is_dangerous_can_be_allowed_only_once_and_every_danger_has_i
     dangers = ("`rm -rf a`: it removes files", "`sh`: it runs whatever its input holds")
     request = replace(REQUEST, dangers=dangers, offers=("bash(make *)",))
     asked = replace(ASKED, why=f"bash does something dangerous, {'; '.join(dangers)}")
-    assert await PlainAsker(Plain(out), typed).permission(asked, request) == Answer("once")
+    assert await PlainAsker(LinePrinter(out), typed).permission(asked, request) == PermissionAnswer("once")
     shown = out.getvalue()
     assert shown.startswith(
         "? bash does something dangerous: make\n  · `rm -rf a`: it removes files\n  · `sh`: it runs"
@@ -166,14 +166,14 @@ async def test_what_is_dangerous_can_be_allowed_only_once_and_every_danger_has_i
 async def test_a_question_begins_a_line_of_its_own_where_something_is_being_typed() -> None:
     out, typed = io.StringIO(), Lines("y")
     typed.begun = True
-    await PlainAsker(Plain(out), typed).permission(ASKED, REQUEST)
+    await PlainAsker(LinePrinter(out), typed).permission(ASKED, REQUEST)
     assert out.getvalue().startswith("\n? bash runs a program")
 
 
 @pytest.mark.anyio
 async def test_a_line_that_reads_like_a_prompt_is_kept_and_the_question_asked_again() -> None:
     out, typed = io.StringIO(), Lines("a test for this, please", "テストも追加してくださいお願いします", "hm", "y")
-    assert await PlainAsker(Plain(out), typed).permission(ASKED, REQUEST) == Answer("once")
+    assert await PlainAsker(LinePrinter(out), typed).permission(ASKED, REQUEST) == PermissionAnswer("once")
     assert typed.kept == ["a test for this, please", "テストも追加してくださいお願いします"]
     assert out.getvalue().count("allow it?") == 4
     assert out.getvalue().count("please answer y, a or n") == 1
@@ -232,7 +232,7 @@ def test_an_option_is_a_number_or_its_whole_label_and_other_words_need_a_w(
 
 async def _answer(asked: QuestionAsked, *lines: str | None) -> tuple[UserAnswer, str, Lines]:
     out, typist = io.StringIO(), Lines(*lines)
-    return await PlainAsker(Plain(out), typist).question(asked), out.getvalue(), typist
+    return await PlainAsker(LinePrinter(out), typist).question(asked), out.getvalue(), typist
 
 
 @pytest.mark.anyio

@@ -65,7 +65,7 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
         terminal.type("stall, please\n")
         await terminal.sees("Words that stop")
         terminal.type(CTRL_C)
-        await terminal.sees("interrupted; what had arrived is kept")
+        await terminal.sees("interrupted; partial results are kept")
         await terminal.sees("> ")
 
         terminal.type("write it\n")
@@ -130,28 +130,28 @@ async def test_commands_in_the_terminal(place: Place) -> None:
             "/etc/hostname what is this?": "request",
             "/tools": "write_file   writes",
             "/context": "200,000 tokens",
-            "/model other-model": "other-model answers from the next prompt on",
+            "/model other-model": "model: other-model, from the next prompt on",
             "!cat notes.md; exit 3": "exit 3, ",
-            "/status  ": "1 started: 1 ended by itself",
+            "/status  ": "1 started: 1 exited",
             "!": "There is no command",
             "/rewind": "  1  list the files",
             "/rewind 7": "no way back to turn 7",
             "/rewind 1 files": "only the conversation can be taken back",
-            "/rewind 1 nothing": "'nothing' cannot be taken back",
+            "/rewind 1 nothing": "'nothing' cannot be restored",
             "/rewind undo": "No files were taken back",
             "/mode": "permissions: asks before writing or running",
             "/mode read": "permissions: read only",
-            "/mode nonsense": "'nonsense' is no permission mode",
+            "/mode nonsense": "'nonsense' is not a permission mode",
             "/status ": "permissions  read only",
             "/mode edits": "writes files without asking",
             "/export page.md": "Written to",
-            "/export page.md ": "exists already",
+            "/export page.md ": "already exists",
             "/resume nothing": "nothing",
             "/fork": "This is a copy",
             "/sessions": "  2  ",
-            "/retry now": "takes nothing",
-            "/rewind 1": "files are not taken back",
-            "/clear": "forgotten",
+            "/retry now": "takes no arguments",
+            "/rewind 1": "the files are unchanged",
+            "/clear": "Conversation cleared",
             "/retry": "nothing to try again",
         }.items():
             terminal.type(typed + "\n")
@@ -176,7 +176,7 @@ async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> No
         async with Terminal(here, "--resume") as terminal:
             assert "interrupted: tell me" in await terminal.sees("number or id")
             terminal.type("1\n")
-            assert "tell me (1 turn)" in await terminal.sees("its last turn was cut off; /retry goes on with it")
+            assert "tell me (1 turn)" in await terminal.sees("its last turn was cut off; /retry continues it")
             await terminal.sees("> ")
             terminal.type("/retry\n")
             await terminal.sees("It goes on.")
@@ -218,7 +218,7 @@ async def test_prompts_may_come_from_a_pipe(place: Place) -> None:
     ended = await run(place, stdin="hello\n\ncreate x.txt with x\n/nonsense\nfind \\\nFirst\n")
     assert ended.code == 0
     assert ended.out.count("\n> ") == 4
-    assert "There is no command /nonsense" in ended.out
+    assert "Unknown command /nonsense" in ended.out
     assert "--yolo" in ended.out
     assert ended.out.rstrip().splitlines()[-1].startswith("resume with: harness --resume ")
     assert not (place.folder / "x.txt").exists()
@@ -398,7 +398,7 @@ async def test_a_large_fan_out_is_asked_about_in_lines(place: Place) -> None:
         question = await terminal.sees("n no answer: ")
         assert "? The model wants to start 12 subagents." in question
         assert "Estimate: about 1,248,000 tokens, about $0.00, assuming 104,000 tokens each." in question
-        assert "A yes holds for up to 20 in this session; max_agents is 100." in question
+        assert "A yes holds for up to 20 in this session; max_subagents is 100." in question
         terminal.type("w do it yourself\n")
         await terminal.sees('not started: the user declined, and says: "do it yourself"')
         await terminal.sees("0 of 12 agents answered.")

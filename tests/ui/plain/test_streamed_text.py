@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.plain.streamed_text import Mark, ShownText
+from harness.ui.plain.printer import RetractedText, StreamedText
 
 TEXT = st.text("ab", max_size=6)
 
@@ -16,9 +16,9 @@ class Reader:
         self.taken = ""
         self.marks = 0
 
-    def reads(self, pieces: tuple[str | Mark, ...]) -> None:
+    def reads(self, pieces: tuple[str | RetractedText, ...]) -> None:
         for piece in pieces:
-            if isinstance(piece, Mark):
+            if isinstance(piece, RetractedText):
                 self.marks += 1
                 assert 0 < piece.characters <= len(self.taken)
                 self.taken = self.taken[: -piece.characters]
@@ -29,7 +29,7 @@ class Reader:
 
 @given(st.lists(st.tuples(st.lists(TEXT, max_size=4), st.integers(0, 30)), max_size=6))
 def test_the_reader_ends_up_with_what_counts(attempts: list[tuple[list[str], int]]) -> None:
-    shown, reader, counts = ShownText(), Reader(), ""
+    shown, reader, counts = StreamedText(), Reader(), ""
     for deltas, discarded in attempts:
         arrived = sum(map(len, deltas))
         for delta in deltas:
@@ -46,7 +46,7 @@ def test_the_reader_ends_up_with_what_counts(attempts: list[tuple[list[str], int
 @given(st.lists(TEXT, min_size=1), TEXT, st.data())
 def test_what_is_said_again_is_not_shown_again(deltas: list[str], more: str, data: st.DataObject) -> None:
     text = "".join(deltas)
-    shown, reader = ShownText(), Reader()
+    shown, reader = StreamedText(), Reader()
     for delta in deltas:
         reader.reads(shown.add(delta))
     shown.discard(len(text))
@@ -59,24 +59,23 @@ def test_what_is_said_again_is_not_shown_again(deltas: list[str], more: str, dat
 
 
 def test_a_part_that_counts_stays_and_the_rest_is_marked() -> None:
-    shown = ShownText()
+    shown = StreamedText()
     assert shown.add("kept, lost") == ("kept, lost",)
     shown.discard(4)
-    assert shown.stale == 4
     assert shown.add("lo") == ()
-    assert shown.add("ng") == (Mark(4), "long")
+    assert shown.add("ng") == (RetractedText(4), "long")
 
 
 def test_text_that_was_never_said_again_is_marked_at_the_end() -> None:
-    shown = ShownText()
+    shown = StreamedText()
     shown.add("half of")
     shown.discard(7)
-    assert shown.settle() == (Mark(7),)
+    assert shown.settle() == (RetractedText(7),)
 
 
 def test_two_megabytes_in_small_pieces_take_no_time() -> None:
-    shown = ShownText()
+    shown = StreamedText()
     for _ in range(50_000):
         assert shown.add("x" * 40)
     shown.discard(1_000_000)
-    assert shown.stale == 1_000_000
+    assert shown.settle() == (RetractedText(1_000_000),)

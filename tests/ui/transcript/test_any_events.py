@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import events
-from harness.ui.transcript.entries import Answer, Entry, Shown, Thinking
-from harness.ui.transcript.entry_lines import entry_content
+from harness.ui.transcript.content import entry_content
+from harness.ui.transcript.entries import AnswerEntry, Entry, TextEntry, ThinkingEntry
 from harness.ui.transcript.fold import Transcript
 from tests.ui import work
 from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
@@ -16,8 +16,8 @@ TEXT = st.text(st.sampled_from("ab *`\n|-\x1b[天"), max_size=8)
 ID = st.sampled_from(["c1", "c2", "shell-1"])
 AGENT = st.sampled_from(["a1", "a2"])
 TOOL = st.sampled_from(["grep", "bash"])
-OTHER_TOOL = events.Route(events.Rank.LOW, "rg", "format", "bash")
-BY_HAND = events.Route(events.Rank.MANUAL, "look", "time")
+OTHER_TOOL = events.Alternative(events.Rank.LOW, "rg", "format", "bash")
+BY_HAND = events.Alternative(events.Rank.MANUAL, "look", "time")
 ROUTES = st.sampled_from([(), (OTHER_TOOL,), (BY_HAND,)])
 BLOCKS = st.lists(
     st.one_of(
@@ -86,10 +86,10 @@ def test_what_is_said_to_have_changed_is_all_that_did(happened: list[events.Even
     drawn: list[Entry] = []
     for second, event in enumerate(happened):
         if isinstance(event, str):
-            transcript.show(Shown(event))
+            transcript.show(TextEntry(event))
         else:
-            transcript.see(event, float(second))
-        changes = transcript.take()
+            transcript.on_event(event, float(second))
+        changes = transcript.changes()
         if changes is not None:
             drawn[changes.first :] = transcript.entries[changes.first :]
         assert drawn == list(transcript.entries)
@@ -99,11 +99,11 @@ def test_what_is_said_to_have_changed_is_all_that_did(happened: list[events.Even
 def test_when_a_turn_ends_no_piece_has_left_a_trace_of_its_own(happened: list[events.Event]) -> None:
     live, journal = Transcript(), Transcript()
     for second, event in enumerate([*happened, END]):
-        live.see(event, float(second))
+        live.on_event(event, float(second))
         if not event.transient:
-            journal.see(event, float(second))
+            journal.on_event(event, float(second))
     assert list(live.entries) == list(journal.entries)
-    assert all(entry.done for entry in live.entries if isinstance(entry, Answer | Thinking))
+    assert all(entry.done for entry in live.entries if isinstance(entry, AnswerEntry | ThinkingEntry))
 
 
 @settings(max_examples=60)
@@ -111,7 +111,7 @@ def test_when_a_turn_ends_no_piece_has_left_a_trace_of_its_own(happened: list[ev
 def test_no_line_is_wider_than_the_screen(happened: list[events.Event], width: int, expanded: bool) -> None:
     transcript = Transcript()
     for second, event in enumerate(happened):
-        transcript.see(event, float(second))
+        transcript.on_event(event, float(second))
     for entry in transcript.entries:
         content = entry_content(entry, width, expanded=expanded, now=99.0)
         assert all(line.cell_length <= width for line in content.split("\n", allow_blank=True))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from harness.events import (
     AgentEnd,
+    Alternative,
     BreakerChanged,
     BreakerState,
     ChangeReason,
@@ -30,7 +31,6 @@ from harness.events import (
     ReplyReceived,
     RequestSent,
     ResultLabelled,
-    Route,
     SessionResumed,
     SilenceHint,
     StepStarted,
@@ -45,8 +45,18 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Shown, Stuck, Thinking
-from harness.ui.transcript.fold import Changes, Transcript
+from harness.ui.transcript.entries import (
+    AnswerEntry,
+    CallEntry,
+    Entry,
+    LoopReportEntry,
+    NoteEntry,
+    PromptEntry,
+    TextEntry,
+    ThinkingEntry,
+    TurnEndEntry,
+)
+from harness.ui.transcript.fold import Transcript, TranscriptChanges
 from tests.ui import work
 from tests.ui.loops import BACK, LEFT, REPORT
 
@@ -58,7 +68,7 @@ def folded(*events: Event) -> Transcript:
     """A transcript that has seen the events, one each second."""
     transcript = Transcript()
     for second, event in enumerate(events):
-        transcript.see(event, float(second))
+        transcript.on_event(event, float(second))
     return transcript
 
 
@@ -69,11 +79,11 @@ def texts(entries: Iterable[Entry]) -> list[str]:
 
 def _text(entry: Entry) -> str:
     match entry:
-        case Said(text=text) | Answer(text=text) | Thinking(text=text) | Shown(text=text):
+        case PromptEntry(text=text) | AnswerEntry(text=text) | ThinkingEntry(text=text) | TextEntry(text=text):
             return text
-        case Call():
+        case CallEntry():
             return f"{entry.tool} {entry.summary}".strip()
-        case Note(line):
+        case NoteEntry(line):
             return line.text
         case _:
             return ""
@@ -110,55 +120,58 @@ def dispatched(call_id: str = "c1", dispatch: Dispatch = Dispatch.CALL, **more: 
 
 def test_streamed_text_is_one_answer_that_its_message_settles() -> None:
     transcript = folded(*prompt(1), REQUEST, TextDelta("Forty-"), TextDelta("two"))
-    assert transcript.entries[1:] == (Answer("Forty-two"),)
-    transcript.see(added("Forty-two."), 9.0)
-    assert transcript.entries[1:] == (Answer("Forty-two.", done=True),)
+    assert transcript.entries[1:] == (AnswerEntry("Forty-two"),)
+    transcript.on_event(added("Forty-two."), 9.0)
+    assert transcript.entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
 
 def test_an_answer_of_which_nothing_streamed_stands_there_all_the_same() -> None:
-    assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (Answer("Forty-two.", done=True),)
+    assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
 
 def test_what_is_taken_back_vanishes_and_a_note_says_why() -> None:
     transcript = folded(REQUEST, TextDelta("Forty-"), TextDelta("two"), PartialDiscarded(5, "the stream broke"))
-    assert texts(transcript.entries) == ["Note 5 characters of the answer taken back: the stream broke", "Answer Fort"]
+    assert texts(transcript.entries) == [
+        "NoteEntry 5 characters of the answer discarded: the stream broke",
+        "AnswerEntry Fort",
+    ]
 
 
 def test_nothing_is_said_when_nothing_is_taken_back() -> None:
-    assert texts(folded(TextDelta("a"), PartialDiscarded(0, "no")).entries) == ["Answer a"]
+    assert texts(folded(TextDelta("a"), PartialDiscarded(0, "no")).entries) == ["AnswerEntry a"]
 
 
 def test_thinking_is_done_when_the_answer_begins_and_goes_away_with_an_attempt_that_failed() -> None:
-    assert folded(REQUEST, ThinkingDelta("Hm.")).entries == (Thinking("Hm."),)
+    assert folded(REQUEST, ThinkingDelta("Hm.")).entries == (ThinkingEntry("Hm."),)
     transcript = folded(REQUEST, ThinkingDelta("Hm."), TextDelta("So"))
-    assert transcript.entries == (Thinking("Hm.", done=True), Answer("So"))
-    transcript.see(PartialDiscarded(2, "broken"), 4.0)
-    transcript.see(REQUEST, 5.0)
-    assert texts(transcript.entries) == ["Note 2 characters of the answer taken back: broken"]
+    assert transcript.entries == (ThinkingEntry("Hm.", done=True), AnswerEntry("So"))
+    transcript.on_event(PartialDiscarded(2, "broken"), 4.0)
+    transcript.on_event(REQUEST, 5.0)
+    assert texts(transcript.entries) == ["NoteEntry 2 characters of the answer discarded: broken"]
 
 
 def test_a_thought_has_its_time_as_soon_as_it_is_over_and_its_tokens_with_the_reply() -> None:
     transcript = folded(REQUEST, ThinkingDelta("Hm."), ThinkingEnded(2.5))
-    assert list(transcript.entries) == [Thinking("Hm.", done=True, duration_s=2.5)]
-    transcript.see(ReplyReceived("m", "end_turn", Usage(10, 900, thinking=800), None, 3.0), 0.0)
+    assert list(transcript.entries) == [ThinkingEntry("Hm.", done=True, duration_s=2.5)]
+    transcript.on_event(ReplyReceived("m", "end_turn", Usage(10, 900, thinking=800), None, 3.0), 0.0)
     block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
-    transcript.see(MessageAdded(Message("assistant", (block, {"type": "text", "text": "So."})), Origin.REPLY), 0.0)
-    shown = Thinking("Hm.", done=True, duration_s=2.5, tokens=800)
-    assert list(transcript.entries) == [shown, Answer("So.", done=True)]
+    transcript.on_event(MessageAdded(Message("assistant", (block, {"type": "text", "text": "So."})), Origin.REPLY), 0.0)
+    shown = ThinkingEntry("Hm.", done=True, duration_s=2.5, tokens=800)
+    assert list(transcript.entries) == [shown, AnswerEntry("So.", done=True)]
 
 
 def test_a_thought_that_is_not_shown_has_its_line_all_the_same() -> None:
     block = {"type": "thinking", "thinking": "", "signature": "s"}
     added = MessageAdded(Message("assistant", (block, {"type": "text", "text": "So."})), Origin.REPLY)
     transcript = folded(REQUEST, ThinkingEnded(4.0), added)
-    assert transcript.entries == (Thinking("", done=True, duration_s=4.0), Answer("So.", done=True))
+    assert transcript.entries == (ThinkingEntry("", done=True, duration_s=4.0), AnswerEntry("So.", done=True))
 
 
 def test_the_time_of_an_attempt_that_failed_is_not_that_of_the_next_one() -> None:
     block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
     added = MessageAdded(Message("assistant", (block,)), Origin.REPLY)
     transcript = folded(REQUEST, ThinkingEnded(4.0), REQUEST, ThinkingEnded(1.0), added)
-    assert transcript.entries == (Thinking("Hm.", done=True, duration_s=1.0),)
+    assert transcript.entries == (ThinkingEntry("Hm.", done=True, duration_s=1.0),)
 
 
 def test_a_hint_that_passes_leaves_nothing() -> None:
@@ -167,10 +180,10 @@ def test_a_hint_that_passes_leaves_nothing() -> None:
 
 def test_what_a_command_prints_while_an_answer_streams_in_stands_below_it() -> None:
     transcript = folded(TextDelta("Forty-"))
-    transcript.show(Shown("$0.01"))
-    transcript.see(TextDelta("two"), 2.0)
-    transcript.see(added("Forty-two"), 3.0)
-    assert texts(transcript.entries) == ["Answer Forty-two", "Shown $0.01"]
+    transcript.show(TextEntry("$0.01"))
+    transcript.on_event(TextDelta("two"), 2.0)
+    transcript.on_event(added("Forty-two"), 3.0)
+    assert texts(transcript.entries) == ["AnswerEntry Forty-two", "TextEntry $0.01"]
 
 
 # ── calls ───────────────────────────────────────────────────────────────────────────────────────
@@ -178,46 +191,49 @@ def test_what_a_command_prints_while_an_answer_streams_in_stands_below_it() -> N
 
 def test_a_call_is_one_entry_from_its_decision_to_its_end() -> None:
     transcript = folded(dispatched(), PermissionAsked("c1", "grep", "timeout src/", "asks"), started())
-    assert transcript.entries == (Call("c1", "grep", "timeout src/", 2.0, running=True),)
-    transcript.see(ended(), 3.0)
+    assert transcript.entries == (CallEntry("c1", "grep", "timeout src/", 2.0, running=True),)
+    transcript.on_event(ended(), 3.0)
     [call] = transcript.entries
-    assert call == Call("c1", "grep", "timeout src/", 2.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.5)
+    assert call == CallEntry("c1", "grep", "timeout src/", 2.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.5)
 
 
 def test_a_call_that_is_skipped_names_the_best_way_round() -> None:
-    routes = (Route(Rank.LOW, "use rg", "grep's formatting", "bash"), Route(Rank.MANUAL, "look yourself", "time"))
+    routes = (
+        Alternative(Rank.LOW, "use rg", "grep's formatting", "bash"),
+        Alternative(Rank.MANUAL, "look yourself", "time"),
+    )
     [call] = folded(
-        dispatched(dispatch=Dispatch.SKIP, detail="it failed 3 times", routes=routes),
+        dispatched(dispatch=Dispatch.SKIP, detail="it failed 3 times", alternatives=routes),
         ended(outcome=ToolOutcome.SKIPPED),
     ).entries
-    assert isinstance(call, Call)
+    assert isinstance(call, CallEntry)
     assert (call.dispatch, call.why, call.route) == (Dispatch.SKIP, "it failed 3 times", routes[0])
 
 
 def test_a_call_that_never_ran_is_known_by_what_the_reply_asked_for() -> None:
     block = {"type": "tool_use", "id": "c1", "name": "grep", "input": {"count": 1, "pattern": "timeout"}}
     reply = MessageAdded(Message("assistant", (block,)), Origin.REPLY)
-    assert texts(folded(reply, ended(outcome=ToolOutcome.INVALID)).entries) == ["Call grep timeout"]
+    assert texts(folded(reply, ended(outcome=ToolOutcome.INVALID)).entries) == ["CallEntry grep timeout"]
 
 
 def test_an_id_that_comes_again_is_a_new_call() -> None:
     transcript = folded(started(), ended(), started(), ended(outcome=ToolOutcome.ERROR))
-    assert [entry.outcome for entry in transcript.entries if isinstance(entry, Call)] == ["ok", "error"]
+    assert [entry.outcome for entry in transcript.entries if isinstance(entry, CallEntry)] == ["ok", "error"]
 
 
 def test_a_failure_carries_its_number_in_a_row() -> None:
     third = BreakerChanged("grep", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 9, 12)
     transcript = folded(StepStarted(9), started(), ended(outcome=ToolOutcome.BROKEN), third)
     call, note = transcript.entries
-    assert isinstance(call, Call)
+    assert isinstance(call, CallEntry)
     assert call.failures == 3
-    assert isinstance(note, Note)
+    assert isinstance(note, NoteEntry)
 
 
 def test_a_label_stands_at_its_call() -> None:
     label = ResultLabelled("c1", "grep", FreshnessLabel.CACHED, "read 5 minutes ago")
     [call] = folded(started(), label, ended()).entries
-    assert isinstance(call, Call)
+    assert isinstance(call, CallEntry)
     assert call.label == "cached: read 5 minutes ago"
 
 
@@ -227,20 +243,20 @@ def test_a_command_of_the_person_shows_what_was_typed_and_how_it_went() -> None:
         ended("shell-1", "bash"),
     )
     said, call = transcript.entries
-    assert said == Said(0, "ls -l", 0.0, shell=True)
-    assert isinstance(call, Call)
-    assert call.by_person
+    assert said == PromptEntry(0, "ls -l", 0.0, shell=True)
+    assert isinstance(call, CallEntry)
+    assert call.by_user
 
 
 def test_a_call_that_never_ended_stops_with_its_turn() -> None:
     call, _ = folded(*prompt(1), started(), END).entries[1:]
-    assert isinstance(call, Call)
+    assert isinstance(call, CallEntry)
     assert not call.running
 
 
 def test_a_lasting_permission_is_noted() -> None:
-    answered = PermissionAnswered("c1", "bash", "always", "person")
-    assert texts(folded(answered).entries) == ["Note bash will not ask for this again in this session"]
+    answered = PermissionAnswered("c1", "bash", "always", "user")
+    assert texts(folded(answered).entries) == ["NoteEntry bash will not ask for this again in this session"]
 
 
 # ── history ─────────────────────────────────────────────────────────────────────────────────────
@@ -257,13 +273,13 @@ def history(length: int) -> tuple[Message, ...]:
 
 def test_a_rewind_cuts_the_turns_whose_messages_it_cuts() -> None:
     transcript = folded(*turns(3), HistoryReplaced(history(2), "rewind"))
-    assert texts(transcript.entries) == ["Said Prompt 1.", "Answer Answer 1.", "Ended"]
+    assert texts(transcript.entries) == ["PromptEntry Prompt 1.", "AnswerEntry Answer 1.", "TurnEndEntry"]
 
 
 def test_a_rewind_after_a_compaction_knows_only_the_turns_since() -> None:
-    transcript = folded(*turns(2), HistoryReplaced(history(1), "compaction"), *prompt(3), added("Answer 3."), END)
+    transcript = folded(*turns(2), HistoryReplaced(history(1), "compaction"), *prompt(3), added("AnswerEntry 3."), END)
     before = len(transcript.entries)
-    transcript.see(HistoryReplaced(history(1), "rewind"), 99.0)
+    transcript.on_event(HistoryReplaced(history(1), "rewind"), 99.0)
     assert len(transcript.entries) == before - 3
 
 
@@ -271,42 +287,42 @@ def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the
     told = (*turns(1), *prompt(2), added("One."), HistoryReplaced(history(3), "rollback"), BACK)
     transcript = folded(*told, added("Two."))
     said, one, note, two = transcript.entries[-4:]
-    assert texts((said, one, two)) == ["Said Prompt 2.", "Answer One.", "Answer Two."]
-    assert isinstance(note, Note)
-    assert note.line.text.startswith("rolled back to the end of step 4: the model does not see what came after it")
-    transcript.see(HistoryReplaced(history(2), "rewind"), 99.0)
-    assert texts(transcript.entries) == ["Said Prompt 1.", "Answer Answer 1.", "Ended"]
+    assert texts((said, one, two)) == ["PromptEntry Prompt 2.", "AnswerEntry One.", "AnswerEntry Two."]
+    assert isinstance(note, NoteEntry)
+    assert note.line.text.startswith("rolled back to the end of step 4: the model does not see later messages")
+    transcript.on_event(HistoryReplaced(history(2), "rewind"), 99.0)
+    assert texts(transcript.entries) == ["PromptEntry Prompt 1.", "AnswerEntry Answer 1.", "TurnEndEntry"]
 
 
 def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
     transcript = folded(LEFT, replace(LEFT, projection=Projection.ERROR))
-    assert texts(transcript.entries) == ["Note out of the circle (same error), after: nudge"]
+    assert texts(transcript.entries) == ["NoteEntry out of the loop (same error) after: nudge"]
 
 
 def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_told_once() -> None:
     kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
     transcript = folded(kept, kept, REPORT)
-    assert texts(transcript.entries[:1]) == ["Note a rollback cannot bring back: a.bin: too big"]
-    assert transcript.entries[1:] == (Stuck(REPORT),)
+    assert texts(transcript.entries[:1]) == ["NoteEntry a rollback cannot restore: a.bin: too big"]
+    assert transcript.entries[1:] == (LoopReportEntry(REPORT),)
 
 
 def test_clearing_forgets_everything() -> None:
     transcript = folded(*turns(2), HistoryReplaced((), "clear"))
-    assert texts(transcript.entries) == ["Note the conversation is forgotten; the journal keeps it"]
+    assert texts(transcript.entries) == ["NoteEntry conversation cleared; the journal keeps it"]
 
 
 def test_resuming_is_noted_where_there_is_something_to_resume() -> None:
     resumed = SessionResumed("1", "claude", "here", practice=False)
     assert folded(resumed).entries == ()
-    assert texts(folded(*turns(1), resumed).entries)[-1] == "Note resumed with claude"
+    assert texts(folded(*turns(1), resumed).entries)[-1] == "NoteEntry resumed with claude"
 
 
 def test_going_on_without_a_prompt_is_noted() -> None:
-    assert texts(folded(TurnStarted(2, "")).entries) == ["Note going on from where the last turn stopped"]
+    assert texts(folded(TurnStarted(2, "")).entries) == ["NoteEntry continuing the last turn"]
 
 
 def test_the_end_of_a_turn_is_an_entry() -> None:
-    assert folded(END).entries == (Ended(END),)
+    assert folded(END).entries == (TurnEndEntry(END),)
 
 
 # ── what changed ────────────────────────────────────────────────────────────────────────────────
@@ -314,13 +330,13 @@ def test_the_end_of_a_turn_is_an_entry() -> None:
 
 def test_the_first_change_since_the_last_look_is_told_once() -> None:
     transcript = folded(*prompt(1), started(), Notice("info", "one"))
-    assert transcript.take() == Changes(0)
-    assert transcript.take() is None
-    transcript.see(ended(), 7.0)
-    assert transcript.take() == Changes(1)
-    transcript.see(TextDelta("a"), 8.0)
-    transcript.see(Notice("info", "two"), 9.0)
-    assert transcript.take() == Changes(3)
+    assert transcript.changes() == TranscriptChanges(0)
+    assert transcript.changes() is None
+    transcript.on_event(ended(), 7.0)
+    assert transcript.changes() == TranscriptChanges(1)
+    transcript.on_event(TextDelta("a"), 8.0)
+    transcript.on_event(Notice("info", "two"), 9.0)
+    assert transcript.changes() == TranscriptChanges(3)
 
 
 # ── cost ────────────────────────────────────────────────────────────────────────────────────────
@@ -331,11 +347,11 @@ def cpu_seconds(pieces: int, settled: int) -> float:
     transcript = folded(*[Notice("info", str(number)) for number in range(settled)], REQUEST)
     began = time.process_time()
     for number in range(pieces):
-        transcript.see(TextDelta("ten chars "), 1.0)
-        transcript.take()
+        transcript.on_event(TextDelta("ten chars "), 1.0)
+        transcript.changes()
         if number % 1_000 == 0:
             assert len(transcript.entries) == settled + 1
-    transcript.see(PartialDiscarded(pieces * 10, "broken"), 2.0)
+    transcript.on_event(PartialDiscarded(pieces * 10, "broken"), 2.0)
     assert len(transcript.entries) == settled + 1
     return time.process_time() - began
 
@@ -352,13 +368,13 @@ def doing(*events: Event) -> list[tuple[str, str, bool]]:
     """What the calls of two agents say of them, after these."""
     tasks = (started("call-a1", "task"), started("call-a2", "task"), work.created("a1"), work.created("a2"))
     calls = folded(*prompt(1), *tasks, *events).entries
-    return [(call.agent, call.doing, call.asks) for call in calls if isinstance(call, Call)]
+    return [(call.agent, call.doing, call.asks) for call in calls if isinstance(call, CallEntry)]
 
 
 def test_a_call_shows_what_its_agent_does() -> None:
-    a2 = ("a2", "waits for its turn", False)
-    assert doing() == [("a1", "waits for its turn", False), a2]
-    assert doing(work.admitted("a1", 1, 1)) == [("a1", "begins", False), a2]
+    a2 = ("a2", "queued", False)
+    assert doing() == [("a1", "queued", False), a2]
+    assert doing(work.admitted("a1", 1, 1)) == [("a1", "started", False), a2]
     assert doing(work.moved("a1", "grep timeout")) == [("a1", "grep timeout", False), a2]
     assert doing(work.moved("a1", "may bash run?", asks=True)) == [("a1", "may bash run?", True), a2]
     assert doing(work.moved("a1", asks=True), work.ended("a1")) == [("a1", "answered", False), a2]
@@ -367,13 +383,13 @@ def test_a_call_shows_what_its_agent_does() -> None:
 
 def test_newer_work_for_an_agent_that_waits_is_shown_at_its_own_call() -> None:
     newer = (started("newer", "task"), work.created("a1", call_id="newer"))
-    old, a2 = ("a1", "did not finish", False), ("a2", "waits for its turn", False)
-    assert doing(*newer, work.ended("a1", AgentEnd.NOT_STARTED)) == [old, a2, ("a1", "waits for its turn", False)]
+    old, a2 = ("a1", "did not finish", False), ("a2", "queued", False)
+    assert doing(*newer, work.ended("a1", AgentEnd.NOT_STARTED)) == [old, a2, ("a1", "queued", False)]
     replaced = (*newer, work.ended("a1", AgentEnd.NOT_STARTED), work.admitted("a1", 1, 1))
     assert doing(*replaced, work.moved("a1", "make")) == [old, a2, ("a1", "make", False)]
     assert doing(*replaced, work.moved("a1", "make"), work.ended("a1")) == [old, a2, ("a1", "answered", False)]
     busy = (work.admitted("a1", 1, 1), work.moved("a1", "grep"), *newer)
-    assert doing(*busy) == [("a1", "grep", False), a2, ("a1", "waits for its turn", False)]
+    assert doing(*busy) == [("a1", "grep", False), a2, ("a1", "queued", False)]
 
 
 def test_the_question_of_an_agent_begins_no_call_of_ours() -> None:
@@ -384,12 +400,12 @@ def test_an_agent_in_the_background_has_lines_and_leaves_the_call_as_it_ended() 
     agent = work.created("a1", background=True, call_id="c1")
     transcript = folded(*prompt(1), started(), agent, ended(), work.moved("a1"), work.ended("a1"))
     call, note = transcript.entries[-2:]
-    assert isinstance(call, Call)
+    assert isinstance(call, CallEntry)
     assert (call.agent, call.doing) == ("", "")
-    assert isinstance(note, Note)
+    assert isinstance(note, NoteEntry)
     assert note.line.text.startswith('a1 "find the tests" answered')
 
 
 def test_a_turn_that_begins_with_what_arrived_says_so() -> None:
     transcript = folded(*prompt(1), work.arrived(1, "b1"), TurnStarted(2, ""), work.delivered(1))
-    assert texts(transcript.entries[1:]) == ["Note the model is told what came of b1"]
+    assert texts(transcript.entries[1:]) == ["NoteEntry results of b1 delivered to the model"]

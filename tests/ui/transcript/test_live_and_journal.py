@@ -13,8 +13,8 @@ from harness.events import Event, TurnEnded
 from harness.journal import read
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import Nobody, Opening, open_session
-from harness.ui.transcript.entries import Answer, Call, Entry, Said, Thinking
+from harness.session import NoAsker, Opening, open_session
+from harness.ui.transcript.entries import AnswerEntry, CallEntry, Entry, PromptEntry, ThinkingEntry
 from harness.ui.transcript.fold import Transcript
 from tests.agent.stage import VirtualClock, played, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
@@ -32,8 +32,8 @@ class Reader:
 
     def see(self, event: Event, at: float) -> None:
         """The next event."""
-        self._transcript.see(event, at)
-        if (changes := self._transcript.take()) is not None:
+        self._transcript.on_event(event, at)
+        if (changes := self._transcript.changes()) is not None:
             self._drawn[changes.first :] = self._transcript.entries[changes.first :]
         assert self._drawn == list(self._transcript.entries)
         if isinstance(event, TurnEnded):
@@ -46,21 +46,21 @@ async def test_both_show_the_same_at_the_end_of_every_turn(seed: int, tmp_path: 
     script = "".join(entry(dice, number) for number in range(20)) + "".join(summary(dice) for _ in range(4))
     window = f"[server]\nbind_thinking = true\nwindow = {dice.choice((20_000, 200_000))}\n"
     async with PracticeServer(script=Script.parse(f'after = "repeat"\n{window}{script}')) as server:
-        more = IMPATIENT | {"fallback_models": ("claude-haiku-4-5",), "max_turns": 8}
+        more = IMPATIENT | {"fallback_models": ("claude-haiku-4-5",), "max_steps": 8}
         loaded = settings_of(tmp_path, server.base_url, **more)
         (loaded.settings.workspace / "note.txt").write_text("forty-two\n")
         opening: Opening | None = None
         for number in range(3):
             live, later = Reader(), Reader()
-            session = await open_session(loaded, Nobody(), opening, clock=VirtualClock(), observer=live.see)
+            session = await open_session(loaded, NoAsker(), opening, clock=VirtualClock(), observer=live.see)
             async with session:
                 await one_turn(session, f"Prompt {number}.", dice.choice((None, dice.randrange(60))))
                 opening = Opening(session.id)
             for record in read(session.path).records:
                 later.see(record.event, record.at)
             assert live.ends == later.ends
-            assert all(entry.done for entry in live.ends[-1] if isinstance(entry, Answer | Thinking))
-            assert not any(entry.running for entry in live.ends[-1] if isinstance(entry, Call))
+            assert all(entry.done for entry in live.ends[-1] if isinstance(entry, AnswerEntry | ThinkingEntry))
+            assert not any(entry.running for entry in live.ends[-1] if isinstance(entry, CallEntry))
 
 
 async def test_a_rewind_takes_its_turn_off_the_screen_and_leaves_the_persons_own_command_before_it(
@@ -69,11 +69,11 @@ async def test_a_rewind_takes_its_turn_off_the_screen_and_leaves_the_persons_own
     async with PracticeServer(script=Script.parse('after = "repeat"\n[[reply]]\ntext = "Whole."\n')) as server:
         live = Transcript()
         loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, Nobody(), clock=VirtualClock(), observer=live.see) as session:
+        async with await open_session(loaded, NoAsker(), clock=VirtualClock(), observer=live.on_event) as session:
             await played(session.run("First."))
-            await played(session.shell("echo mine"))
+            await played(session.user_commands.shell("echo mine"))
             before = list(live.entries)
             await played(session.run("Second."))
-            assert session.rewind(2) == "Second."
+            assert session.rewind.to_turn(2) == "Second."
             assert list(live.entries) == before
-    assert [entry.text for entry in before if isinstance(entry, Said)] == ["First.", "echo mine"]
+    assert [entry.text for entry in before if isinstance(entry, PromptEntry)] == ["First.", "echo mine"]

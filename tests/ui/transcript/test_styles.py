@@ -8,19 +8,27 @@ from textual.widgets import Static
 
 from harness.events import ToolOutcome, TransitionCode, TurnEnded, Usage
 from harness.ui.lines.line import Line, Tone
-from harness.ui.transcript.entries import Answer, Call, Ended, Entry, Note, Said, Thinking
-from harness.ui.transcript.entry_lines import entry_content
+from harness.ui.transcript.content import entry_content
+from harness.ui.transcript.entries import (
+    AnswerEntry,
+    CallEntry,
+    Entry,
+    NoteEntry,
+    PromptEntry,
+    ThinkingEntry,
+    TurnEndEntry,
+)
 
 pytestmark = pytest.mark.anyio
 
 ENTRIES: list[Entry] = [
-    Said(1, "hello", 0.0),
-    Thinking("Hm.", done=True),
-    Answer("**bold** `code` [a](b)\n\n> quote\n\n```python\nreturn 'x'  # y\n```\n\n|a|\n|-|\n|b|"),
-    Call("c", "edit", "x", 0.0, outcome=ToolOutcome.OK, detail="--- a\n+++ b\n@@ @@\n-x\n+y"),
-    Call("c", "grep", "x", 0.0, outcome=ToolOutcome.BROKEN, result="timed out", failures=3),
-    Note(Line("↻", "retry", Tone.TROUBLE)),
-    Ended(TurnEnded(1, TransitionCode.MODEL_ERROR, "no", "", Usage(), 0.0, 1, 1, 1.0)),
+    PromptEntry(1, "hello", 0.0),
+    ThinkingEntry("Hm.", done=True),
+    AnswerEntry("**bold** `code` [a](b)\n\n> quote\n\n```python\nreturn 'x'  # y\n```\n\n|a|\n|-|\n|b|"),
+    CallEntry("c", "edit", "x", 0.0, outcome=ToolOutcome.OK, detail="--- a\n+++ b\n@@ @@\n-x\n+y"),
+    CallEntry("c", "grep", "x", 0.0, outcome=ToolOutcome.BROKEN, result="timed out", failures=3),
+    NoteEntry(Line("↻", "retry", Tone.TROUBLE)),
+    TurnEndEntry(TurnEnded(1, TransitionCode.MODEL_ERROR, "no", "", Usage(), 0.0, 1, 1, 1.0)),
 ]
 
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.web.access import Admission, Door, Knock, Refusal, security_headers
+from harness.ui.web.access import AccessDenied, AccessGrant, AccessPolicy, AccessRequest, security_headers
 
 PORT = 40123
-DOOR = Door(PORT, token="the-token", cookie="the-cookie")
+DOOR = AccessPolicy(PORT, token="the-token", cookie="the-cookie")
 OWN = "127.0.0.1:40123"
 ORIGIN = f"http://{OWN}"
-PAGE = Knock("GET", "/", OWN, cookie="the-cookie")
-TERMINAL = Knock("GET", "/ws", OWN, origin=ORIGIN, cookie="the-cookie", websocket=True)
-LINK = Knock("GET", "/", OWN, token="the-token")
+PAGE = AccessRequest("GET", "/", OWN, cookie="the-cookie")
+TERMINAL = AccessRequest("GET", "/ws", OWN, origin=ORIGIN, cookie="the-cookie", websocket=True)
+LINK = AccessRequest("GET", "/", OWN, token="the-token")
 
 
 @pytest.mark.parametrize(
@@ -33,8 +33,8 @@ LINK = Knock("GET", "/", OWN, token="the-token")
         replace(PAGE, path="/static/js/textual.js", token="anything"),
     ],
 )
-def test_the_cookie_lets_in(knock: Knock) -> None:
-    assert DOOR.decide(knock) is Admission.ENTER
+def test_the_cookie_lets_in(knock: AccessRequest) -> None:
+    assert DOOR.decide(knock) is AccessGrant.ENTER
 
 
 @pytest.mark.parametrize(
@@ -64,34 +64,34 @@ def test_the_cookie_lets_in(knock: Knock) -> None:
         (replace(PAGE, method="POST", origin="http://127.0.0.1:40124"), "Only pages"),
         (replace(LINK, origin="https://evil.example"), "Only pages"),
         # secrets
-        (replace(PAGE, cookie=None), "not let in"),
-        (replace(PAGE, cookie=""), "not let in"),
-        (replace(PAGE, cookie="the-cookie2"), "not let in"),
-        (replace(PAGE, cookie="the-token"), "not let in"),
-        (replace(PAGE, cookie="\udcff"), "not let in"),
-        (replace(TERMINAL, cookie=None), "not let in"),
-        (replace(TERMINAL, cookie=None, token="the-token"), "not let in"),
-        (replace(TERMINAL, path="/", cookie=None, token="the-token"), "not let in"),
-        (replace(LINK, path="/ws"), "not let in"),
-        (replace(LINK, path="/static/js/textual.js"), "not let in"),
+        (replace(PAGE, cookie=None), "no access"),
+        (replace(PAGE, cookie=""), "no access"),
+        (replace(PAGE, cookie="the-cookie2"), "no access"),
+        (replace(PAGE, cookie="the-token"), "no access"),
+        (replace(PAGE, cookie="\udcff"), "no access"),
+        (replace(TERMINAL, cookie=None), "no access"),
+        (replace(TERMINAL, cookie=None, token="the-token"), "no access"),
+        (replace(TERMINAL, path="/", cookie=None, token="the-token"), "no access"),
+        (replace(LINK, path="/ws"), "no access"),
+        (replace(LINK, path="/static/js/textual.js"), "no access"),
         (replace(LINK, token=""), "not the link"),
         (replace(LINK, token="the-cookie"), "not the link"),
         (replace(LINK, token="the-cookie", cookie="the-cookie"), "not the link"),
-        (replace(LINK, method="HEAD"), "for opening"),
+        (replace(LINK, method="HEAD"), "in a browser"),
     ],
 )
-def test_others_stay_outside_with_a_sentence(knock: Knock, words: str) -> None:
+def test_others_stay_outside_with_a_sentence(knock: AccessRequest, words: str) -> None:
     verdict = DOOR.decide(knock)
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, AccessDenied)
     assert words in verdict.sentence
 
 
 def test_the_link_is_exchanged_once() -> None:
-    assert DOOR.decide(LINK) is Admission.EXCHANGE
+    assert DOOR.decide(LINK) is AccessGrant.EXCHANGE
     again = DOOR.used().decide(LINK)
-    assert isinstance(again, Refusal)
+    assert isinstance(again, AccessDenied)
     assert "was used" in again.sentence
-    assert DOOR.used().decide(PAGE) is Admission.ENTER
+    assert DOOR.used().decide(PAGE) is AccessGrant.ENTER
 
 
 def test_whether_a_link_was_used_is_told_only_to_those_who_have_it() -> None:
@@ -101,12 +101,12 @@ def test_whether_a_link_was_used_is_told_only_to_those_who_have_it() -> None:
 
 def test_at_port_80_browsers_leave_the_port_out() -> None:
     door = replace(DOOR, port=80)
-    assert door.decide(replace(PAGE, host="127.0.0.1")) is Admission.ENTER
-    assert door.decide(replace(TERMINAL, host="localhost", origin="http://localhost")) is Admission.ENTER
+    assert door.decide(replace(PAGE, host="127.0.0.1")) is AccessGrant.ENTER
+    assert door.decide(replace(TERMINAL, host="localhost", origin="http://localhost")) is AccessGrant.ENTER
 
 
 def test_every_door_has_its_own_two_secrets_and_shows_none() -> None:
-    one, other = Door.fresh(PORT), Door.fresh(PORT)
+    one, other = AccessPolicy.fresh(PORT), AccessPolicy.fresh(PORT)
     assert len({one.token, one.cookie, other.token, other.cookie}) == 4
     assert min(map(len, (one.token, one.cookie))) >= 43
     assert one.token not in repr(one)
@@ -116,7 +116,7 @@ def test_every_door_has_its_own_two_secrets_and_shows_none() -> None:
 
 
 KNOCKS = st.builds(
-    Knock,
+    AccessRequest,
     method=st.sampled_from(["GET", "HEAD", "POST", "OPTIONS", "get"]),
     path=st.sampled_from(["/", "/ws", "/static/a", "//", ""]),
     host=st.none() | st.sampled_from([OWN, "localhost:40123", "[::1]:40123", "evil.example"]) | st.text(max_size=20),
@@ -127,7 +127,7 @@ KNOCKS = st.builds(
 )
 
 
-def oracle(knock: Knock, *, link_used: bool) -> str:
+def oracle(knock: AccessRequest, *, link_used: bool) -> str:
     """The same decision as a plain conjunction."""
     ours = ("127.0.0.1:40123", "localhost:40123", "[::1]:40123")
     at_home = (knock.host or "").lower() in ours
@@ -143,9 +143,9 @@ def oracle(knock: Knock, *, link_used: bool) -> str:
 
 
 @given(KNOCKS, st.booleans())
-def test_the_decision_is_the_plain_conjunction(knock: Knock, link_used: bool) -> None:
+def test_the_decision_is_the_plain_conjunction(knock: AccessRequest, link_used: bool) -> None:
     verdict = (DOOR.used() if link_used else DOOR).decide(knock)
-    decided = "refuse" if isinstance(verdict, Refusal) else verdict.value
+    decided = "refuse" if isinstance(verdict, AccessDenied) else verdict.value
     assert decided == oracle(knock, link_used=link_used)
 
 

@@ -29,7 +29,7 @@ def run_bash(command: str) -> tuple[str, bool]:
 
 
 async def run(client: Any, prompt: str) -> str:
-    """Ask the model until it wants no tool any more; return what it says last."""
+    """Ask the model until it asks for no more tools; return what it says last."""
     messages: list[Any] = [{"role": "user", "content": prompt}]
     while True:
         reply = await client.messages.create(model=MODEL, max_tokens=1000, tools=[BASH], messages=messages)
@@ -41,7 +41,7 @@ async def run(client: Any, prompt: str) -> str:
 
 
 def answers(calls: list[Any]) -> list[Any]:
-    """What the model is told about its tool calls: a list of blocks for one user message.
+    """The results of the tool calls: a list of blocks for one user message.
 
     A call has `call.id`, `call.name` and `call.input`.
     """

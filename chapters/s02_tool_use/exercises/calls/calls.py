@@ -1,4 +1,4 @@
-"""The tool calls of one reply, and what the model is told about them."""
+"""The tool calls of one reply and their results."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Tool:
 
 
 def complaint(name: str, tool: Tool, given: Mapping[str, Any]) -> str:
-    """What is wrong with the arguments of a call, in a sentence for the model; empty where nothing is."""
+    """The error in the arguments of a call, as a sentence for the model; empty where nothing is."""
     if given.keys() != tool.takes.keys():
         return f"{name} takes {', '.join(tool.takes)}, and was given {', '.join(given) or 'nothing'}."
     for argument, wanted in tool.takes.items():

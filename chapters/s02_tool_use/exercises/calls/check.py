@@ -7,7 +7,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.practice.check_messages import message_problems
+from harness.practice.message_checks import message_problems
 from harness.practice.rules import ServedModel
 
 MODEL = ServedModel("practice-1", window=200_000, max_output=64_000)

@@ -5,7 +5,7 @@ from itertools import permutations
 from random import Random
 from types import ModuleType
 
-from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, Scope, Surroundings, Verdict
+from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Surroundings, Verdict
 from harness.tools.tool import Effect
 
 LINES = 600
@@ -25,13 +25,13 @@ def real(line: str, rules: Sequence[str]) -> str:
     """What harness says: allow, ask or deny."""
     book = RuleBook(AROUND)
     for verdict, _, command in (rule.partition(" ") for rule in rules):
-        book.add(book.parse(Verdict(verdict), f"bash({command})", Scope.SESSION))
+        book.add(book.parse(Verdict(verdict), f"bash({command})", RuleScope.SESSION))
     request = PermissionRequest("1", "bash", Effect.RUN, line, line, {"command": line})
     return type(Permissions(Mode.ASK, book=book).decide(request)).__name__.lower()
 
 
 def difference(work: ModuleType, line: str, rules: Sequence[str]) -> str:
-    """The case in which the learner's verdict is not that of harness; empty: it is."""
+    """The case where the learner's verdict differs from harness; empty: it is."""
     made = [work.Rule(verdict, command) for verdict, _, command in (rule.partition(" ") for rule in rules)]
     got, wanted = work.decide(line, made), real(line, rules)
     return "" if got == wanted else f"{line}  [{'; '.join(rules)}] -> {got}, wanted {wanted}"

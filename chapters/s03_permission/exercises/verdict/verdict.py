@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.permissions.shell import Simple, Unreadable
-from harness.permissions.shell.runs import base_name, runs_of
+from harness.permissions.shell import SimpleCommand, Unreadable
+from harness.permissions.shell.resolution import base_name, resolved_commands
 
 ALLOW, ASK, DENY = "allow", "ask", "deny"
 
@@ -16,7 +16,7 @@ class Rule:
     verdict: str
     """ALLOW, ASK or DENY."""
     command: str
-    """Its words. A * as the last one stands for any further words, also for none: `make *`."""
+    """Its words. A * as the last one matches any further words, including none: `make *`."""
 
     def fits(self, words: Sequence[str]) -> bool:
         """It is about the command that has these words."""
@@ -32,14 +32,14 @@ def bare(words: Sequence[str]) -> list[str]:
 def decide(line: str, rules: Sequence[Rule]) -> str:
     """The verdict on a command line. What cannot be read for certain is asked about."""
     try:
-        commands = [run.simple for run in runs_of(line)]
+        commands = [run.simple for run in resolved_commands(line)]
     except Unreadable:
         return ASK
     return verdict(commands, rules) if commands else ALLOW
 
 
-def verdict(commands: Sequence[Simple], rules: Sequence[Rule]) -> str:
-    """The verdict on all commands of a line, of which there is at least one.
+def verdict(commands: Sequence[SimpleCommand], rules: Sequence[Rule]) -> str:
+    """The verdict on all commands of a line with at least one command.
 
     A command has `words`, `assignments` before them (`PATH=.`) and `redirects` (`> out.txt`), which say whether they
     write (`writes`). A word has its `text` without quotes, and is `known` unless only the shell will know what it is

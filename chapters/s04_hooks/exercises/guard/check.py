@@ -18,7 +18,7 @@ KEYS = "TOKEN=secret\n"
 
 @dataclass(frozen=True)
 class Told:
-    """What the model was told about a call."""
+    """The result of a call for the model."""
 
     text: str
     refused: bool
@@ -34,7 +34,7 @@ async def told(work: ModuleType, folder: str, *calls: tuple[str, dict[str, Any]]
     script = Script.parse(f'after = "error"\n[[reply]]\ntools = [{tools}]\n[[reply]]\ntext = "I see."')
     async with PracticeServer(script=script) as server:
         own = {"base_url": server.base_url, "api_key": "practice", "workspace": workspace}
-        settings = Settings.model_validate(own | {"permission_mode": "yolo", "shared_gate": False})
+        settings = Settings.model_validate(own | {"permission_mode": "yolo", "shared_admission": False})
         raised: list[Exception] = []
         async with Agent(settings, hooks=[watched(work.guard, raised)]) as agent:
             async for event in agent.run("Write it down."):
@@ -46,7 +46,7 @@ async def told(work: ModuleType, folder: str, *calls: tuple[str, dict[str, Any]]
 
 
 def watched(guard: Hook, raised: list[Exception]) -> Hook:
-    """The hook; what it raises is kept, because an agent tells it and goes on."""
+    """The hook; exceptions are recorded, because an agent reports them and continues."""
     action = guard.action
     assert callable(action), f"guard -> {guard}"
 

@@ -5,7 +5,7 @@ from harness import HookAnswer, HookCall, hook
 
 @hook("before_tool", tools="write_file|edit_file")
 def guard(call: HookCall) -> HookAnswer | None:
-    """Refuse to write a file whose name is `.env`, in whatever folder it is. Everything else goes on.
+    """Refuse to write a file whose name is `.env`, in whatever folder it is. Everything else passes.
 
     `call.tool` is the name of the tool, `call.input["path"]` is the file. None is no objection.
     """

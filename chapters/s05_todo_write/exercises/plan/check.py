@@ -19,7 +19,7 @@ Pairs = list[tuple[str, str]]
 
 
 class Play:
-    """A learner's plan, and what was done with it."""
+    """A learner's plan and the calls made to it."""
 
     def __init__(self, work: ModuleType, every: int = 3) -> None:
         self.plan: Any = work.Plan(every=every)
@@ -37,7 +37,7 @@ class Play:
         return answer
 
     def begin_turn(self) -> None:
-        """The person says something."""
+        """The user types a prompt."""
         self.plan.begin_turn()
         self.story.append("begin_turn()")
 
@@ -108,9 +108,7 @@ def check_a_reminder_comes_after_quiet_rounds(work: ModuleType) -> None:
         play.write(*GOOD)
         quiet: list[list[str]] = [[]] * (every - 1)
         told = play.rounds(1 + 3 * every)
-        play.wants(
-            told, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the round in which the plan is written"
-        )
+        play.wants(told, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the step that writes the plan")
     play = Play(work, every=0)
     play.write(*GOOD)
     play.wants(play.rounds(4), [[]] * 4, "the reminders where there are to be none")
@@ -144,6 +142,7 @@ class Real:
     def __init__(self, every: int) -> None:
         self._conversation = Conversation(ignore)
         self._reminder = PlanReminder(self._conversation, every)
+        self._conversation.subscribe(self._reminder.on_event)
 
     @property
     def plan(self) -> tuple[PlanItem, ...]:
@@ -165,17 +164,17 @@ class Real:
         return True
 
     def begin_turn(self) -> None:
-        """The person says something."""
+        """The user types a prompt."""
         self._conversation.emit(TurnStarted(self._conversation.turn + 1, "Go on."))
 
     def after_round(self) -> list[str]:
         """What the model is reminded of."""
         left = [item.text for item in self.plan if item.is_open]
-        return left if self._reminder.after_round() else []
+        return left if self._reminder.after_step() else []
 
 
 def _difference(work: ModuleType, chance: Random) -> list[str] | None:
-    """The story up to the first answer in which the two differ; None: they never do."""
+    """The story up to the first answer where the two differ; None: they never do."""
     every = chance.randint(0, 3)
     play, real = Play(work, every), Real(every)
     for _ in range(chance.randint(1, LONGEST)):

@@ -1,4 +1,4 @@
-"""The plan of one session: what the model sends is taken in or refused, and it is reminded of what is open."""
+"""The plan of one session: input of the model is accepted or rejected, and open items are brought up again."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,13 +28,13 @@ class Plan:
     """For you: counts the quiet rounds."""
 
     def write(self, sent: list[Any]) -> str:
-        """Take in the whole plan as the model sent it. Returns "", or a sentence that says what is wrong with it."""
+        """Take in the whole plan as the model sent it. Returns "", or a sentence that explains the error."""
         # ── your part begins ─────────────────────────────────────────────
         return ""
         # ── your part ends ───────────────────────────────────────────────
 
     def begin_turn(self) -> None:
-        """The person has said something new."""
+        """The user has typed a new prompt."""
         # ── your part begins ─────────────────────────────────────────────
         return
         # ── your part ends ───────────────────────────────────────────────

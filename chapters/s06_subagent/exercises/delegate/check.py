@@ -39,7 +39,7 @@ READS = calls("read", {"path": "page"}, text="I read it.")
 
 @dataclass
 class Desk:
-    """Replies for each prompt, in their order; an exception among them is raised. What was asked is written down."""
+    """Replies for each prompt, in their order; an exception among them is raised. Requests are recorded."""
 
     replies: dict[str, list[list[Plain] | Exception]]
     asked: list[tuple[list[Plain], tuple[str, ...]]] = field(default_factory=list)
@@ -157,7 +157,7 @@ async def check_only_an_answer_is_told_as_an_answer(work: ModuleType) -> None:
 
 
 def _life(work: ModuleType, chance: Random) -> tuple[list[list[Plain] | Exception], TransitionCode, str]:
-    """What a child says, why its turn ended, and a word that has to be told of it."""
+    """The text of a child, why its turn ended, and a word that the result has to contain."""
     begun = [calls("read", {"path": "page"}, text=f"Page {at}." * chance.randint(0, 1)) for at in range(work.STEPS)]
     some: list[list[Plain] | Exception] = [*begun[: chance.randint(0, work.STEPS - 1)]]
     match chance.choice(("answer", "silence", "limit", "purse", "failure")):

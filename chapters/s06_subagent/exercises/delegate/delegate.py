@@ -40,7 +40,7 @@ class Ended:
     """How a turn ended."""
 
     answer: str
-    """What was said last."""
+    """The last text."""
     why: str = ""
     """Why it was ended before the model was done; empty: it was done."""
 
@@ -57,7 +57,7 @@ class Agent:
     messages: list[Message] = field(default_factory=list)
 
     async def run(self, prompt: str) -> Ended:
-        """Ask the model until it wants no tool any more, or may not be asked again. Raises what the model raises."""
+        """Ask the model until it asks for no more tools, or may not be asked again. Raises what the model raises."""
         self.messages.append({"role": "user", "content": prompt})
         last = ""
         for _ in range(STEPS):

@@ -1,4 +1,4 @@
-"""Checks of the tool: a shelf of skills on the disk, with things beside it that nobody may read through it."""
+"""Checks of the tool: a shelf of skills on the disk, with files beside it that must not be readable through it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -106,7 +106,7 @@ def _refusal(work: ModuleType, skills: Sequence[Any], name: str, file: str | Non
 
 
 def _result(work: ModuleType, skills: Sequence[Any], file: str) -> str | None:
-    """What stands in a file of the skill release; None: refused."""
+    """The content of a file of the skill release; None: refused."""
     try:
         return str(work.read(skills, "release", file))
     except work.ToolError:

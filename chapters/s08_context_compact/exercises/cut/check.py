@@ -7,7 +7,7 @@ from typing import Any
 from harness.events import Message
 from harness.model import history
 from harness.policies.recovery.compaction import tail_length
-from harness.policies.recovery.shrink import joined_end
+from harness.policies.recovery.history_cut import joined_end
 
 HISTORIES = 1_500
 Plain = dict[str, Any]
@@ -45,7 +45,7 @@ def check_it_cuts_where_harness_cuts(work: ModuleType) -> None:
         chance = Random(seed)
         messages = _history(chance)
         budget = chance.randint(0, 3_000)
-        rounds = joined_end(history.rounds([Message(one["role"], tuple(one["content"])) for one in messages]))
+        rounds = joined_end(history.steps([Message(one["role"], tuple(one["content"])) for one in messages]))
         sizes = [sum(sum(len(str(block)) for block in message.content) for message in group) for group in rounds]
         kept = tail_length(sizes, budget)
         wanted = sum(map(len, rounds[: len(rounds) - kept]))

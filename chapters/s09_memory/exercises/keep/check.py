@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from types import ModuleType
 
-from harness.memory.memory import MOST_FORGOTTEN, Draft, MemoryType, Place
+from harness.memory.memory import MOST_FORGOTTEN, MemoryDraft, MemoryOwner, MemoryType
 from harness.memory.store import MemoryStore
 
 MORE = 20
@@ -101,12 +101,12 @@ def check_after_a_kill_it_can_be_done_again(work: ModuleType) -> None:
 
 def check_it_keeps_what_harness_keeps(work: ModuleType) -> None:
     folder = Path("memory").resolve()
-    store = MemoryStore({Place.PERSON: folder}, now=lambda: 0.0)
+    store = MemoryStore({MemoryOwner.PERSON: folder}, now=lambda: 0.0)
     disk, chance = Disk({}), Random(9)
     for number in range(MOST_FORGOTTEN + MORE):
         name, text = chance.choice(("tabs", "tea", "tests")), f"text {number}"
         work.keep(disk, name, text, MOST_FORGOTTEN)
-        store.keep(Draft(name, "a note", MemoryType.USER, text), Place.PERSON)
+        store.keep(MemoryDraft(name, "a note", MemoryType.USER, text), MemoryOwner.PERSON)
         got, wanted = _memories(disk), _on_the_disk(folder)
         differ = {
             file: (got.get(file), wanted.get(file)) for file in {*got, *wanted} if got.get(file) != wanted.get(file)
@@ -133,7 +133,7 @@ def _memories(disk: Disk) -> dict[str, str]:
 
 
 def _changes(disk: Disk) -> str:
-    """What is different from before."""
+    """The differences."""
     gone = [f"{file} is gone" for file in BEFORE if file not in disk.files]
     other = [f"{file}: {text!r}" for file, text in disk.files.items() if BEFORE.get(file) != text]
     return "; ".join((*gone, *other)) or "nothing has changed"
@@ -145,5 +145,5 @@ def _on_the_disk(folder: Path) -> dict[str, str]:
 
 
 def _body(text: str) -> str:
-    """What stands behind the head of a file."""
+    """The text after the head of a file."""
     return text.partition("\n---\n\n")[2].rstrip("\n")

@@ -1,4 +1,4 @@
-"""Checks of the request: sessions of many turns, in which the date, the branch and the tools' order change."""
+"""Checks of the request: sessions of many turns, where the date, the branch and the tools' order change."""
 
 import json
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.engine.model.prompt_facts import Facts
+from harness.engine.turn_lifecycle import turn_facts
 from harness.events import Message
-from harness.model.prompt import Section, system_blocks
+from harness.model.prompt import PromptSection, system_blocks
 
 SESSIONS = 60
 Plain = dict[str, Any]
@@ -26,7 +26,7 @@ def check_the_system_prompt_is_made_of_the_sections(work: ModuleType) -> None:
     some.append({"skills": "\n", "memory": "- indentation", "answers": "  Be brief.  "})
     for sections in some:
         got = _request(work, dict(sections))["system"]
-        wanted = list(system_blocks([Section(name, text) for name, text in sections.items()]))
+        wanted = list(system_blocks([PromptSection(name, text) for name, text in sections.items()]))
         assert got == wanted, f"system of {sections} -> {got}, wanted {wanted}"
 
 
@@ -84,11 +84,11 @@ def check_it_says_what_harness_says(work: ModuleType) -> None:
     head.parent.mkdir(parents=True)
     for seed in range(SESSIONS):
         chance, history = Random(seed), list[Plain]()
-        harness = Facts(head.parent.parent)
+        folder = head.parent.parent
         for turn in range(chance.randint(2, 12)):
             head.write_text(f"ref: refs/heads/{chance.choice(('main', 'drafts'))}\n")
-            facts = Facts(head.parent.parent).new(())
-            told = harness.new([Message(one["role"], tuple(one["content"])) for one in history])
+            facts = turn_facts(folder, ())
+            told = turn_facts(folder, [Message(one["role"], tuple(one["content"])) for one in history])
             wanted = [text for text in (told, f"prompt {turn}") if text]
             sent = _request(work, history=history, facts=facts, prompt=wanted[-1])["messages"]
             got = _texts(sent[-1])
@@ -126,7 +126,7 @@ def _texts(message: Plain) -> list[str]:
 
 
 def _known(history: Sequence[Plain]) -> list[str]:
-    """The facts that stand in a history."""
+    """The facts in a history."""
     return [text for message in history for text in _texts(message) if text.startswith("<facts>")]
 
 

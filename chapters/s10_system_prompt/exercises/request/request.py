@@ -19,12 +19,12 @@ def block(text: str) -> Block:
 
 
 def titled(name: str, text: str) -> str:
-    """A section as it stands in the system prompt."""
+    """A section as rendered in the system prompt."""
     return f"# {name.capitalize()}\n\n{text.strip()}"
 
 
 def is_facts(one: Block) -> bool:
-    """The block says what is so at the moment, such as the date."""
+    """The block holds facts of the moment, such as the date."""
     return one["type"] == "text" and str(one["text"]).startswith("<facts>")
 
 
@@ -33,7 +33,7 @@ def request(
 ) -> dict[str, Any]:
     """The `tools`, `system` and `messages` to send when a person has written `prompt`.
 
-    `history` is what was said before, as it was sent. `facts` is what is so now; "" where nothing is known.
+    `history` is the conversation so far, as sent. `facts` are the current facts; "" where nothing is known.
     """
     # ── your part begins ─────────────────────────────────────────────
     text = "\n\n".join((facts, *(titled(name, text) for name, text in sections.items())))

@@ -26,7 +26,7 @@ HISTORIES, LONGEST = 500, 12
 
 @dataclass
 class Play:
-    """A learner's turn, and what was done in it."""
+    """A learner's turn and its calls."""
 
     work: ModuleType
     most: int = LARGE
@@ -52,7 +52,7 @@ class Play:
         return name
 
     def told(self, wanted: str) -> str:
-        """What was wanted, with the story before it."""
+        """The expected result, with the story before it."""
         return "\n".join([*self.story, f"wanted {wanted}"])
 
 

@@ -26,7 +26,7 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a turn stands."""
+    """The state of a turn."""
 
     raised_cap: int | None = None
     """Asked for in the place of DEFAULT_CAP."""
@@ -36,7 +36,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back."""
+    """The outcome."""
 
     cut: bool
     """Its stop reason is max_tokens."""
@@ -54,7 +54,7 @@ def cap_of(turn: Turn, most: int) -> int:
 
 
 def decide(turn: Turn, reply: Reply, most: int) -> tuple[Turn, Step]:
-    """Where the turn stands after a reply, and what to do with it."""
+    """The state of the turn after a reply, and what to do next."""
     # ── your part begins ─────────────────────────────────────────────
     return turn, Step.DONE
     # ── your part ends ───────────────────────────────────────────────

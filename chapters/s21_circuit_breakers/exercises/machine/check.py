@@ -6,8 +6,8 @@ from types import ModuleType
 from typing import Any
 
 from harness.events import DispatchLimits, Failure, FailureCategory
-from harness.policies.breakers.board import Board
 from harness.policies.breakers.decisions import Finish, Result, Skip, Ticket
+from harness.policies.breakers.registry import BreakerRegistry
 
 TOOL = "grep"
 FOREVER = 1_000_000
@@ -17,7 +17,7 @@ HISTORIES, LONGEST = 1_000, 30
 
 @dataclass
 class Play:
-    """A learner's breaker and what was done with it."""
+    """A learner's breaker and the calls made to it."""
 
     work: ModuleType
     step: int = 1
@@ -51,7 +51,7 @@ class Play:
         self.step += self.work.PAUSE - 1
 
     def told(self, wanted: str) -> str:
-        """What was wanted, with the story before it."""
+        """The expected result, with the story before it."""
         return "\n".join([*self.story, wanted])
 
 
@@ -113,9 +113,9 @@ def check_it_does_what_the_real_one_does(work: ModuleType) -> None:
 
 
 def _difference(work: ModuleType, chance: Random) -> list[str] | None:
-    """The story up to the first decision in which the two differ; None: they never do."""
+    """The story up to the first decision where the two differ; None: they never do."""
     limits = DispatchLimits(threshold=work.THRESHOLD, probe_distance=work.PAUSE, budget=FOREVER, lease=FOREVER)
-    play, board = Play(work), Board([TOOL], limits=limits)
+    play, board = Play(work), BreakerRegistry([TOOL], limits=limits)
     board.begin_step(play.step)
     out: list[tuple[int, Ticket]] = []
     for _ in range(chance.randint(1, LONGEST)):

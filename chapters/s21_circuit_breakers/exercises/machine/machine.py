@@ -9,14 +9,14 @@ PAUSE = 3
 
 @dataclass(frozen=True, slots=True)
 class Breaker:
-    """Where one tool stands."""
+    """The state of one tool."""
 
     state: str = CLOSED
     failures: int = 0
     """In a row."""
     generation: int = 0
     due: int = 0
-    """Step from which on a probe may be given; means something only while it is open."""
+    """First step that may probe; means something only while it is open."""
 
 
 def allow(breaker: Breaker, step: int) -> tuple[Breaker, bool]:

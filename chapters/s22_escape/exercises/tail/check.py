@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from types import ModuleType
 
-from harness.policies.loops.repeats import wanted_runs
-from harness.policies.loops.tail import Tail
+from harness.policies.loops.repeats import RepeatTail, wanted_runs
 
 STREAMS, LENGTH = 2_000, 24
 
@@ -45,7 +44,7 @@ def check_it_finds_what_the_real_one_finds(work: ModuleType) -> None:
 
 def _difference(work: ModuleType, stream: Sequence[str]) -> str:
     """The beginning of a stream at which the two differ, in words; "": they never do."""
-    tail = Tail(work.LONGEST)
+    tail = RepeatTail(work.LONGEST)
     wanted = wanted_runs(work.LONGEST, copies=work.COPIES, copies_cycle=work.COPIES_CYCLE)
     for end, symbol in enumerate(stream, start=1):
         tail.push(symbol)

@@ -5,16 +5,16 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.events import Ending, GateEvent, WorkDropped, WorkReplaced
-from harness.policies.admission.admission import Admission
-from harness.policies.admission.decisions import Drop, Refuse, Start, Ticket, Wait
+from harness.events import AdmissionEvent, WorkDropped, WorkEnd, WorkReplaced
+from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
+from harness.policies.admission.slot_queue import SlotQueue
 
 KEYS = "abcd"
 HISTORIES, LONGEST = 1_000, 30
 
 
 class Play:
-    """A learner's gate and what was done with it."""
+    """A learner's queue and the requests made to it."""
 
     def __init__(self, work: ModuleType, slots: int, places: int) -> None:
         self.gate: Any = work.Gate(slots=slots, places=places)
@@ -99,40 +99,40 @@ class Real:
         self._work = work
         self._names: dict[int, str] = {}
         self._numbers = 0
-        self._told: list[GateEvent] = []
-        self._admission: Admission[str] = Admission(slots, places, self._told.append)
-        self._tickets: dict[str, Ticket] = {}
+        self._told: list[AdmissionEvent] = []
+        self._admission: SlotQueue[str] = SlotQueue(slots, places, self._told.append)
+        self._tickets: dict[str, Permit] = {}
 
     @property
     def queue(self) -> list[str]:
-        """Who waits."""
+        """The waiting agents."""
         return list(self._admission.queued)
 
     def ask(self, key: str, work: str) -> str:
         """The answer to a request."""
         self._names[self._admission.counts.accepted + 1] = work
         match self._admission.ask(key, work):
-            case Start(ticket=ticket):
+            case Admit(ticket=ticket):
                 self._tickets[key] = ticket
                 return str(self._work.RUN)
-            case Wait(replaced=None):
+            case Enqueue(replaced=None):
                 return str(self._work.WAIT)
-            case Wait():
+            case Enqueue():
                 return str(self._work.REPLACE)
-            case Drop():
+            case Defer():
                 return str(self._work.DROP)
-            case Refuse():
+            case Reject():
                 return str(self._work.REFUSE)
 
     def release(self, key: str) -> list[str]:
         """The work that starts when that of an agent has ended."""
         ticket = self._tickets.pop(key, None)
-        starts = self._admission.release(ticket, Ending.SUCCEEDED) if ticket else ()
+        starts = self._admission.release(ticket, WorkEnd.SUCCEEDED) if ticket else ()
         self._tickets.update((start.ticket.key, start.ticket) for start in starts)
         return [start.work for start in starts]
 
     def close(self) -> None:
-        """Take nothing in any more."""
+        """Accept no more work."""
         self._admission.close()
 
     def dropped(self) -> Iterator[str]:
@@ -144,7 +144,7 @@ class Real:
 
 
 def _difference(work: ModuleType, chance: Random) -> list[str] | None:
-    """The story up to the first answer in which the two differ; None: they never do."""
+    """The story up to the first answer where the two differ; None: they never do."""
     slots, places = chance.randint(0, 3), chance.randint(0, 3)
     play, real = Play(work, slots, places), Real(work, slots, places)
     for number in range(chance.randint(1, LONGEST)):

@@ -18,7 +18,7 @@ class Gate:
     queue: dict[str, str] = field(default_factory=dict)
     """Work that waits, by the key of its agent, oldest first."""
     dropped: list[str] = field(default_factory=list)
-    """Work that will not be done, in the order in which that was decided."""
+    """Work that will not be done, in order of the decisions."""
     closed: bool = False
 
     def ask(self, key: str, work: str) -> str:
@@ -36,7 +36,7 @@ class Gate:
         # ── your part ends ───────────────────────────────────────────────
 
     def close(self) -> None:
-        """Take nothing in any more; what waits is dropped."""
+        """Accept no more work; waiting work is dropped."""
         self.closed = True
         self.dropped.extend(self.queue.values())
         self.queue.clear()

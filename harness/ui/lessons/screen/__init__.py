@@ -1,1 +1,1 @@
-"""The course on the screen: text, code, the live conversation and the panel."""
+"""The course on the screen."""

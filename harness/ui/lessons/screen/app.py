@@ -1,4 +1,4 @@
-"""The course on the screen: one chapter at a time."""
+"""The app of the course."""
 
 import asyncio
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from textual.events import Resize
 from textual.geometry import Size
 
 from harness.base.errors import HarnessError
-from harness.lessons import Language, Lesson, Progress, Text, lessons
+from harness.lessons import Language, Lesson, LocalizedText, Progress, lessons
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.completion import Candidate, Completer
-from harness.ui.app.full_panel import FullPanel
 from harness.ui.app.keys import KeysScreen
+from harness.ui.app.panel_view import FullPanel
 from harness.ui.app.picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
@@ -25,28 +25,25 @@ from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question_app import QuestionApp
 from harness.ui.app.status import StatusLine
 from harness.ui.app.views import Views
-from harness.ui.lessons import texts as words
-from harness.ui.lessons.exercises import copied
-from harness.ui.lessons.progress import standings, to_go_on_with, where_to_begin
-from harness.ui.lessons.screen.focus import Kind, Look
+from harness.ui.lessons import messages
+from harness.ui.lessons.progress import chapter_progress, copied, next_chapter, starting_step
 from harness.ui.lessons.screen.keys import key_table
-from harness.ui.lessons.screen.layout import HEIGHTS, LAYOUT_CSS, Parts
-from harness.ui.lessons.screen.panes import Part
-from harness.ui.lessons.screen.render import Showing
-from harness.ui.lessons.screen.run import Run
-from harness.ui.lessons.screen.sentence import Saying
+from harness.ui.lessons.screen.layout import HEIGHTS, LAYOUT_CSS, CodeView, LessonFocus, LessonPanes, Part
+from harness.ui.lessons.screen.panes import SentenceView
+from harness.ui.lessons.screen.renderer import LessonRenderer
+from harness.ui.lessons.screen.run import LessonRun
 from harness.ui.lines.line import Line
 from harness.ui.panel.state import Panel
-from harness.ui.transcript.entries import Note
+from harness.ui.transcript.entries import NoteEntry
 
 BREAKING = tuple(Candidate(name, insert=f"{name} ") for name in ("/fault", "/toolfault"))
-"""What can be completed in the prompt."""
+"""Completions in the prompt."""
 WHILE_TYPING = frozenset({"leave", "escape", "suspend_process", "repaint"})
-"""Keys that mean the same while something is typed, asked or chosen; all others stand back then."""
+"""Actions that stay available during a prompt, question or list."""
 
 
 class LessonApp(QuestionApp):
-    """What a beat means, the text, the code, the conversation and the panel. Ends with an exit code."""
+    """One chapter: sentence, text, code, conversation and panel. Returns an exit code."""
 
     CSS = QuestionApp.CSS + LAYOUT_CSS
     VERTICAL_BREAKPOINTS = HEIGHTS
@@ -55,50 +52,50 @@ class LessonApp(QuestionApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,enter", "next", "next", show=False),
         Binding("b", "go_back", "back", show=False),
-        Binding("r", "restart", "begin anew", show=False),
+        Binding("r", "restart", "restart", show=False),
         Binding("g", "choose", "another chapter", show=False),
         Binding("c", "code", "code", show=False),
         Binding("d", "turn_to('difference')", "difference", show=False),
         Binding("w", "turn_to('wire')", "wire", show=False),
         Binding("t", "read", "text", show=False),
-        Binding("tab", "look(1)", "look at", show=False, priority=True),
-        Binding("shift+tab", "look(-1)", "look at", show=False, priority=True),
+        Binding("tab", "look(1)", "switch pane", show=False, priority=True),
+        Binding("shift+tab", "look(-1)", "switch pane", show=False, priority=True),
         Binding("up", "line(-1)", "scroll up", show=False),
         Binding("down", "line(1)", "scroll down", show=False),
-        # At once, before the keys that follow: what is typed after them belongs to the prompt.
+        # With priority, because the following keys belong to the prompt.
         Binding("p,i", "prompt", "prompt", show=False, priority=True),
         Binding("f", "prompt('/fault ')", "break", show=False, priority=True),
         Binding("e", "exercise", "exercise", show=False),
         Binding("l", "language", "language", show=False),
         Binding("question_mark,f1", "keys", "keys", show=False),
         Binding("f3", "full", "full panel", show=False),
-        Binding("q", "quit_untyped", "leave", show=False),
+        Binding("q", "quit_untyped", "quit", show=False),
         Binding("escape", "escape", "back to the conversation", show=False),
-        Binding("ctrl+c,ctrl+d,ctrl+q", "leave", "leave", show=False, priority=True),
+        Binding("ctrl+c,ctrl+d,ctrl+q", "leave", "quit", show=False, priority=True),
     ]
 
     def __init__(self, lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> None:
-        """`lesson` None: one is chosen first. `folder` is where exercises are copied to."""
+        """`lesson` None: choose one first. Exercises are copied to `folder`."""
         super().__init__()
         self.progress = progress
-        self.opened: Run | None = None
-        """The run of the chapter that is open."""
+        self.opened: LessonRun | None = None
+        """The open chapter."""
         self.prompt = PromptArea(PromptHistory(None), Completer(lambda: BREAKING, tuple))
         self.prompt.display = False
         self._first = lesson
         self._language: Language = language
         self._folder = folder
-        self._look = Look()
+        self._look = LessonFocus()
         self._place = 0
         self._room = Size(80, 24)
-        """Columns and rows there are."""
+        """Columns and rows."""
 
     # ── layout ──────────────────────────────────────────────────────────────────────────────────
 
     def compose(self) -> ComposeResult:
-        saying, parts, status = Saying(), Parts(), StatusLine()
+        saying, parts, status = SentenceView(), LessonPanes(), StatusLine()
         self.parts = parts
-        self._showing = Showing(saying, parts, status)
+        self._showing = LessonRenderer(saying, parts, status)
         self._showing.language = self._language
         yield saying
         yield parts
@@ -119,67 +116,66 @@ class LessonApp(QuestionApp):
 
     # ── a chapter ───────────────────────────────────────────────────────────────────────────────
 
-    async def open(self, lesson: Lesson, *, anew: bool = False) -> None:
-        """Begin a run of a chapter, where the learner left it or at its beginning."""
+    async def open(self, lesson: Lesson, *, restart: bool = False) -> None:
+        """Start a chapter, where the learner left it or at its beginning."""
         await self.aclose()
-        self._look, self._place = Look(), 0
-        self.opened = Run(lesson, ScreenAsker(self.put), self._fresh_views, self.changed)
+        self._look, self._place = LessonFocus(), 0
+        self.opened = LessonRun(lesson, ScreenAsker(self.ask), self._fresh_views, self.changed)
         self.opened.views.enter()
-        place = 0 if anew else where_to_begin(lesson, self.progress)
-        if anew:
-            self.warn(words.FRESH)
+        place = 0 if restart else starting_step(lesson, self.progress)
+        if restart:
+            self.warn(messages.FRESH)
         elif place:
-            self.warn(words.GOING_ON, number=place)
+            self.warn(messages.GOING_ON, number=place)
             self.opened.go(place)
         self.changed()
 
     async def aclose(self) -> None:
-        """End what runs."""
+        """End the run."""
         run, self.opened = self.opened, None
         if run is not None:
             await run.aclose()
 
     def _fresh_views(self, clock: Callable[[], float], moves: Callable[[], bool]) -> Views:
-        return Views(self, self.stage, lambda panel: (), self._redrawn, clock=clock, moves=moves)
+        return Views(self, self.split_view, lambda panel: (), self._redrawn, clock=clock, moves=moves)
 
     def _redrawn(self, panel: Panel) -> None:
         self.redraw_full_panel()
 
     def changed(self) -> None:
-        """Something of the run is other than it was: show it."""
+        """Draw changes of the run."""
         run = self.opened
-        if run is None or not self.is_running or not self.stage.stands:
+        if run is None or not self.is_running or not self.split_view.is_ready:
             return
         if run.place != self._place:
             self._place = run.place
             self._look.arrive(at_beginning=run.place == 0)
-            if run.walk.on_beat:
-                self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.beats))
+            if run.position.on_step:
+                self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.steps))
         self._showing.show(run, self._look, self._room, typing=self.prompt.display)
 
-    def warn(self, text: Text | str, **values: object) -> None:
-        """Say something in the line at the bottom, until the next key."""
+    def warn(self, text: LocalizedText | str, **values: object) -> None:
+        """Show a message in the status line until the next key."""
         words = text if isinstance(text, str) else text.into(self._showing.language).format(**values)
         self._showing.warning = words
         self.changed()
 
-    # ── questions of the agent, and the prompt ──────────────────────────────────────────────────
+    # ── questions and prompt ──────────────────────────────────────────────────
 
     @property
     def typing(self) -> bool:
-        """Something is typed, asked or chosen, and letters belong to that."""
+        """Whether letters belong to a prompt, question or list."""
         return self.prompt.display or self.answering or len(self.screen_stack) > 1
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys of the course stand back while something is typed."""
         return action in WHILE_TYPING or not self.typing
 
     @property
-    def above_question(self) -> Parts:
+    def widget_above_question(self) -> LessonPanes:
         return self.parts
 
     def on_prompt_area_submitted(self, message: PromptArea.Submitted) -> None:
-        """Do what was typed. The prompt stays: the letters that follow are no keys before Esc says so."""
+        """Run a typed line. The prompt stays open until Esc."""
         self.prompt.clear()
         run = self.opened
         if run is None:
@@ -191,7 +187,7 @@ class LessonApp(QuestionApp):
             case "/toolfault":
                 run.break_tool(rest.strip())
             case _ if word.startswith("/"):
-                self.warn(words.NOT_UNDERSTOOD, typed=word)
+                self.warn(messages.NOT_UNDERSTOOD, typed=word)
             case _:
                 run.type(message.text)
 
@@ -209,65 +205,65 @@ class LessonApp(QuestionApp):
         run = self.opened
         if run is not None and not run.waiting:
             there_is = run.go(run.place + 1)
-            self._look.reading = self._look.reading and not run.waiting  # what runs meanwhile is worth seeing
-            self.warn("" if there_is else words.NOTHING_AFTER_ON_SCREEN)
+            self._look.reading = self._look.reading and not run.waiting  # show what is running
+            self.warn("" if there_is else messages.NOTHING_AFTER_ON_SCREEN)
 
     def action_go_back(self) -> None:
         run = self.opened
         if run is not None:
             place = run.place if run.waiting else run.place - 1
-            self.warn("" if run.go(place) else words.NOTHING_BEFORE)
+            self.warn("" if run.go(place) else messages.NOTHING_BEFORE)
 
     def action_restart(self) -> None:
         if self.opened is not None:
-            self.call_later(self.open, self.opened.lesson, anew=True)
+            self.call_later(self.open, self.opened.lesson, restart=True)
 
     def action_choose(self) -> None:
         language = self._showing.language
-        found = standings(lessons(), self.progress)
-        wide = max((cell_len(one.words(language)) for one in found), default=0)
+        found = chapter_progress(lessons(), self.progress)
+        wide = max((cell_len(one.label(language)) for one in found), default=0)
         lines = [
-            f"{one.lesson.id}  {set_cell_size(one.words(language), wide)}  {one.lesson.title.into(language)}"
+            f"{one.lesson.id}  {set_cell_size(one.label(language), wide)}  {one.lesson.title.into(language)}"
             for one in found
         ]
-        following = to_go_on_with(found)
+        following = next_chapter(found)
         chosen = found.index(following) if following is not None else 0
-        picker = Picker(words.CHOOSE.into(language), lines, chosen=chosen)
+        picker = Picker(messages.CHOOSE.into(language), lines, chosen=chosen)
 
-        def take(number: int | None) -> None:
+        def open_chosen(number: int | None) -> None:
             if number is not None:
                 self.call_later(self.open, found[number].lesson)
             elif self.opened is None:
                 self.exit(0)
 
-        self.push_screen(picker, take)
+        self.push_screen(picker, open_chosen)
 
     def action_exercise(self) -> None:
         if (run := self.opened) is None:
             return
         try:
-            told = copied(run.lesson, "", self._folder, self._showing.language)
+            lines = copied(run.lesson, "", self._folder, self._showing.language)
         except HarnessError as error:
-            told = (str(error),)
+            lines = (str(error),)
         self._look.back()
         self.warn("")
-        for text in told:
-            run.views.show(Note(Line("·", text)))
+        for text in lines:
+            run.views.show(NoteEntry(Line("·", text)))
 
     def action_language(self) -> None:
         language: Language = "en" if self._showing.language == "ja" else "ja"
         self._showing.language = language
-        self.progress.speak(language)
-        self.warn(words.LANGUAGE)
+        self.progress.set_language(language)
+        self.warn(messages.LANGUAGE)
 
-    # ── keys: to look at ────────────────────────────────────────────────────────────────────────
+    # ── keys: views ────────────────────────────────────────────────────────────────────────
 
     def action_code(self) -> None:
         self._look.code(in_sight=self.parts.code.display and not self._look.reading)
         self.warn("")
 
     def action_turn_to(self, kind: str) -> None:
-        self._look.turn_to(Kind(kind))
+        self._look.turn_to(CodeView(kind))
         self.warn("")
 
     def action_read(self) -> None:
@@ -293,13 +289,13 @@ class LessonApp(QuestionApp):
             case Part.CODE:
                 return self.parts.code.body
             case Part.TALK:
-                return self.stage.chat
+                return self.split_view.chat
 
     def action_prompt(self, text: str = "") -> None:
         if self.opened is not None:
             self.prompt.display = True
             self.prompt.load(text)
-            self.set_focus(self.prompt.query_one(PromptText))  # at once: the next key may be there already
+            self.set_focus(self.prompt.query_one(PromptText))  # at once, before the next key
             self.warn("")
 
     def action_keys(self) -> None:
@@ -331,5 +327,5 @@ async def _to_its_end(app: LessonApp) -> int:
 
 
 def learn_on_screen(lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> int:
-    """Show a chapter, or let one be chosen; returns the exit code. Raises HarnessError."""
+    """Show a chapter, or a list to choose from; returns the exit code. Raises HarnessError."""
     return asyncio.run(_to_its_end(LessonApp(lesson, language, progress, folder)))

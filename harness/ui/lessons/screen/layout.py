@@ -1,14 +1,103 @@
-"""How the parts of the course stand on the screen."""
+"""The layout of the course: panes, their visibility, and the focus."""
+
+from enum import Enum
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 
-from harness.ui.app.split_view import Stage
-from harness.ui.lessons.screen.pane import Heading, Pane
-from harness.ui.lessons.screen.panes import HIGH, Part
+from harness.ui.app.panel_view import SplitView
+from harness.ui.lessons.screen.panes import Heading, Pane
+
+WIDE = 100
+"""Least columns for two panes side by side."""
+HIGH = 34
+"""Least rows for text and code together."""
+
+
+class Part(Enum):
+    """A pane of the screen."""
+
+    TEXT = "text"
+    CODE = "code"
+    """Code, diff or wire."""
+    TALK = "talk"
+    """Conversation and panel."""
+
+
+def in_sight(columns: int, rows: int, active: Part, *, reading: bool) -> frozenset[Part]:
+    """The visible panes on a screen of this size, always including the active one. `reading`: the text only."""
+    if reading:
+        return frozenset({Part.TEXT})
+    if columns < WIDE:
+        return frozenset({active})
+    if rows >= HIGH:
+        return frozenset(Part)
+    return frozenset({Part.TALK, Part.TEXT if active is Part.TEXT else Part.CODE})
+
+
+ORDER = (Part.TEXT, Part.CODE, Part.TALK)
+
+
+class CodeView(Enum):
+    """Content of the code pane."""
+
+    CODE = "code"
+    DIFFERENCE = "difference"
+    WIRE = "wire"
+
+
+class LessonFocus:
+    """The active pane and the content of the code pane."""
+
+    def __init__(self) -> None:
+        self.active = Part.TALK
+        """The pane that keys scroll, and the only one on a narrow screen."""
+        self.reading = True
+        """Show the text only."""
+        self.kind = CodeView.CODE
+        self.piece = 0
+        """Index of the piece of code; the first belongs to the step."""
+
+    def arrive(self, *, at_beginning: bool) -> None:
+        """Reset for another place."""
+        self.reading = at_beginning
+        self.piece = 0
+        if self.kind is CodeView.DIFFERENCE:
+            self.kind = CodeView.CODE
+        if self.active is Part.TEXT:
+            self.active = Part.TALK
+
+    def code(self, *, in_sight: bool) -> None:
+        """Show the code of the step, or the next piece if code is visible."""
+        if in_sight and self.kind is CodeView.CODE:
+            self.piece += 1
+        self.turn_to(CodeView.CODE)
+
+    def turn_to(self, kind: CodeView) -> None:
+        """Show a view in the code pane."""
+        self.kind, self.active, self.reading = kind, Part.CODE, False
+
+    def read(self) -> None:
+        """Toggle the text-only view."""
+        self.reading = not self.reading
+
+    def cycle(self, by: int) -> None:
+        """Activate the next or previous pane."""
+        self.reading = False
+        self.active = ORDER[(ORDER.index(self.active) + by) % len(ORDER)]
+
+    def back(self) -> None:
+        """Return to the conversation and the code of the step."""
+        self.kind, self.active, self.reading = CodeView.CODE, Part.TALK, False
+
+    @property
+    def scrolled(self) -> Part:
+        """The pane that keys scroll."""
+        return Part.TEXT if self.reading else self.active
+
 
 HEIGHTS = [(0, "-low"), (HIGH, "-high")]
-"""For the app: classes of its screen by its rows."""
+"""Classes of the screen by its rows, for the app."""
 
 LAYOUT_CSS = """
 #lesson { height: 1fr; }
@@ -17,27 +106,27 @@ LAYOUT_CSS = """
 #lesson > #talk.-beside { border-left: solid $surface-lighten-2; }
 #text { height: 2fr; }
 #code { height: 3fr; }
-#lesson LessonStage { layout: vertical; }
-#lesson LessonStage > PanelView {
+#lesson LessonSplitView { layout: vertical; }
+#lesson LessonSplitView > PanelView {
     width: 1fr; height: auto; max-height: 35vh;
     border-left: none; border-top: solid $surface-lighten-2;
 }
-.-high Saying { padding: 1 2; }
+.-high SentenceView { padding: 1 2; }
 #lesson.-reading #text { max-width: 100; }
 """
 
 
-class LessonStage(Stage):
-    """Conversation and panel, the panel always below."""
+class LessonSplitView(SplitView):
+    """Conversation with the panel below it."""
 
     @property
     def below(self) -> bool:
-        """It takes rows that are missed elsewhere."""
+        """Whether rows are scarce."""
         return self.app.size.height < HIGH
 
 
-class Parts(Horizontal):
-    """Text and code at the left, the conversation at the right; or fewer of them."""
+class LessonPanes(Horizontal):
+    """Text and code on the left, conversation on the right."""
 
     def __init__(self) -> None:
         super().__init__(id="lesson")
@@ -48,16 +137,16 @@ class Parts(Horizontal):
             yield Pane(id="code")
         with Vertical(id="talk"):
             yield Heading()
-            yield LessonStage()
+            yield LessonSplitView()
 
     @property
     def text(self) -> Pane:
-        """The chapter's text."""
+        """The text of the chapter."""
         return self.query_one("#text", Pane)
 
     @property
     def code(self) -> Pane:
-        """Code, a difference, or the wire."""
+        """Code, diff or wire."""
         return self.query_one("#code", Pane)
 
     @property
@@ -66,7 +155,7 @@ class Parts(Horizontal):
         return self.query_one("#talk", Vertical).query_one(Heading)
 
     def show(self, parts: frozenset[Part], *, reading: bool) -> None:
-        """Show these parts and no others."""
+        """Show only these panes."""
         self.set_class(reading, "-reading")
         pages = self.query_one("#pages", Vertical)
         talk = self.query_one("#talk", Vertical)

@@ -1,4 +1,4 @@
-"""What can be read in a part of the screen, drawn into as many columns as there are."""
+"""Pages of text, code and wire, drawn to a width."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,76 +6,76 @@ from functools import lru_cache
 
 from textual.content import Content
 
-from harness.base.terminal_text import visible
-from harness.lessons import Exchanged, Language, Lesson, LessonError, Section, Source, difference, readme
-from harness.ui.lessons import texts
-from harness.ui.lessons.run_facts import came_text, sent_text
+from harness.base.external_text import visible
+from harness.lessons import CodeExcerpt, Language, Lesson, LessonError, ReadmeSection, WireExchange, difference, readme
+from harness.ui.lessons import messages
+from harness.ui.lessons.narration import reply_text, request_text
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.markdown import markdown_content
 from harness.ui.transcript.wrap import MUTED, hanging
 
 MOST_WIRE = 4_000
-"""Characters of a single text of a request; a prompt is longer than anybody reads here."""
+"""Longest text within a request."""
 HEADING = "bold $text-accent"
 KEPT = 64
-"""Drawings of texts and of pieces of code that are kept: a learner goes back and forth between the same ones."""
+"""Cached drawings."""
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
-    """Something to read."""
+class LessonPage:
+    """A page with a title."""
 
     title: str
     draw: Callable[[int], Content]
-    """Its lines, each of at most so many cells as are given."""
+    """Draws lines of at most the given number of cells."""
 
 
-def text_page(lesson: Lesson, language: Language, parts: slice) -> Page:
-    """Some parts of the chapter's text; or why there is none."""
+def text_page(lesson: Lesson, language: Language, parts: slice) -> LessonPage:
+    """Some sections of the README, or an error."""
     try:
         return sections_page(readme(lesson, language)[parts])
     except LessonError as error:
-        return sections_page((Section("", str(error)),))
+        return sections_page((ReadmeSection("", str(error)),))
 
 
-def sections_page(sections: Sequence[Section]) -> Page:
-    """Parts of a text, one below the other."""
+def sections_page(sections: Sequence[ReadmeSection]) -> LessonPage:
+    """Sections of a text."""
     text = "\n\n".join(
         f"## {section.title}\n\n{section.text}" if section.title else section.text for section in sections
     )
     title = " · ".join(section.title for section in sections if section.title)
-    return Page(title, lambda columns: _text(text, columns))
+    return LessonPage(title, lambda columns: _text(text, columns))
 
 
-def code_page(source: Source, number: int, count: int) -> Page:
-    """Code with the numbers of its lines; it is the `number`th of `count` pieces."""
+def code_page(source: CodeExcerpt, number: int, count: int) -> LessonPage:
+    """Code with line numbers; the `number`th of `count` pieces."""
     which = f" ({number}/{count})" if count > 1 else ""
-    return Page(f"{source.place}{which}", lambda columns: _code(source, columns))
+    return LessonPage(f"{source.place}{which}", lambda columns: _code(source, columns))
 
 
-def difference_page(lesson: Lesson) -> Page:
-    """What the demo has that the one of the chapter before has not. Raises LessonError."""
+def difference_page(lesson: Lesson) -> LessonPage:
+    """The diff of the demo. Raises LessonError."""
     text = visible(difference(lesson))
-    return Page(f"{lesson.demo} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
+    return LessonPage(f"{lesson.demo} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
 
 
-def wire_page(exchanges: Sequence[Exchanged], language: Language) -> Page:
-    """Requests and replies, whole."""
-    title = texts.WIRE.into(language)
+def wire_page(exchanges: Sequence[WireExchange], language: Language) -> LessonPage:
+    """Requests and replies."""
+    title = messages.WIRE.into(language)
     if not exchanges:
-        return Page(title, lambda columns: Content(texts.NO_WIRE.into(language)))
+        return LessonPage(title, lambda columns: Content(messages.NO_WIRE.into(language)))
     blocks = [
         block
         for one in exchanges
         for block in (
-            Content.styled(texts.SENT.into(language).format(number=one.number), HEADING),
-            _json(sent_text(one, MOST_WIRE)),
-            Content.styled(texts.CAME.into(language).format(number=one.number), HEADING),
-            _json(came_text(one, MOST_WIRE)),
+            Content.styled(messages.SENT.into(language).format(number=one.number), HEADING),
+            _json(request_text(one, MOST_WIRE)),
+            Content.styled(messages.RECEIVED.into(language).format(number=one.number), HEADING),
+            _json(reply_text(one, MOST_WIRE)),
         )
     ]
     whole = Content("\n").join(blocks)
-    return Page(title, lambda columns: _wrapped(whole, columns))
+    return LessonPage(title, lambda columns: _wrapped(whole, columns))
 
 
 def _json(text: str) -> Content:
@@ -88,7 +88,7 @@ def _text(text: str, columns: int) -> Content:
 
 
 @lru_cache(KEPT)
-def _code(source: Source, columns: int) -> Content:
+def _code(source: CodeExcerpt, columns: int) -> Content:
     lines = coloured(visible(source.text.expandtabs(4)).rstrip("\n"), "python", closed=True).split("\n")
     wide = len(str(source.first_line + len(lines)))
     return Content("\n").join(

@@ -1,32 +1,177 @@
-"""Which parts of the screen are in sight: it goes by the room there is, and by what the learner looks at."""
+"""The widgets of the course."""
 
-from enum import Enum
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Resize
+from textual.widgets import Static
 
-WIDE = 100
-"""Columns from which two parts stand side by side."""
-HIGH = 34
-"""Rows from which text and code stand one above the other."""
+from harness.base.external_text import visible
+from harness.ui.lessons.screen.pages import LessonPage
+from harness.ui.transcript.wrap import hanging
 
-
-class Part(Enum):
-    """A part of the screen that can be looked at and scrolled."""
-
-    TEXT = "text"
-    CODE = "code"
-    """Or the difference, or the wire: what was asked for last."""
-    TALK = "talk"
-    """The conversation, with the panel below it."""
+LEADING = 6
+"""Rows above a line that is scrolled to."""
+SEEN = 8
+"""Least characters of a row to match a line."""
 
 
-def in_sight(columns: int, rows: int, active: Part, *, reading: bool) -> frozenset[Part]:
-    """The parts that are shown on a screen of this size; the active one is always among them.
+class Heading(Static):
+    """The heading of a pane; marked while the pane is active."""
 
-    `reading`: the text alone, as wide as it can be.
+    DEFAULT_CSS = """
+    Heading {
+        height: 1;
+        padding: 0 1;
+        color: $text-muted;
+        background: $surface;
+        &.-active { color: $text-accent; text-style: bold; }
+    }
     """
-    if reading:
-        return frozenset({Part.TEXT})
-    if columns < WIDE:
-        return frozenset({active})
-    if rows >= HIGH:
-        return frozenset(Part)
-    return frozenset({Part.TALK, Part.TEXT if active is Part.TEXT else Part.CODE})
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._text = ""
+
+    def show(self, text: str, *, active: bool) -> None:
+        """Show a text on one line."""
+        line = f"{'▸' if active else ' '} {visible(text)}"
+        if self._text != line:
+            self._text = line
+            self.set_class(active, "-active")
+            self._redraw()
+
+    def _redraw(self) -> None:
+        self.update(Content(self._text).truncate(max(1, self.content_region.width), ellipsis=True), layout=False)
+
+    def on_resize(self, event: Resize) -> None:
+        self._redraw()
+
+
+class PageView(Static):
+    """Shows a page and redraws it when its width changes."""
+
+    DEFAULT_CSS = "PageView { height: auto; padding: 0 1; }"
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._page: LessonPage | None = None
+        self._drawn: tuple[LessonPage, int] | None = None
+        self._rows: list[str] = []
+
+    def show(self, page: LessonPage) -> None:
+        """Show a page."""
+        self._page = page
+        self._redraw()
+
+    def row_of(self, line: str) -> int | None:
+        """The first row that shows the start of this line, if any."""
+        rows = enumerate(row.strip() for row in self._rows)
+        return next((number for number, row in rows if len(row) >= SEEN and line.strip().startswith(row)), None)
+
+    def _redraw(self) -> None:
+        columns = self.scrollable_content_region.width
+        if self._page is not None and columns > 0 and self._drawn != (self._page, columns):
+            self._drawn = self._page, columns
+            drawn = self._page.draw(columns)
+            self._rows = drawn.plain.split("\n")
+            self.update(drawn)
+
+    def on_resize(self, event: Resize) -> None:
+        self._redraw()
+
+
+class Pane(Vertical):
+    """A heading and a scrollable page."""
+
+    DEFAULT_CSS = """
+    Pane {
+        & > VerticalScroll {
+            height: 1fr;
+            scrollbar-size-vertical: 1;
+            scrollbar-gutter: stable;
+            scrollbar-color: $surface-lighten-2;
+            scrollbar-color-hover: $surface-lighten-3;
+            scrollbar-color-active: $surface-lighten-3;
+            scrollbar-background: $background;
+            scrollbar-background-hover: $background;
+            scrollbar-background-active: $background;
+        }
+    }
+    """
+
+    _title = ""
+
+    def compose(self) -> ComposeResult:
+        yield Heading()
+        with VerticalScroll(can_focus=False):
+            yield PageView()
+
+    @property
+    def heading(self) -> Heading:
+        """The heading."""
+        return self.query_one(Heading)
+
+    @property
+    def body(self) -> VerticalScroll:
+        """The scrollable part."""
+        return self.query_one(VerticalScroll)
+
+    def mark(self, name: str, *, active: bool) -> None:
+        """Set the heading, and whether the pane is active."""
+        self.heading.show(" · ".join(part for part in (name, self._title) if part), active=active)
+
+    def seek(self, line: str) -> None:
+        """Scroll to a line after the next drawing, if the page contains it."""
+        self.call_after_refresh(self._seek, line)
+
+    def _seek(self, line: str) -> None:
+        row = self.query_one(PageView).row_of(line)
+        if row is not None:
+            self.body.scroll_to(y=max(0, row - LEADING), animate=False)
+
+    def show(self, page: LessonPage) -> None:
+        """Show a page from its start."""
+        self._title = page.title
+        self.query_one(PageView).show(page)
+        self.body.scroll_home(animate=False)
+
+
+class SentenceView(Static):
+    """The position and the sentence of a step."""
+
+    DEFAULT_CSS = """
+    SentenceView {
+        height: auto;
+        max-height: 45vh;
+        padding: 0 2;
+        border-left: thick $primary;
+        margin: 0 0 0 0;
+        &.-trouble { border-left: thick $error; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._shown = ("", "", "")
+
+    def show(self, where: str, sentence: str, trouble: str = "") -> None:
+        """Show a sentence; `trouble` is an error below it."""
+        if self._shown != (where, sentence, trouble):
+            self._shown = where, sentence, trouble
+            self.set_class(bool(trouble), "-trouble")
+            self._redraw()
+
+    def _redraw(self) -> None:
+        where, sentence, trouble = self._shown
+        columns = max(10, self.content_region.width)
+        lines = [
+            Content.styled(visible(where), "$text-accent"),
+            hanging(Content(""), Content.styled(visible(sentence), "bold"), columns),
+        ]
+        if trouble:
+            lines.append(hanging(Content(""), Content.styled(visible(trouble), "$text-error"), columns))
+        self.update(Content("\n").join(lines))
+
+    def on_resize(self, event: Resize) -> None:
+        self._redraw()

@@ -1,4 +1,4 @@
-"""A run of a chapter on the screen: as much of it as the learner's place shows, fed into the views."""
+"""A run of a chapter on the screen, fed into the views up to the position of the learner."""
 
 import asyncio
 import time
@@ -6,86 +6,86 @@ from collections.abc import Callable, Coroutine
 
 from harness.base.errors import HarnessError
 from harness.events import Event
-from harness.lessons import Exchanged, Lesson, LessonError, Moment, Take
+from harness.lessons import Lesson, LessonError, Moment, Recording, WireExchange
 from harness.session import Asker
 from harness.ui.app.views import Views
-from harness.ui.lessons.run_facts import exchanged_line
-from harness.ui.lessons.walk import Walk
+from harness.ui.lessons.narration import exchanged_line
+from harness.ui.lessons.position import LessonPosition
 from harness.ui.lines.line import Line, Tone
-from harness.ui.transcript.entries import Note
+from harness.ui.transcript.entries import NoteEntry
 
 FreshViews = Callable[[Callable[[], float], Callable[[], bool]], Views]
-"""Makes views that have seen nothing; it is given their clock, and whether time goes by there."""
+"""Creates empty views from a clock and a function that says whether it is running."""
 
 
-class Run:
-    """One take and the learner's place in it. Use `go`, `type` and `aclose`; `changed` tells when to look again."""
+class LessonRun:
+    """A recording and the position of the learner in it. `changed` is called when there is something new to draw."""
 
     def __init__(self, lesson: Lesson, asker: Asker, fresh_views: FreshViews, changed: Callable[[], None]) -> None:
         self.lesson = lesson
         self.trouble = ""
-        """What went wrong; empty as long as nothing did."""
+        """An error, or empty."""
         self.wanted = 0
-        """The place that the learner wants to be at; ahead of theirs while it is waited for."""
-        self._take = Take(lesson, asker=asker)
-        self.walk = Walk(self._take)
+        """The requested place; ahead of `place` while waiting for it."""
+        self._recording = Recording(lesson, asker=asker)
+        self.position = LessonPosition(self._recording)
         self._fresh_views = fresh_views
         self._changed = changed
         self._fed = 0
-        """Moments that the views have seen."""
+        """Number of moments that the views have."""
         self.views = self._new_views()
         self._begun = asyncio.Event()
         self._over = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = asyncio.create_task(self._run())
 
-    # ── what the screen asks ────────────────────────────────────────────────────────────────────
+    # ── called by the screen ────────────────────────────────────────────────────────────────────
 
     @property
     def place(self) -> int:
-        """Where the learner is."""
-        return self.walk.place
+        """The place of the learner."""
+        return self.position.place
 
     @property
     def waiting(self) -> bool:
-        """The next place has not happened yet."""
+        """Whether the requested place has not been reached."""
         return self.wanted > self.place and not self.trouble
 
     @property
     def live(self) -> bool:
-        """What happens is shown as it happens."""
-        return self.walk.at_end or self.waiting
+        """Whether events are shown as they happen."""
+        return self.position.at_end or self.waiting
 
     @property
     def busy(self) -> bool:
-        """Something runs that the learner sees."""
-        return self.live and self._begun.is_set() and self._take.busy
+        """Whether a visible turn is running."""
+        return self.live and self._begun.is_set() and self._recording.busy
 
     def go(self, place: int) -> bool:
-        """Go to a place, at once or as soon as the run has come there; False: there is no such place."""
-        if not 0 <= place <= self.walk.last:
+        """Go to a place as soon as the run reaches it; returns False if there is no such place."""
+        if not 0 <= place <= self.position.last:
             return False
         self.wanted = place
-        if self._begun.is_set() and self.walk.has_come(place):
+        if self._begun.is_set() and self.position.has_come(place):
             self._show(place)
         else:
             self._later(self._arrive(place))
         return True
 
     def type(self, prompt: str) -> None:
-        """Give the agent a prompt of the learner's own, behind all beats."""
+        """Run a prompt of the learner after all steps."""
         self._later(self._type(prompt))
 
     def break_model(self, order: str) -> None:
-        """Let the practice model fail, behind all beats."""
-        self._later(self._break(self._take.break_model, order))
+        """Order a fault of the model after all steps."""
+        self._later(self._break(self._recording.break_model, order))
 
     def break_tool(self, order: str) -> None:
-        """Let a tool fail, behind all beats."""
-        self._later(self._break(self._take.break_tool, order))
+        """Order a fault of a tool after all steps."""
+        self._later(self._break(self._recording.break_tool, order))
 
     async def aclose(self) -> None:
-        """End everything that runs."""
+        """End the run."""
         self._over.set()
         for task in self._tasks:
             task.cancel()
@@ -93,15 +93,15 @@ class Run:
         await asyncio.gather(self._running, *self._tasks, return_exceptions=True)
         self.views.leave()
 
-    # ── the take ────────────────────────────────────────────────────────────────────────────────
+    # ── the recording ────────────────────────────────────────────────────────────────────────────────
 
     async def _run(self) -> None:
         try:
-            async with self._take as take:
-                take.observe(self._happened)
+            async with self._recording as recording:
+                recording.observe(self._happened)
                 self._begun.set()
                 self._changed()
-                await take.finished()
+                await recording.finished()
                 self._changed()
                 await self._over.wait()
         except HarnessError as error:
@@ -109,38 +109,38 @@ class Run:
 
     async def _arrive(self, place: int) -> None:
         await self._begun.wait()
-        if not await self.walk.reached(place):
-            await self._take.finished()
-            raise LessonError(f"{self.lesson.name}: the run ended before beat {place}.")
-        if self.wanted == place:  # the learner may have turned round meanwhile
+        if not await self.position.reached(place):
+            await self._recording.finished()
+            raise LessonError(f"{self.lesson.name}: the run ended before step {place}.")
+        if self.wanted == place:  # or the learner has moved on
             self._show(place)
 
     async def _type(self, prompt: str) -> None:
         await self._to_the_end()
-        self._take.type(prompt)
+        self._recording.type(prompt)
         self._changed()
-        await self._take.settled()
+        await self._recording.settled()
 
     async def _break(self, break_: Callable[[str], str], order: str) -> None:
         await self._to_the_end()
         try:
             self.views.show(break_(order))
         except HarnessError as error:
-            self.views.show(Note(Line("!", str(error), Tone.BAD)))
+            self.views.show(NoteEntry(Line("!", str(error), Tone.BAD)))
 
     async def _to_the_end(self) -> None:
         await self._begun.wait()
-        await self._take.finished()
-        if not self.walk.at_end:
-            self.wanted = self.walk.last
-            self._show(self.walk.last)
+        await self._recording.finished()
+        if not self.position.at_end:
+            self.wanted = self.position.last
+            self._show(self.position.last)
 
     def _later(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(self._told(work))
+        task = asyncio.create_task(self._guarded(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _told(self, work: Coroutine[None, None, None]) -> None:
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
         try:
             await work
         except HarnessError as error:
@@ -152,11 +152,11 @@ class Run:
         self.wanted = self.place
         self._changed()
 
-    # ── what is shown of it ─────────────────────────────────────────────────────────────────────
+    # ── views ─────────────────────────────────────────────────────────────────────
 
     def _show(self, place: int) -> None:
-        self.walk.place = place
-        until = self.walk.end_of(place)
+        self.position.place = place
+        until = self.position.end_of(place)
         if until < self._fed:
             self.views.leave()
             self.views = self._new_views()
@@ -167,31 +167,30 @@ class Run:
 
     def _happened(self, moment: Moment) -> None:
         if self.live and moment.number is None:
-            self._see(moment)
+            self._add(moment)
         elif self.live and moment.number is not None:
             self._feed(moment.number + 1)
             self._changed()
 
     def _feed(self, until: int) -> None:
-        for moment in self._take.moments[self._fed : until]:
-            self._see(moment)
+        for moment in self._recording.moments[self._fed : until]:
+            self._add(moment)
         self._fed = max(self._fed, until)
 
-    def _see(self, moment: Moment) -> None:
+    def _add(self, moment: Moment) -> None:
         match moment.fact:
-            case Exchanged() as exchange:
-                self.views.show(Note(exchanged_line(exchange)))
+            case WireExchange() as exchange:
+                self.views.show(NoteEntry(exchanged_line(exchange)))
             case Event() as event:
                 self.views.see(event, moment.at)
 
     def _new_views(self) -> Views:
-        return self._fresh_views(self._now, self._time_goes_by)
+        return self._fresh_views(self._now, self._clock_runs)
 
-    def _time_goes_by(self) -> bool:
-        """Something may be drawn that changes by itself. A loop by hand never says that its turn is over."""
-        return self.live and (self._take.busy or not self.lesson.heard)
+    def _clock_runs(self) -> bool:
+        return self.live and (self._recording.busy or not self.lesson.from_wire)
 
     def _now(self) -> float:
         if self.live or not self._fed:
             return time.time()
-        return self._take.moments[self._fed - 1].at
+        return self._recording.moments[self._fed - 1].at

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 
 from harness.lessons import Language, Lesson, Progress
 from harness.ui.lessons.screen.app import LessonApp
-from harness.ui.lessons.screen.run import Run
+from harness.ui.lessons.screen.run import LessonRun
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import screen_text, settled
 
@@ -30,7 +30,7 @@ async def opened(
             await app.aclose()
 
 
-def run_of(app: LessonApp) -> Run:
+def run_of(app: LessonApp) -> LessonRun:
     """The run that is open."""
     assert app.opened is not None
     return app.opened
@@ -38,7 +38,7 @@ def run_of(app: LessonApp) -> Run:
 
 async def played(app: LessonApp, pilot: Pilot[int]) -> None:
     """Wait until the chapter's own part is over, so that what a key does is done at once."""
-    await run_of(app).walk.take.finished()
+    await run_of(app).position.recording.finished()
     await settled(pilot)
 
 

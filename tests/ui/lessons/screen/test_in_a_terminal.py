@@ -14,13 +14,13 @@ async def test_a_learner_goes_through_a_chapter_breaks_it_and_comes_back(tmp_pat
     folder = tmp_path / "here"
     folder.mkdir()
     async with Tmux(Place(folder), "learn", columns=120, rows=40) as tmux:
-        await tmux.sees("Which chapter?", "s01  new")
+        await tmux.sees("Choose a chapter", "s01  new")
         await tmux.press("Enter")
         await tmux.sees("The agent loop · the beginning", "The problem")
         await tmux.press("n")
-        await tmux.sees("beat 1 of 10", "demo.py:BASH")
+        await tmux.sees("step 1 of 10", "demo.py:BASH")
         await tmux.press("n")
-        await tmux.sees("beat 2 of 10", "bash ls")
+        await tmux.sees("step 2 of 10", "bash ls")
         await tmux.press("f")
         await tmux.say("529")
         await tmux.sees("the end", "On purpose")
@@ -35,6 +35,6 @@ async def test_a_learner_goes_through_a_chapter_breaks_it_and_comes_back(tmp_pat
         await tmux.sees("exit code 0")
         assert not await tmux.alternate()
     async with Tmux(Place(folder), "learn", "s01", columns=80, rows=24) as tmux:
-        await tmux.sees("beat 2 of 10", "You were at beat 2")
+        await tmux.sees("step 2 of 10", "Continuing at step 2")
         await tmux.press("C-c")
         await tmux.sees("exit code 0")

@@ -24,11 +24,11 @@ async def test_it_begins_with_the_text_alone(tmp_path: Path) -> None:
 async def test_n_goes_from_beat_to_beat_up_to_the_live_end(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        for number in range(1, len(first().beats) + 1):
+        for number in range(1, len(first().steps) + 1):
             screen = await press(pilot, "n" if number % 2 else "enter")
-            assert f"beat {number} of {len(first().beats)}" in screen
-            found = run_of(app).walk.take.beats[number - 1]
-            assert found.beat.said(found.moment.fact, "en")[:60] in screen
+            assert f"step {number} of {len(first().steps)}" in screen
+            found = run_of(app).position.recording.steps[number - 1]
+            assert found.step.said(found.moment.fact, "en")[:60] in screen
         screen = await press(pilot, "n")
         assert "The agent loop · the end" in screen
         assert "p types a prompt" in screen
@@ -40,7 +40,7 @@ async def test_what_has_not_happened_yet_is_waited_for_and_shown_live(tmp_path: 
     async with opened(first(), tmp_path) as (_, pilot):
         await pilot.press("n")
         await sees(pilot, "conversation")
-        await sees(pilot, "beat 1 of 10")
+        await sees(pilot, "step 1 of 10")
         assert "⇄ request 1" in await press(pilot)
 
 
@@ -48,14 +48,14 @@ async def test_going_back_shows_less_and_runs_nothing_again(tmp_path: Path) -> N
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         await press(pilot, "n", "n", "n")
-        take, happened = run_of(app).walk.take, run_of(app).walk.take.moments
+        recording, happened = run_of(app).position.recording, run_of(app).position.recording.moments
         third = await press(pilot)
         assert "⇄ request 2" in third
         second = await press(pilot, "b")
         assert "⇄ request 2" not in second
         assert await press(pilot, "n") == third
-        assert run_of(app).walk.take is take
-        assert take.moments == happened
+        assert run_of(app).position.recording is recording
+        assert recording.moments == happened
         assert "This is the beginning." in await press(pilot, "b", "b", "b", "b")
 
 
@@ -64,7 +64,7 @@ async def test_r_begins_anew_with_a_fresh_run(tmp_path: Path) -> None:
         await played(app, pilot)
         await press(pilot, "n", "n")
         before = run_of(app)
-        assert "The chapter begins anew." in await press(pilot, "r")
+        assert "The chapter starts again." in await press(pilot, "r")
         assert run_of(app) is not before
         assert run_of(app).place == 0
 
@@ -74,8 +74,8 @@ async def test_it_goes_on_where_the_learner_left(tmp_path: Path) -> None:
         await played(app, pilot)
         await press(pilot, "n", "n", "n", "b")
     async with opened(first(), tmp_path) as (_, pilot):
-        screen = await sees(pilot, "beat 3 of 10")
-        assert "You were at beat 3" in screen
+        screen = await sees(pilot, "step 3 of 10")
+        assert "Continuing at step 3" in screen
 
 
 async def test_c_shows_the_code_of_the_beat_and_then_the_whole_demo(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ async def test_a_prompt_goes_to_the_agent_of_the_chapter_from_anywhere(tmp_path:
         assert "works" not in (await press(pilot)).splitlines()[-1]
         await press(pilot, "r")
         assert app.prompt.text == "r"  # what is typed next is a prompt as well, and begins nothing anew
-        assert "beat 10 of 10" in await press(pilot, "escape", "b")
+        assert "step 10 of 10" in await press(pilot, "escape", "b")
 
 
 async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_the_course(tmp_path: Path) -> None:
@@ -158,10 +158,10 @@ async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_th
         await pilot.press("tab")
         await sees(pilot, OPEN)
         await pilot.press("n", "enter")
-        await run_of(app).walk.take.settled()
+        await run_of(app).position.recording.settled()
         assert app.prompt.text == "qb"
-        assert run_of(app).walk.at_end
-        assert (run_of(app).walk.take.workspace / "drafts").exists()
+        assert run_of(app).position.at_end
+        assert (run_of(app).position.recording.workspace / "drafts").exists()
 
 
 async def test_keys_of_the_course_answer_nothing_while_a_question_appears(tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ async def test_keys_of_the_course_answer_nothing_while_a_question_appears(tmp_pa
         run_of(app).type("run rm -rf drafts")
         await sees(pilot, WAITING)
         await pilot.press("n", "enter", "c")
-        assert (run_of(app).walk.take.workspace / "drafts").exists()
+        assert (run_of(app).position.recording.workspace / "drafts").exists()
         assert app.asking
         await sees(pilot, OPEN)
         await pilot.press("n", "enter")
-        await run_of(app).walk.take.settled()
-        assert (run_of(app).walk.take.workspace / "drafts").exists()
+        await run_of(app).position.recording.settled()
+        assert (run_of(app).position.recording.workspace / "drafts").exists()
 
 
 async def test_keys_are_letters_while_something_is_typed_and_esc_leaves(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ async def test_the_text_shows_the_code_of_the_beat_where_it_has_it(tmp_path: Pat
         await press(pilot, "n")
         at_first = app.parts.text.body.scroll_offset.y
         await press(pilot, "n", "n", "n")
-        assert "run_turn" in (run_of(app).lesson.beats[3].code or "")
+        assert "run_turn" in (run_of(app).lesson.steps[3].code or "")
         assert app.parts.text.body.scroll_offset.y > at_first
 
 
@@ -210,7 +210,7 @@ async def test_f_breaks_the_model(tmp_path: Path) -> None:
         await types(pilot, "hello")
         await sees(pilot, "529 overloaded_error")
         await types(pilot, "/nonsense")
-        await sees(pilot, "/nonsense is no command")
+        await sees(pilot, "Unknown command /nonsense")
 
 
 async def test_words_that_are_no_fault_and_tools_that_cannot_be_broken_are_told(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ async def test_words_that_are_no_fault_and_tools_that_cannot_be_broken_are_told(
         await played(app, pilot)
         await press(pilot, "p")
         await types(pilot, "/toolfault bash timeout")
-        await sees(pilot, "This chapter calls its tools by itself")
+        await sees(pilot, "The tools of this chapter cannot be")
         await press(pilot, "escape", "f")
         await types(pilot, "nonsense")
         await sees(pilot, "nonsense")
@@ -229,12 +229,12 @@ async def test_a_beat_that_never_comes_is_told_and_the_others_can_be_seen(tmp_pa
     lesson = with_a_beat_that_never_comes()
     async with opened(lesson, tmp_path) as (app, pilot):
         await press(pilot, "n")
-        await sees(pilot, "beat 1 of 11")
-        screen = await sees(pilot, "beat 11 did not happen: CompactionEnded")
+        await sees(pilot, "step 1 of 11")
+        screen = await sees(pilot, "step 11 did not happen: CompactionEnded")
         await press(pilot, *["n"] * 9)
         screen = await press(pilot, "n")
-        assert "beat 10 of 11" in screen
-        assert "beat 11 did not happen" in screen
+        assert "step 10 of 11" in screen
+        assert "step 11 did not happen" in screen
         assert run_of(app).place == 10
 
 
@@ -254,8 +254,8 @@ async def test_e_copies_the_exercise_and_says_what_to_type(tmp_path: Path) -> No
 async def test_a_chapter_is_chosen_and_another_one_later(tmp_path: Path) -> None:
     Progress(tmp_path / "course.json").reach("s01", 3, of=10)
     async with opened(None, tmp_path) as (app, pilot):
-        screen = await sees(pilot, "Which chapter?")
-        assert "s01  beat 3 of 10" in screen
+        screen = await sees(pilot, "Choose a chapter")
+        assert "s01  step 3 of 10" in screen
         await press(pilot, "enter")
         await sees(pilot, "s01 · The agent loop")
         await press(pilot, "g", "down", "enter")
@@ -264,7 +264,7 @@ async def test_a_chapter_is_chosen_and_another_one_later(tmp_path: Path) -> None
 
 async def test_who_chooses_nothing_leaves(tmp_path: Path) -> None:
     async with opened(None, tmp_path) as (app, pilot):
-        await sees(pilot, "Which chapter?")
+        await sees(pilot, "Choose a chapter")
         await press(pilot, "escape")
     assert app.return_value == 0
 
@@ -272,7 +272,7 @@ async def test_who_chooses_nothing_leaves(tmp_path: Path) -> None:
 async def test_the_pages_of_keys_and_of_the_panel_open_and_close(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        assert "what went over the wire at this beat" in await press(pilot, "n", "question_mark")
+        assert "requests and replies of this step" in await press(pilot, "n", "question_mark")
         await press(pilot, "escape", "f3", "q")
         assert run_of(app).place == 1
         await press(pilot, "q")
@@ -282,16 +282,16 @@ async def test_the_pages_of_keys_and_of_the_panel_open_and_close(tmp_path: Path)
 async def test_nothing_ticks_while_nothing_happens(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        for keys in (0, 5, 6):  # at the beginning, at a beat, and at the end
+        for keys in (0, 5, 6):  # at the beginning, at a step, and at the end
             await press(pilot, *["n"] * keys)
             await pilot.pause(0.4)
             assert timers_running(app) == []
-        assert run_of(app).walk.at_end
+        assert run_of(app).position.at_end
 
 
 async def test_what_ran_has_ended_when_it_is_closed(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        workspace = run_of(app).walk.take.workspace
+        workspace = run_of(app).position.recording.workspace
         assert workspace.exists()
     assert not workspace.exists()

@@ -33,7 +33,7 @@ class Moment:
 
 MOMENTS = {
     "beginning": Moment(()),
-    "beat": Moment(("n", "n", "n")),
+    "step": Moment(("n", "n", "n")),
     "live": Moment(("n", "n", "n", "n"), "ja", SIZES[1:]),  # where there is room the demo is shown, which may change
 }
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.permissions.shell import Simple, Unreadable
-from harness.permissions.shell.runs import base_name, runs_of
+from harness.permissions.shell import SimpleCommand, Unreadable
+from harness.permissions.shell.resolution import base_name, resolved_commands
 
 ALLOW, ASK, DENY = "allow", "ask", "deny"
 
@@ -32,13 +32,13 @@ def bare(words: Sequence[str]) -> list[str]:
 def decide(line: str, rules: Sequence[Rule]) -> str:
     """The verdict on a command line. What cannot be read for certain is asked about."""
     try:
-        commands = [run.simple for run in runs_of(line)]
+        commands = [run.simple for run in resolved_commands(line)]
     except Unreadable:
         return ASK
     return verdict(commands, rules) if commands else ALLOW
 
 
-def verdict(commands: Sequence[Simple], rules: Sequence[Rule]) -> str:
+def verdict(commands: Sequence[SimpleCommand], rules: Sequence[Rule]) -> str:
     """The verdict on all commands of a line, of which there is at least one.
 
     A command has `words`, `assignments` before them (`PATH=.`) and `redirects` (`> out.txt`), which say whether they
@@ -49,7 +49,7 @@ def verdict(commands: Sequence[Simple], rules: Sequence[Rule]) -> str:
     return max((_judged(command, rules) for command in commands), key=[ALLOW, ASK, DENY].index)
 
 
-def _judged(command: Simple, rules: Sequence[Rule]) -> str:
+def _judged(command: SimpleCommand, rules: Sequence[Rule]) -> str:
     words = [word.text for word in command.words]
     met = {rule.verdict for rule in rules if rule.fits(bare(words))}
     if DENY in met:

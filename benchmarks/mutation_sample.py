@@ -1,0 +1,230 @@
+"""Mutation testing by sample: how many small changes of engine, session, panel and app the tests notice.
+
+    python -m benchmarks.mutation_sample                        40 changes in each package; hours on two cores
+    python -m benchmarks.mutation_sample harness/ui/panel -n 10
+
+First runs the tests of a package once and notes which test calls which function. Then changes one place at a time in a
+copy of the tree and runs the quickest tests that call the changed function. Prints what was not noticed.
+"""
+
+import argparse
+import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from benchmarks.mutation import ROOT, copied
+
+TESTS: Mapping[str, tuple[str, ...]] = {
+    "harness/engine": ("tests/engine", "tests/agent"),
+    "harness/session": ("tests/agent",),
+    "harness/ui/panel": ("tests/ui/panel",),
+    "harness/ui/app": ("tests/ui/app",),
+}
+"""The tests of each package."""
+MOST_TESTS = 12
+"""Tests that are run for one change, the quickest that call its function."""
+TIME_S = 300
+LEAST_SHARE = 0.85
+CALLS_FILE = "HARNESS_CALLS_FILE"
+COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One change of one file."""
+
+    file: str
+    function: int
+    """Line on which the function begins, decorators included."""
+    line: int
+    start: int
+    """Offset in bytes; so is `end`."""
+    end: int
+    before: str
+    after: str
+
+    def applied(self, source: bytes) -> bytes:
+        """The changed source."""
+        return source[: self.start] + self.after.encode() + source[self.end :]
+
+
+# ── which test calls which function ─────────────────────────────────────────────────────────────
+
+
+class Calls:
+    """A plugin of pytest that notes the functions that each test calls, and its seconds."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._called: set[tuple[str, int]] = set()
+
+    def _profile(self, frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            self._called.add((frame.f_code.co_filename, frame.f_code.co_firstlineno))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Profile one test with its fixtures."""
+        self._called.clear()
+        began = time.monotonic()
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
+        yield
+        sys.setprofile(None)
+        threading.setprofile(None)
+        package = str(Path.cwd() / "harness")
+        called = sorted({f"{file}:{line}" for file, line in self._called if file.startswith(package)})
+        with self._file.open("a", encoding="utf-8") as notes:
+            notes.write(json.dumps([item.nodeid, time.monotonic() - began, called]) + "\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where this module is loaded as a plugin."""
+    config.pluginmanager.register(Calls(Path(os.environ[CALLS_FILE])))
+
+
+def tests_of_functions(copy: Path, tests: tuple[str, ...]) -> dict[str, list[str]]:
+    """The tests that call each function ("file:line"), the quickest first."""
+    notes = copy / "calls.jsonl"
+    there = [test for test in tests if (copy / test).exists()]
+    _pytest(copy, "-p", "benchmarks.mutation_sample", *there, time_s=None, **{CALLS_FILE: str(notes)})
+    found: dict[str, list[str]] = {}
+    for test, _, called in sorted(map(json.loads, notes.read_text("utf-8").splitlines()), key=lambda one: one[1]):
+        for function in called:
+            found.setdefault(str(Path(function).relative_to(copy)), []).append(test)
+    return found
+
+
+# ── changes ─────────────────────────────────────────────────────────────────────────────────────
+
+
+def mutants_of(root: Path, package: str) -> Iterator[Mutant]:
+    """Every change of the package: comparisons, and/or, not, constants, and calls that are left out."""
+    for path in sorted((root / package).rglob("*.py")):
+        source = path.read_bytes()
+        offsets = [0]
+        for line in source.splitlines(keepends=True):
+            offsets.append(offsets[-1] + len(line))
+        for function in ast.walk(ast.parse(source)):
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
+            for node in _inside(function):
+                if (after := _changed(node)) is not None and node.end_lineno and node.end_col_offset:
+                    start = offsets[node.lineno - 1] + node.col_offset
+                    end = offsets[node.end_lineno - 1] + node.end_col_offset
+                    place = (str(path.relative_to(root)), first, node.lineno, start, end)
+                    yield Mutant(*place, source[start:end].decode(), after)
+
+
+def _inside(function: ast.AST) -> Iterator[Any]:
+    """The nodes of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.arguments):
+            yield child
+            yield from _inside(child)
+
+
+def _changed(node: ast.AST) -> str | None:
+    match node:
+        case ast.Compare(left, [operator], [right]) if type(operator) in COMPARISONS:
+            return f"({ast.unparse(ast.Compare(left, [COMPARISONS[type(operator)]()], [right]))})"
+        case ast.BoolOp(operator, values):
+            return f"({ast.unparse(ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values))})"
+        case ast.UnaryOp(ast.Not(), operand):
+            return f"({ast.unparse(operand)})"
+        case ast.Constant(bool(value)):
+            return str(not value)
+        case ast.Constant(int(value)):
+            return str(value + 1)
+        case ast.Expr(ast.Call() | ast.Await()):
+            return "pass"
+        case _:
+            return None
+
+
+# ── runs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _pytest(copy: Path, *arguments: str, time_s: float | None, **environment: str) -> bool:
+    """Run tests in the copy; True when all of them passed."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n0", "--tb=no", "-p", "no:cacheprovider", *arguments]
+    try:
+        given = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"} | environment
+        done = subprocess.run(command, cwd=copy, env=given, stdout=subprocess.DEVNULL, timeout=time_s, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def survivors_of(copy: Path, package: str, number: int, seed: int) -> tuple[int, list[Mutant]]:
+    """How many changes were tried, and those that no test noticed."""
+    tests = tests_of_functions(copy, TESTS[package])
+    every = list(mutants_of(copy, package))
+    chosen = Random(seed).sample(every, min(number, len(every)))
+    survivors = []
+    for count, mutant in enumerate(chosen, 1):
+        file = copy / mutant.file
+        source = file.read_bytes()
+        covering = tests.get(f"{mutant.file}:{mutant.function}", [])[:MOST_TESTS]
+        file.write_bytes(mutant.applied(source))
+        try:
+            survived = not covering or _pytest(copy, "-x", *covering, time_s=TIME_S)
+        finally:
+            file.write_bytes(source)
+        if survived:
+            survivors.append(mutant)
+        print(f"\r{package}: {count - len(survivors)} of {count} noticed", end="", flush=True)
+    print()
+    return len(chosen), survivors
+
+
+def main() -> int:
+    """Print the share of each package and what was not noticed; exit code 1 below 85 %."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation_sample", description=__doc__.splitlines()[0])
+    parser.add_argument("packages", nargs="*", default=list(TESTS), metavar="PACKAGE", help=f"of {', '.join(TESTS)}")
+    parser.add_argument("-n", "--number", type=int, default=40, help="changes in each package")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if unknown := set(options.packages) - set(TESTS):
+        parser.error(f"there is no list of tests for {', '.join(sorted(unknown))}")
+    low = False
+    with tempfile.TemporaryDirectory() as folder:
+        copy = copied(ROOT, Path(folder) / "tree")
+        for package in options.packages:
+            tried, survivors = survivors_of(copy, package, options.number, options.seed)
+            share = 1 - len(survivors) / max(1, tried)
+            low = low or share < LEAST_SHARE
+            print(f"{package:<20} {share:.0%} of {tried}")
+            for mutant in survivors:
+                before, after = (" ".join(text.split())[:80] for text in (mutant.before, mutant.after))
+                print(f"  {mutant.file}:{mutant.line}  {before}  ->  {after}")
+    return int(low)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

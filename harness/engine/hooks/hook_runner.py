@@ -1,0 +1,276 @@
+"""The hooks of a conversation: asked at their points, each answer an event, several answers made one."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
+
+from harness.base.external_text import sendable
+from harness.base.race import unless
+from harness.engine.conversation import Conversation
+from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.signals import Signals
+from harness.engine.turn import Turn
+from harness.events import (
+    Event,
+    HookFailed,
+    HookPoint,
+    HookRan,
+    LoopAsked,
+    Origin,
+    PermissionAsked,
+    QuestionAsked,
+    ToolCall,
+    TransitionCode,
+    TurnEnded,
+    WaitOffered,
+)
+from harness.hooks import Hook, HookAnswer, HookCall, HookError, HookNote, MergedAnswer, in_one_line
+from harness.hooks.merge import as_a_no, outcome_of
+from harness.model import notices
+from harness.policies.recovery import Continue, RecoveryLimits, Stop, at_turn_end
+from harness.tools.tool import ToolResult, shorten_line
+
+T = TypeVar("T")
+EXPECTED = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+"""Ends of a turn that a person waits for, or has brought about; of every other one they are notified."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedPrompt:
+    """A prompt, after the hooks have heard it."""
+
+    prompt: str
+    context: str = ""
+    """What they want the model to know."""
+    refused: str = ""
+    """Why the prompt is refused; empty: it is not."""
+
+
+class HookRunner:
+    """Asks the hooks of one conversation.
+
+    One after another, in order, each with the input as those before it left it. All of them are asked, also after a
+    no. Without a hook at a point nothing happens there, not even an event.
+    """
+
+    def __init__(
+        self,
+        hooks: Sequence[Hook],
+        runs: HookInvoker,
+        conversation: Conversation,
+        signals: Signals,
+        limits: RecoveryLimits,
+        *,
+        workspace: str,
+        agent: str = "",
+    ) -> None:
+        """
+        Args:
+            limits: how often the end of a turn may be objected to.
+            agent: id of a subagent, for which only the hooks of tools, compactions and questions run; sessions, prompts
+                and ends of turns belong to the user.
+        """
+        self.hooks = tuple(hooks)
+        self._runs = runs
+        self._conversation = conversation
+        self._signals = signals
+        self._limits = limits
+        self._workspace = workspace
+        self._agent = agent
+        self._points = frozenset(hook.point for hook in hooks)
+        self._began = False
+        self._to_tell: tuple[HookNote, ...] = ()
+        """What the hooks of session_start want the model to know with the first prompt."""
+        self._failures: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self.stopped = ""
+        """Why a hook wants the turn to end after these tool calls; empty: it does not."""
+
+    # ── session and prompt ──────────────────────────────────────────────────────────────────────
+
+    async def submit(self, prompt: str | None) -> SubmittedPrompt:
+        """Ask about a prompt, and before the first turn about the session; None: the turn has no prompt."""
+        self.stopped = ""
+        if refused := await self._begin_session():
+            return SubmittedPrompt(prompt or "", refused=refused)
+        if prompt is None or self._agent:
+            return SubmittedPrompt(prompt or "")
+        asked = await self._ask(self._call(HookPoint.PROMPT_SUBMIT, input={"prompt": prompt}))
+        if refused := in_one_line((*asked.stops, *asked.blocks)):
+            return SubmittedPrompt(prompt, refused=refused)
+        told, self._to_tell = (*self._to_tell, *asked.contexts), ()
+        return SubmittedPrompt(str(asked.input["prompt"]), words_of(told))
+
+    async def _begin_session(self) -> str:
+        """Why the session may not begin; empty: it may, or has begun already."""
+        if self._began or self._agent:
+            return ""
+        source = "resumed" if self._conversation.messages else "new"
+        asked = await self._ask(self._call(HookPoint.SESSION_START, source=source))
+        if refused := in_one_line((*asked.stops, *asked.blocks)):
+            return refused
+        self._began = not self._signals.interrupt.is_set()
+        self._to_tell = asked.contexts
+        return ""
+
+    async def aclose(self) -> None:
+        """Ask the hooks of session_end if the session has begun, and wait for every hook that still runs."""
+        if self._began:
+            self._began = False
+            self._signals.interrupt.clear()
+            await self._ask(self._call(HookPoint.SESSION_END))
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
+    # ── tools ───────────────────────────────────────────────────────────────────────────────────
+
+    async def before_tool(self, call: ToolCall) -> MergedAnswer:
+        """What the hooks decide about a call that would run."""
+        asked = await self._ask(self._call(HookPoint.BEFORE_TOOL, tool=call.name, call_id=call.id, input=call.input))
+        self._note_stop(asked)
+        return asked
+
+    async def after_tool(self, call: ToolCall, result: ToolResult) -> ToolResult:
+        """The result of a call, with what the hooks have to say about it behind it."""
+        asked = await self._ask(
+            self._call(
+                HookPoint.AFTER_TOOL,
+                tool=call.name,
+                call_id=call.id,
+                input=call.input,
+                outcome=result.outcome.value,
+                result=result.content,
+            )
+        )
+        self._note_stop(asked)
+        objection = notices.hook_rejected_result(in_one_line(asked.blocks)) if asked.blocks else ""
+        return with_words(result, objection, words_of(asked.contexts))
+
+    def _note_stop(self, asked: MergedAnswer) -> None:
+        self.stopped = self.stopped or in_one_line(asked.stops)
+
+    # ── compaction ──────────────────────────────────────────────────────────────────────────────
+
+    async def before_compaction(self, trigger: str, size: Callable[[], int]) -> MergedAnswer:
+        """What the hooks decide about a compaction; `size` counts the tokens of the history."""
+        return await self._ask(self._compaction(HookPoint.BEFORE_COMPACTION, trigger, size))
+
+    async def after_compaction(self, trigger: str, size: Callable[[], int]) -> None:
+        """Tell the hooks of a compaction, and the model what they say."""
+        asked = await self._ask(self._compaction(HookPoint.AFTER_COMPACTION, trigger, size))
+        if words := words_of(asked.contexts):
+            self._conversation.add("user", ({"type": "text", "text": words},), Origin.HOOK)
+
+    def _compaction(self, point: HookPoint, trigger: str, size: Callable[[], int]) -> HookCall:
+        return self._call(point, trigger=trigger, tokens=size() if point in self._points else 0)
+
+    # ── the end of a turn ───────────────────────────────────────────────────────────────────────
+
+    async def may_end(self, turn: Turn, stop: Stop) -> Stop | Continue:
+        """What becomes of a turn that would end as completed; any other end is none of the hooks' business."""
+        if self._agent or stop.code is not TransitionCode.COMPLETED:
+            return stop
+        asked = await self._ask(self._call(HookPoint.STOP, answer=turn.answer, objections=stop.state.objections))
+        objection = "\n\n".join(f"{said.hook}: {said.text}" for said in asked.blocks)
+        decision = at_turn_end(stop, self._limits, objection=objection, prevented=in_one_line(asked.stops))
+        if isinstance(decision, Continue):
+            turn.state = decision.state
+            turn.begin_paragraph()
+        return decision
+
+    # ── what waits for the person ───────────────────────────────────────────────────────────────
+
+    def on_event(self, event: Event) -> None:
+        """Start the notification hooks, which no turn waits for."""
+        if HookPoint.NOTIFICATION not in self._points:
+            return
+        match event:
+            case PermissionAsked(tool=tool, summary=summary):
+                self._notify("permission", f"{tool} {summary}".rstrip())
+            case QuestionAsked(question=question):
+                self._notify("question", question)
+            case WaitOffered(detail=detail):
+                self._notify("wait", detail)
+            case LoopAsked(loop=loop):
+                self._notify("loop", loop.summary)
+            case TurnEnded(code=code, reason=reason) if code not in EXPECTED and not self._agent:
+                self._notify("turn_ended", f"{code}: {reason}")
+
+    def _notify(self, kind: Literal["permission", "question", "wait", "loop", "turn_ended"], text: str) -> None:
+        self._keep(
+            asyncio.create_task(
+                self._ask(self._call(HookPoint.NOTIFICATION, kind=kind, text=shorten_line(text)), alone=True),
+                name=f"hooks of a notification: {kind}",
+            )
+        )
+
+    # ── asking ──────────────────────────────────────────────────────────────────────────────────
+
+    def _call(self, point: HookPoint, **told: Any) -> HookCall:
+        return HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+
+    async def _ask(self, call: HookCall, *, alone: bool = False) -> MergedAnswer:
+        """Ask the hooks of a point; `alone`: the turn does not wait for them, so its interruption does not end them.
+
+        After an interruption the remaining hooks do not run, and the decisions so far count.
+        """
+        together = MergedAnswer(call.input)
+        for hook in self.hooks:
+            if hook.concerns(call):
+                answer = await self._answered(hook, replace(call, input=together.input), alone=alone)
+                together = together.joined(hook.name, answer)
+            if self._signals.interrupt.is_set() and not alone:
+                break
+        return together
+
+    async def _answered(self, hook: Hook, call: HookCall, *, alone: bool) -> HookAnswer:
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        asking = self._keep(asyncio.create_task(self._runs.ask(hook, call), name=f"hook {hook.name}"))
+        try:
+            answer = await asking if alone else await unless(self._signals.interrupt, asking)
+        except HookError as error:
+            return self._failed(hook, call, str(error), clock() - began)
+        if answer is None:
+            self._tell_failure(hook, call, "the turn was interrupted while it ran", clock() - began, times=0)
+            return HookAnswer()
+        outcome, words = outcome_of(answer)
+        detail = shorten_line(sendable(words)) if words else ""
+        self._conversation.emit(HookRan(hook.point, hook.name, outcome, clock() - began, detail, call.call_id))
+        return answer
+
+    def _failed(self, hook: Hook, call: HookCall, why: str, seconds: float) -> HookAnswer:
+        self._failures[hook.name] += 1
+        self._tell_failure(hook, call, why, seconds, times=self._failures[hook.name])
+        if not hook.required:
+            return HookAnswer()
+        return as_a_no(HookAnswer(), hook.point, f"it is required, and failed: {why}")
+
+    def _tell_failure(self, hook: Hook, call: HookCall, why: str, seconds: float, *, times: int) -> None:
+        said = shorten_line(sendable(why), 300)
+        self._conversation.emit(
+            HookFailed(hook.point, hook.name, said, seconds, hook.required, times, call_id=call.call_id)
+        )
+
+    def _keep(self, task: "asyncio.Task[T]") -> "asyncio.Task[T]":
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+        return task
+
+    def _done(self, task: asyncio.Task[object]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at, so that asyncio does not report that of an interrupted hook as lost
+
+
+def words_of(contexts: Iterable[HookNote]) -> str:
+    """What hooks want the model to know, as it reads it; empty for nothing."""
+    return sendable(notices.hook_contexts((said.hook, said.text) for said in contexts))
+
+
+def with_words(result: ToolResult, *words: str) -> ToolResult:
+    """The result with more words behind what the tool said."""
+    told = [sendable(text) for text in words if text]
+    return replace(result, content="\n\n".join([result.content, *told])) if told else result

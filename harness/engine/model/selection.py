@@ -1,0 +1,64 @@
+"""The model and the effort that the next turn begins with."""
+
+from harness.base.errors import HarnessError
+from harness.engine.conversation import Conversation
+from harness.engine.model.budgets import require_prices
+from harness.engine.model.calls import ModelCalls
+from harness.events import OWN_EFFORT, Effort, SettingChanged
+from harness.model.catalogue import Catalogue
+
+
+class ModelSelection:
+    """Which model answers, and with how much effort."""
+
+    def __init__(
+        self, conversation: Conversation, calls: ModelCalls, catalogue: Catalogue, model: str, *, priced: bool
+    ) -> None:
+        """`priced`: a cost budget is set, so that every model needs a price."""
+        self._conversation = conversation
+        self._calls = calls
+        self._catalogue = catalogue
+        self._priced = priced
+        self.current = model
+        """The model of the next turn."""
+        self.asked = model
+        """The model that was asked last; its thinking is in the history."""
+
+    def select(self, model: str) -> None:
+        """Use another model from the next turn on. Raises SettingsError for one without a price under a cost budget."""
+        if self._priced:
+            require_prices((model,), self._catalogue.price, "max_budget_usd")
+        self._conversation.emit(SettingChanged("model", model))
+        self.use(model)
+        self.current = model
+
+    def use(self, model: str) -> None:
+        """Send the next request to `model`."""
+        if model != self.asked:
+            self.asked = model
+            self._calls.forget_sizes()
+
+    @property
+    def effort(self) -> Effort | None:
+        """The effort of replies from the next turn on; None: the model's default."""
+        return self._calls.effort
+
+    @property
+    def efforts(self) -> tuple[Effort, ...] | None:
+        """The levels that the model accepts, lowest first; None: unknown."""
+        return self._catalogue.card(self.current).efforts
+
+    def effort_of(self, model: str) -> Effort | None:
+        """The effort of another model when it works for this agent; None: its default."""
+        return self._catalogue.card(model).effort(self.effort)
+
+    def set_effort(self, effort: Effort | None) -> None:
+        """Use another effort from the next turn on; None: the model's default.
+
+        It never changes within a turn, because prompt cache and thinking are bound to it. Raises HarnessError for one
+        that the model does not accept.
+        """
+        if effort is not None and (problem := self._catalogue.card(self.current).effort_problem(effort)):
+            raise HarnessError(f"{problem}.")
+        self._conversation.emit(SettingChanged("effort", effort or OWN_EFFORT))
+        self._calls.effort = effort

@@ -1,0 +1,150 @@
+"""The collaborators of one agent. `harness.engine.build` makes them."""
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.base.clock import Clock
+from harness.definitions import Agents
+from harness.engine.config import Policies
+from harness.engine.connection import ModelConnection, PracticeFaults
+from harness.engine.conversation import Conversation
+from harness.engine.decision_runner import DecisionRunner
+from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.loops.runner import LoopExperience, LoopRunner
+from harness.engine.model.budgets import SharedRetries
+from harness.engine.model.calls import ModelCalls
+from harness.engine.model.context_report import ContextReport
+from harness.engine.model.endpoints import SharedEndpoints
+from harness.engine.model.selection import ModelSelection
+from harness.engine.permissions.asker import Asker
+from harness.engine.permissions.session_rules import SessionRules
+from harness.engine.rewind.rewind import Rewinder
+from harness.engine.rewind.rollback import Rollbacks
+from harness.engine.signals import Signals
+from harness.engine.subagents.background_work import BackgroundWork
+from harness.engine.tools.attachments import Attachments
+from harness.engine.tools.calls import ToolCalls
+from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.tools.plan_reminder import PlanReminder
+from harness.engine.turn import ToolRestriction, TurnLock
+from harness.engine.user_commands import UserCommands
+from harness.events import PromptListsRead
+from harness.memory import MemoryBook
+from harness.model.catalogue import Catalogue
+from harness.model.prompt import Instructions
+from harness.model.tokens import TokenCounter
+from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
+from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.processes import Processes
+from harness.settings import Settings
+from harness.skills import SkillBook
+from harness.slots.shared import SharedSlots
+from harness.tools.tool import Tool
+from harness.tools.toolbox import Toolbox
+
+
+@dataclass(frozen=True, slots=True)
+class SharedParts:
+    """One value for the agent of a session and all its subagents."""
+
+    connection: ModelConnection
+    rules: SessionRules
+    """Permissions, the same for every agent."""
+    asker: Asker
+    """Asks one question at a time."""
+    processes: Processes
+    catalogue: Catalogue
+    counter: TokenCounter
+    endpoints: SharedEndpoints
+    """How the models are, as far as any of them has found out."""
+    retries: SharedRetries
+    """The retries that they have together."""
+    slots: SharedSlots | None
+    """Slots that all sessions of the user share; None: this session has its own."""
+    instructions: tuple[Instructions, ...]
+    """The instruction files as they were when the session began."""
+    skills: SkillBook
+    agents: Agents
+    """The kinds of agents that files define."""
+    memory: MemoryBook
+    tool_orders: ToolFaultQueue
+    """Faults of tools that the user ordered."""
+    notices: deque[str]
+    """Sentences for the user that no turn has reported yet; another thread may add to them."""
+
+    def news(self) -> Iterator[str]:
+        """The notices; each is given once."""
+        while self.notices:
+            yield self.notices.popleft()
+
+    async def aclose(self) -> None:
+        """Close the connection, end every process, give every slot back."""
+        async with AsyncExitStack() as closing:
+            if self.slots is not None:
+                closing.push_async_callback(self.slots.aclose)
+            closing.push_async_callback(self.endpoints.aclose)
+            closing.push_async_callback(self.processes.aclose)
+            closing.push_async_callback(self.connection.aclose)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentParts:
+    """All of them share one conversation."""
+
+    settings: Settings
+    conversation: Conversation
+    clock: Clock
+    log: logging.Logger
+    policies: Policies
+    limits: RecoveryLimits
+    signals: Signals
+    turns: TurnLock
+    shared: SharedParts
+    """What an agent and its subagents have in common."""
+    parent: "AgentParts | None"
+    """The agent that started this one; None: this is the agent of the session."""
+    background: BackgroundWork | None
+    """Its subagents and background commands; None for a subagent."""
+    own_tools: tuple[Tool, ...]
+    """Tools of the program that made the agent."""
+    toolbox: Toolbox
+    restriction: ToolRestriction
+    lists: PromptListsRead
+    """Skills and memories as the system prompt lists them."""
+    attached: dict[str, str]
+    """Texts that enter the history with the next prompt; a later one replaces an earlier one of its name."""
+    models: ModelSelection
+    calls: ModelCalls
+    context: ContextReport
+    decisions: DecisionRunner
+    breakers: ToolDispatcher
+    freshness: FreshnessLabels
+    tools: ToolCalls
+    hooks: HookRunner
+    attachments: Attachments
+    user_commands: UserCommands
+    loops: LoopRunner
+    experience: LoopExperience
+    rollbacks: Rollbacks
+    rewind: Rewinder
+    plan_reminder: PlanReminder
+    faults: PracticeFaults
+    outputs: Path
+    """Folder for results too long for the history."""
+    agents_folder: Path | None
+    """Folder for the journals of subagents; None: they have none."""
+
+    @property
+    def is_subagent(self) -> bool:
+        """Another agent started this one."""
+        return self.parent is not None
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn because the money is spent: that of this agent or of its parent."""
+        own = over_budget(state, self.limits, self.conversation.spend.cost_usd)
+        return own or (self.parent.over_budget(state) if self.parent else None)

@@ -1,0 +1,114 @@
+"""The subagents and background commands of one conversation, and what arrives from them.
+
+Subagents and commands are admitted separately, so that subagents that wait for commands never hold up each other.
+Results that no call waits for arrive in one inbox.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.engine.background.commands import BackgroundCommands
+from harness.engine.conversation import Conversation
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.admission import AdmissionRunner, AdmissionStatus
+from harness.engine.subagents.fan_out import FanOutQuestions
+from harness.engine.subagents.subagents import Subagents
+from harness.events import Block, Event, Origin
+from harness.model.notices import arrivals_text
+from harness.processes import Processes
+from harness.tools.background_commands import CommandState
+from harness.tools.output import fitted
+from harness.tools.tool import ToolError
+
+AT_WORK = (CommandState.WAITS, CommandState.RUNS)
+
+
+class BackgroundWork:
+    """All of it, for the agent of a session."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        inbox: Inbox,
+        fan_out: FanOutQuestions,
+        subagents: Subagents,
+        subagent_admission: AdmissionRunner,
+        commands: BackgroundCommands,
+        command_admission: AdmissionRunner,
+        processes: Processes,
+        outputs: Path,
+    ) -> None:
+        """`outputs` is the folder for results too long for the history."""
+        self._conversation = conversation
+        self.inbox = inbox
+        """Results that wait for the model."""
+        self.fan_out = fan_out
+        self.subagents = subagents
+        self.commands = commands
+        self._subagent_admission = subagent_admission
+        self._command_admission = command_admission
+        self._processes = processes
+        self._outputs = outputs
+
+    def deliver(self) -> bool:
+        """Add the waiting results to the history, in one message. False: there are none."""
+        if not (arrived := self.inbox.waiting):
+            return False
+        texts = fitted([one.text for one in arrived], lambda at: self._outputs / f"arrived-{arrived[at].number}.txt")
+        shortened = [replace(one, text=text) for one, text in zip(arrived, texts, strict=True)]
+        block: Block = {"type": "text", "text": arrivals_text(shortened)}
+        self._conversation.add("user", (block,), Origin.ARRIVAL)
+        self.inbox.deliver()
+        return True
+
+    @property
+    def busy(self) -> bool:
+        """Something runs that no call waits for."""
+        return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)
+
+    async def stop(self, id: str) -> str:
+        """End a subagent or a background command; returns a sentence about it. Raises HarnessError."""
+        if id in self.subagents.known:
+            stopped = self.subagents.stop(id)
+            return f"Agent {id} is being stopped." if stopped else f"Agent {id} does nothing at the moment."
+        if id in self.commands.ids:
+            row = await self.commands.stop(id)
+            return f"Background command {row.id} has ended."
+        there = ", ".join((*self.subagents.known, *self.commands.ids))
+        raise HarnessError(f"There is nothing called {id}; " + (f"there are {there}." if there else "nothing works."))
+
+    def output_of(self, command: str, lines: int = 40) -> str:
+        """The last lines that a background command has written. Raises HarnessError."""
+        try:
+            return self.commands.read(command, lines=lines).text
+        except (ToolError, OSError) as error:
+            raise HarnessError(f"The output of {command} cannot be shown: {error}") from error
+
+    @property
+    def admission(self) -> tuple[AdmissionStatus, ...]:
+        """Running and queued work: subagents, then commands."""
+        return (self._subagent_admission.status, self._command_admission.status)
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Continue from the events of an earlier run of this session."""
+        earlier = tuple(events)
+        for part in (self.inbox, self.subagents, self.fan_out, self.commands):
+            part.recall(earlier)
+
+    async def aclose(self) -> None:
+        """End all of it, with every process of the program."""
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(self._command_admission.aclose)
+            closing.push_async_callback(self._end)
+            closing.push_async_callback(self._subagent_admission.aclose)
+
+    async def _end(self) -> None:
+        """End everything at the same time: what resists takes seconds, and they must not add up."""
+        ends = (self.subagents.aclose(), self.commands.aclose(), self._processes.aclose())
+        for error in await asyncio.gather(*ends, return_exceptions=True):
+            if isinstance(error, BaseException):
+                raise error

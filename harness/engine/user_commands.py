@@ -1,0 +1,131 @@
+"""What a user does in a conversation besides prompting: shell commands, compaction, a new beginning."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+from harness.base.errors import HarnessError
+from harness.base.external_text import sendable
+from harness.base.race import race
+from harness.engine.conversation import Conversation
+from harness.engine.decision_runner import DecisionRunner
+from harness.engine.model.calls import ModelCalls
+from harness.engine.model.selection import ModelSelection
+from harness.engine.signals import Signals
+from harness.engine.turn import TurnLock
+from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
+from harness.model import notices
+from harness.processes import Processes, ProcessLimits
+from harness.tools.bash import bash_tool
+from harness.tools.tool import ToolContext, ToolResult, category_of
+from harness.tools.workspace import Workspace
+
+
+class UserCommands:
+    """Carries out commands of the user, one after another and never during a turn."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        signals: Signals,
+        turns: TurnLock,
+        decisions: DecisionRunner,
+        models: ModelSelection,
+        calls: ModelCalls,
+        attached: dict[str, str],
+        *,
+        connect: Callable[[], Awaitable[None]],
+        workspace: Path,
+        outputs: Path,
+        processes: Processes,
+        time_s: float,
+        result_characters: int,
+    ) -> None:
+        """
+        Args:
+            attached: texts for the next prompt; `clear` drops them.
+            connect: opens the connection to the model.
+            workspace: the folder that shell commands start in.
+            outputs: folder for output too long for the history.
+            time_s: seconds after which a shell command is ended.
+            result_characters: most characters of its output that the model reads.
+        """
+        self._conversation = conversation
+        self._signals = signals
+        self._turns = turns
+        self._decisions = decisions
+        self._models = models
+        self._calls = calls
+        self._attached = attached
+        self._connect = connect
+        self._workspace = Workspace(workspace)
+        self._outputs = outputs
+        self._processes = processes
+        self._bash = bash_tool(ProcessLimits(time_s=time_s), result_characters)
+
+    def shell(self, command: str) -> AsyncGenerator[Event, None]:
+        """Run a shell command of the user and yield its events; the model reads of it with the next request.
+
+        It needs no permission, no breaker counts it, and practised faults leave it alone. `interrupt` ends it, and so
+        does its time limit. Raises HarnessError for an empty command.
+        """
+        if not command.strip():
+            raise HarnessError("There is no command; type for example !ls.")
+        return self._turns.events(partial(self._shell, command))
+
+    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        """Compact the history now; `focus` says what the summary should pay attention to."""
+        return self._turns.events(partial(self._compact, focus))
+
+    def clear(self) -> None:
+        """Begin a new conversation. The journal keeps the old one."""
+        self._conversation.replace((), "clear")
+        self._attached.clear()
+        self._calls.forget_conversation()
+
+    async def _compact(self, focus: str) -> None:
+        await self._connect()
+        self._signals.reset()
+        await self._decisions.compact_by_hand(self._models.current, focus)
+
+    async def _shell(self, command: str) -> None:
+        """Run the command until it ends or is interrupted; its children end with it."""
+        conversation, tool, command = self._conversation, self._bash, sendable(command)
+        self._signals.reset()
+        conversation.own_commands += 1
+        call_id = f"{OWN_COMMAND}{conversation.own_commands}"
+        input = {"command": command}
+        conversation.emit(ToolStarted(call_id, tool.name, tool.summarise(input), input))
+        context = ToolContext(self._workspace, self._outputs, call_id, self._processes)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        running = asyncio.ensure_future(tool.run(context, tool.parse(input)))
+        try:
+            await race(running, self._signals.interrupt.wait())
+        finally:
+            (ended,) = await asyncio.gather(running, return_exceptions=True)
+            conversation.masking.file(context.output_file)
+            self._report(call_id, command, _result(ended), clock() - began)
+
+    def _report(self, call_id: str, command: str, result: ToolResult, seconds: float) -> None:
+        whole = str(result.full_output) if result.full_output else None
+        self._conversation.emit(
+            ToolEnded(
+                *(call_id, self._bash.name, result.outcome, result.summary, seconds, result.detail, whole),
+                detail_of=result.detail_of,
+            )
+        )
+        note = sendable(notices.user_command_note(command, result.content))
+        self._conversation.add("user", ({"type": "text", "text": note},), Origin.SHELL)
+
+
+def _result(ended: ToolResult | BaseException) -> ToolResult:
+    match ended:
+        case ToolResult():
+            return ended
+        case asyncio.CancelledError():
+            return ToolResult("[interrupted by the user]", ToolOutcome.CANCELLED, "interrupted")
+        case _:
+            text = f"The command could not be run: {type(ended).__name__}: {ended}"
+            return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(ended))

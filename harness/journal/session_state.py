@@ -1,0 +1,303 @@
+"""The state of a session, folded from the records of its journal."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+
+from harness.events import (
+    OWN_COMMAND,
+    OWN_EFFORT,
+    CacheMissed,
+    CompactionEnded,
+    Event,
+    HistoryReplaced,
+    Message,
+    MessageAdded,
+    ModelSwitched,
+    Origin,
+    OutputCapChanged,
+    PlanChanged,
+    PlanItem,
+    PromptListsRead,
+    ReplyReceived,
+    RequestSent,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+    SpendChanged,
+    StepStarted,
+    ThinkingOmitted,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from harness.journal.records import Record
+
+TITLE_CHARACTERS = 80
+RESIZED = frozenset({"compaction", "truncation", "clear", "rewind"})
+"""Replacements of a history that invalidate its last known size."""
+TRUNCATING = frozenset({"clear", "rewind", "rollback"})
+"""Replacements of a history that keep only its beginning; only these take a plan back."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewindPoint:
+    """A prompt in the history, and the position before it."""
+
+    turn: int
+    prompt: str
+    index: int
+    """Index of its message; a rewind keeps the messages before it."""
+
+
+def rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
+    """The point before a prompt. The typed text is the last block; facts about the folder may precede it."""
+    texts = [str(block.get("text", "")) for block in message.content if block.get("type") == "text"]
+    return RewindPoint(turn, texts[-1] if texts else "", index)
+
+
+def surviving(
+    points: Iterable[RewindPoint], before: Sequence[Message], after: Sequence[Message]
+) -> tuple[RewindPoint, ...]:
+    """The points left when `after` replaces the history `before`.
+
+    A point survives while its prompt and everything before it do or, if messages only changed in place, while its
+    prompt does. So none survives before a summary.
+    """
+    same = _common_prefix(before, after)
+    in_place = len(before) == len(after)
+    return tuple(
+        point for point in points if point.index < same or (in_place and before[point.index] == after[point.index])
+    )
+
+
+def _common_prefix(before: Sequence[Message], after: Sequence[Message]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPlan:
+    """A plan, and where in the history it was declared."""
+
+    items: tuple[PlanItem, ...]
+    index: int
+    """Index of the message with the result of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanHistory:
+    """The current plan and its predecessors.
+
+    A plan stays current from turn to turn until another is declared. If the call that declared it is cut off the
+    history, its predecessor becomes current again.
+    """
+
+    declared: tuple[DeclaredPlan, ...] = ()
+    """Oldest first."""
+
+    @property
+    def current(self) -> tuple[PlanItem, ...]:
+        """The current plan; empty if there is none."""
+        return self.declared[-1].items if self.declared else ()
+
+    def changed(self, items: tuple[PlanItem, ...], index: int) -> "PlanHistory":
+        """The history after a declaration; declaring the current plan again changes nothing."""
+        return self if items == self.current else PlanHistory((*self.declared, DeclaredPlan(items, index)))
+
+    def replaced(self, before: Sequence[Message], event: HistoryReplaced) -> "PlanHistory":
+        """The history after the messages `before` were replaced."""
+        after = event.messages
+        if event.reason in TRUNCATING:
+            return PlanHistory(tuple(plan for plan in self.declared if plan.index < len(after)))
+        if len(before) == len(after):
+            return self
+        same = _common_prefix(before, after)
+        moved = (DeclaredPlan(plan.items, min(plan.index, same)) for plan in self.declared)
+        return PlanHistory(tuple({plan.index: plan for plan in moved}.values()))  # the last one at each index
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionCounts:
+    """How often the history of a session was shortened, by method."""
+
+    drains: int = 0
+    """Times that old tool results were moved to files."""
+    summaries: int = 0
+    cuts: int = 0
+    """Times that the oldest part was dropped because no summary was available."""
+    drained: frozenset[str] = frozenset()
+    """Ids of the calls whose results point to a file. Taken from events, because any text could claim it."""
+
+    def after(self, event: Event) -> "CompactionCounts":
+        """The counts after an event."""
+        match event:
+            case CompactionEnded(drained=ids) if ids:
+                return replace(self, drains=self.drains + 1, drained=self.drained.union(ids))
+            case CompactionEnded(method="summary", succeeded=True):
+                return replace(self, summaries=self.summaries + 1)
+            case CompactionEnded(method="truncation", tokens_before=before, tokens_after=after) if after < before:
+                return replace(self, cuts=self.cuts + 1)
+            case _:
+                return self
+
+
+@dataclass(frozen=True, slots=True)
+class TokenMeasurement:
+    """How the tokens of one model relate to our own count."""
+
+    ratio: float
+    """Tokens of the model per token of our own count."""
+    exact: bool
+    """Whether our own count used the vocabulary of the model."""
+    known: tuple[int, int] | None
+    """The last size the server reported: by our own count, and in tokens of the model; None if outdated."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """Everything needed to resume a session or to list it."""
+
+    session_id: str = ""
+    workspace: str = ""
+    forked_from: str | None = None
+    title: str = ""
+    """The first prompt in one short line; empty before the first turn."""
+    model: str = ""
+    """The model chosen last; a fallback for a single turn does not count."""
+    effort: str = ""
+    """The effort chosen last; empty: the default of the model."""
+    messages: tuple[Message, ...] = ()
+    """The history. After a crash it may hold tool calls without results; it is repaired before it is sent."""
+    rewind_points: tuple[RewindPoint, ...] = ()
+    """The prompts that a rewind can return to, oldest first."""
+    turn: int = 0
+    step: int = 0
+    own_commands: int = 0
+    """Shell commands that the user ran."""
+    interrupted: bool = False
+    """Whether the last turn never ended."""
+    last_prompt: str = ""
+    spend: SpendChanged | None = None
+    """None before the first request."""
+    shortenings: CompactionCounts = field(default_factory=CompactionCounts)
+    raised_caps: Mapping[str, int] = field(default_factory=dict)
+    """Raised output caps in tokens, by model."""
+    plans: PlanHistory = field(default_factory=PlanHistory)
+    asked: RequestSent | None = None
+    """The last request of a turn."""
+    plain_until: int = 0
+    """Messages before this index are sent without thinking blocks."""
+    lists: PromptListsRead | None = None
+    """The lists in the system prompt."""
+    measured: Mapping[str, TokenMeasurement] = field(default_factory=dict)
+    """By model."""
+    message_id: str = ""
+    """The server's id of the last reply of a turn."""
+    cache_misses: tuple[CacheMissed, ...] = ()
+    started_at: float = 0.0
+    """Unix time of the first record."""
+    updated_at: float = 0.0
+    """Unix time of the last record."""
+
+
+def replay(records: Iterable[Record]) -> SessionState:
+    """The state after `records`, which are in the order of the file."""
+    state = SessionState()
+    messages: list[Message] = []
+    points: list[RewindPoint] = []
+    plans = PlanHistory()
+    started_at = updated_at = 0.0
+    asked = ""
+    for record in records:
+        match record.event:
+            case MessageAdded(message=message, origin=origin):
+                if origin is Origin.PROMPT:
+                    points.append(rewind_point(state.turn, message, len(messages)))
+                messages.append(message)
+            case PlanChanged(items=items):
+                plans = plans.changed(items, len(messages))
+            case HistoryReplaced(messages=replacement) as event:
+                plans = plans.replaced(messages, event)
+                points = list(surviving(points, messages, replacement))
+                messages = list(replacement)
+                if event.reason in RESIZED:
+                    state = _resized(state)
+                if state.plain_until < sys.maxsize:
+                    plain_until = len(messages) if event.plain_until is None else event.plain_until
+                    state = replace(state, plain_until=plain_until)
+            case ReplyReceived(counted=counted, usage=usage) as event:
+                state = replace(state, message_id=event.message_id or state.message_id)
+                if counted and usage.prompt:
+                    measured = TokenMeasurement(event.ratio, event.exact, (counted, usage.prompt + usage.output))
+                    state = replace(state, measured={**state.measured, asked: measured})
+            case event:
+                asked = event.model if isinstance(event, RequestSent) else asked
+                state = _after(state, event)
+        started_at, updated_at = started_at or record.at, record.at
+    return replace(
+        state,
+        messages=tuple(messages),
+        rewind_points=tuple(points),
+        plans=plans,
+        started_at=started_at,
+        updated_at=updated_at,
+    )
+
+
+def _resized(state: SessionState) -> SessionState:
+    return replace(state, measured={model: replace(one, known=None) for model, one in state.measured.items()})
+
+
+def _after(state: SessionState, event: Event) -> SessionState:
+    match event:
+        case SessionStarted():
+            return replace(
+                state,
+                session_id=event.session_id,
+                workspace=event.workspace,
+                forked_from=event.forked_from,
+                model=event.model,
+                effort=event.effort,
+            )
+        case SessionResumed():
+            return replace(state, model=event.model, effort=event.effort)
+        case SettingChanged(name="effort", value=effort):
+            return replace(state, effort="" if effort == OWN_EFFORT else effort)
+        case SettingChanged(name="model", value=model):
+            return _resized(replace(state, model=model))
+        case ModelSwitched(lasting=lasting, to_model=model):
+            return _resized(replace(state, model=model) if lasting else state)
+        case TurnStarted(turn=turn, prompt=prompt):
+            title = state.title or title_of(prompt)
+            return replace(state, turn=turn, title=title, last_prompt=prompt, interrupted=True)
+        case TurnEnded():
+            return replace(state, interrupted=False)
+        case StepStarted(step=step):
+            return replace(state, step=step)
+        case ToolStarted(call_id=call_id) if call_id.startswith(OWN_COMMAND):
+            return replace(state, own_commands=state.own_commands + 1)
+        case SpendChanged():
+            return replace(state, spend=event)
+        case OutputCapChanged(model=model, session_cap=int(cap)):
+            return replace(state, raised_caps={**state.raised_caps, model: cap})
+        case RequestSent(purpose="turn"):
+            return replace(state, asked=event)
+        case ThinkingOmitted(before=None):
+            return replace(state, plain_until=sys.maxsize)
+        case ThinkingOmitted(before=int(before)) if state.plain_until < sys.maxsize:
+            return replace(state, plain_until=before)
+        case PromptListsRead():
+            return replace(state, lists=event)
+        case CacheMissed():
+            return replace(state, cache_misses=(*state.cache_misses, event))
+        case CompactionEnded():
+            return replace(state, shortenings=state.shortenings.after(event))
+        case _:
+            return state
+
+
+def title_of(prompt: str) -> str:
+    """A prompt as one line of at most 80 characters."""
+    line = " ".join(prompt.split())
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"

@@ -1,0 +1,162 @@
+"""What a lesson shows of the wire: requests with their replies, and the events of a loop that reports none."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from harness.events import (
+    Block,
+    Event,
+    Json,
+    Message,
+    MessageAdded,
+    Origin,
+    StepStarted,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    TurnStarted,
+)
+from harness.practice.replies import RawBlock, TextPart, ThinkingPart, ToolUse
+from harness.practice.requests import RecordedExchange, messages, result_text
+from harness.tools.tool import shorten_line
+
+MESSAGES = "/v1/messages"
+
+
+@dataclass(frozen=True, slots=True)
+class WireExchange:
+    """A request and its reply."""
+
+    number: int
+    """From 1 within a recording."""
+    model: str
+    max_tokens: int
+    messages: int
+    """Number of messages in the request."""
+    tools: int
+    """Number of tools in the request."""
+    answer: str
+    """For example "200", "529 overloaded_error" or "200 with reset"."""
+    stop_reason: str
+    """Stop reason; empty without a reply."""
+    text: str
+    """Text of the reply."""
+    calls: str
+    """Names of the called tools, joined by ", "."""
+    sent: Json
+    """The body of the request."""
+    came: tuple[Block, ...]
+    """Content of the reply as the server meant to send it; a fault may have cut it."""
+    at: float = 0.0
+    """time.monotonic() of the request."""
+    duration_s: float = 0.0
+    """Seconds until the reply was sent."""
+
+
+def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
+    """The exchange for a lesson; None for other requests."""
+    body = exchange.request.body
+    if exchange.request.path.rstrip("/") != MESSAGES:
+        return None
+    came = () if exchange.said is None else tuple(map(_block, exchange.said.parts))
+    return WireExchange(
+        number,
+        str(body.get("model", "")),
+        _whole(body.get("max_tokens")),
+        _length(body.get("messages")),
+        _length(body.get("tools")),
+        exchange.answer,
+        "" if exchange.said is None else exchange.said.ending,
+        "\n".join(str(block["text"]) for block in came if block["type"] == "text"),
+        ", ".join(str(block["name"]) for block in came if block["type"] == "tool_use"),
+        body,
+        came,
+        exchange.request.at,
+        exchange.duration_s,
+    )
+
+
+def _block(part: object) -> Block:
+    match part:
+        case TextPart(text):
+            return {"type": "text", "text": text}
+        case ThinkingPart(thinking):
+            return {"type": "thinking", "thinking": thinking}
+        case ToolUse(name, input, id):
+            return {"type": "tool_use", "id": id or "", "name": name, "input": input}
+        case RawBlock(block):
+            return block
+    raise TypeError(f"{part!r} is not a part of a reply")
+
+
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _length(value: object) -> int:
+    return len(value) if isinstance(value, list) else 0
+
+
+WHOLE = "200"
+
+
+class WireListener:
+    """Derives events from the wire of a conversation whose loop reports none."""
+
+    def __init__(self) -> None:
+        self._sent: tuple[Message, ...] = ()
+        self._heard = 0
+        self._turn = self._step = 0
+        self._asked: dict[str, str] = {}
+        self._replied_at = 0.0
+
+    def request(self, exchange: WireExchange) -> Iterator[Event]:
+        """Events before a request: a prompt, tool results."""
+        history = messages(exchange.sent)
+        if history[: len(self._sent)] != self._sent:  # part of it was dropped, or another conversation started
+            self._heard = _common(history, self._sent)
+        self._sent = history
+        elapsed = max(0.0, exchange.at - self._replied_at)
+        for message in history[self._heard :]:
+            yield from self._from_user(message, elapsed) if message.role == "user" else self._from_model(message)
+        self._heard = len(history)
+        self._step += 1
+        yield StepStarted(self._step)
+
+    def reply(self, exchange: WireExchange) -> Iterator[Event]:
+        """Events after a reply: text and tool calls. None after a fault; the next request shows what arrived."""
+        self._replied_at = exchange.at + exchange.duration_s
+        if exchange.came and exchange.answer == WHOLE:
+            self._heard += 1
+            yield from self._from_model(Message("assistant", exchange.came))
+
+    def _from_model(self, message: Message) -> Iterator[Event]:
+        yield MessageAdded(message, Origin.REPLY)
+        for block in message.content:
+            if block.get("type") == "tool_use":
+                yield self._started(block)
+
+    def _from_user(self, message: Message, elapsed: float) -> Iterator[Event]:
+        """`elapsed` is the time since the last reply, divided equally among the calls."""
+        results = [block for block in message.content if block.get("type") == "tool_result"]
+        if not results:
+            self._turn += 1
+            yield TurnStarted(self._turn, message.text)
+            yield MessageAdded(message, Origin.PROMPT)
+            return
+        for block in results:
+            text = result_text(block)
+            outcome = ToolOutcome.ERROR if block.get("is_error") else ToolOutcome.OK
+            id = str(block.get("tool_use_id", ""))
+            yield ToolEnded(id, self._asked.pop(id, ""), outcome, shorten_line(text), elapsed / len(results))
+        yield MessageAdded(message, Origin.TOOL_RESULTS)
+
+    def _started(self, block: Block) -> ToolStarted:
+        id, name, input = str(block.get("id", "")), str(block.get("name", "")), block.get("input") or {}
+        self._asked[id] = name
+        return ToolStarted(id, name, shorten_line(" ".join(str(value) for value in input.values())), input)
+
+
+def _common(one: Sequence[Message], other: Sequence[Message]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -1,0 +1,228 @@
+"""The admission controller: may this work start now, wait, or replace older work?
+
+It combines slots and queue (`slot_queue`), the breakers of conversations (`conversations`) and the watch list. It
+starts, ends and waits for nothing: the caller starts what a method returns, returns every permit when the last process
+of its work has ended, and drains the events after each call.
+
+A paused conversation takes no place from others: its work is deferred, and `due_again` names it when the pause is over.
+An ended one loses its queued work, failures and marks; its running work finishes, and until then it cannot be reopened.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Generic
+
+from harness.events import (
+    AdmissionEvent,
+    AdmissionLimitsSet,
+    AdmissionPool,
+    ConversationRemoved,
+    DropReason,
+    RejectionReason,
+    RemovalReason,
+    WorkEnd,
+    WorkRejected,
+)
+from harness.policies.admission.conversations import ConversationBreakers
+from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject, Work, WorkCounts
+from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.slot_queue import SlotQueue
+from harness.policies.admission.watch_list import WatchList
+from harness.policies.breakers.breaker import Breaker
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionSizes:
+    """Entries in every map of a controller. All are 0 once every conversation has ended and all work is over."""
+
+    conversations: int
+    with_failures: int
+    watched: int
+    running: int
+    queued: int
+    dirty: int
+
+
+class AdmissionController(Generic[Work]):
+    """The admission controller of one program. Moments are Unix time in seconds and never decrease."""
+
+    def __init__(self, limits: AdmissionLimits | None = None, name: AdmissionPool = AdmissionPool.AGENTS) -> None:
+        self._limits = limits or AdmissionLimits()
+        self._name = name
+        self._events: list[AdmissionEvent] = []
+        told = self._emit
+        self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, told)
+        self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, told)
+        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, told)
+        told(_announced(self._limits))
+
+    # ── work ────────────────────────────────────────────────────────────────────────────────────
+
+    def ask(self, key: str, work: Work, now: float) -> Admit[Work] | Enqueue | Defer | Reject:
+        """Ask for a slot for work of a conversation."""
+        if key not in self._conversations and not self._admission.closed:
+            self._emit(WorkRejected(key, RejectionReason.NOT_KNOWN))
+            return Reject(RejectionReason.NOT_KNOWN)
+        self._watch_list.active(key, now)
+        if self._conversations.is_paused(key, now):
+            return self._admission.defer(key, DropReason.PAUSED)
+        answer = self._admission.ask(key, work)
+        if isinstance(answer, Admit):
+            self._conversations.started(key, now)
+        return answer
+
+    def release(self, ticket: Permit, ending: WorkEnd, now: float) -> tuple[Admit[Work], ...]:
+        """The work of a permit is over and its last process has ended; returns the work that starts now.
+
+        Call it however the work ended. A second call changes nothing.
+        """
+        if not self._admission.holds(ticket):
+            return ()
+        self._conversations.ended(ticket.key, ending, now)
+        if self._conversations.is_paused(ticket.key, now):
+            self._admission.withdraw(ticket.key, DropReason.PAUSED)
+        return self._begun(self._admission.release(ticket, ending), now)
+
+    def withdraw(self, key: str) -> None:
+        """The work is no longer wanted: it leaves the queue, and its mark is removed."""
+        self._admission.forget(key, DropReason.WITHDRAWN)
+
+    def due_again(self, now: float) -> tuple[str, ...]:
+        """Conversations whose deferred work can be asked for now without deferring other work."""
+        ready = (
+            key
+            for key in self._admission.dirty
+            if not self._admission.runs(key) and not self._conversations.is_paused(key, now)
+        )
+        return tuple(islice(ready, self._admission.room))
+
+    # ── conversations ───────────────────────────────────────────────────────────────────────────
+
+    def open(self, key: str, now: float) -> bool:
+        """A conversation begins, or is active. False: rejected, because the controller is closed, or it ended and still
+        runs."""
+        if self._admission.closed or (key not in self._conversations and self._admission.runs(key)):
+            return False
+        self._conversations.add(key, now)
+        self._watch_list.add(key, now)
+        return True
+
+    def end(self, key: str, why: RemovalReason = RemovalReason.ENDED) -> None:
+        """A conversation ends (docs/design/admission.md#end-of-a-conversation)."""
+        if self._conversations.remove(key):
+            self._watch_list.remove(key)
+            self._admission.forget(key, DropReason.ENDED)
+            self._emit(ConversationRemoved(key, why, self._admission.runs(key)))
+
+    def active(self, key: str, now: float) -> None:
+        self._watch_list.active(key, now)
+
+    def scan(self) -> tuple[str, ...]:
+        """The conversations to look at now."""
+        return self._watch_list.scan()
+
+    def sweep(self, existing: Collection[str], now: float) -> tuple[str, ...]:
+        """End the known conversations that no longer exist; returns them."""
+        gone = self._conversations.gone(existing, now)
+        for key in gone:
+            self.end(key, RemovalReason.DISAPPEARED)
+        return gone
+
+    # ── the whole ───────────────────────────────────────────────────────────────────────────────
+
+    def configure(self, limits: AdmissionLimits, now: float) -> tuple[Admit[Work], ...]:
+        """Use other limits from now on; returns the work that starts now. Running work is unaffected."""
+        self._limits = limits
+        self._emit(_announced(limits))
+        self._conversations.configure(limits.breaker, limits.sweep_every_s)
+        self._watch_list.configure(limits.watch_cap, limits.reserved)
+        return self._begun(self._admission.configure(limits.max_concurrent, limits.max_queue_size), now)
+
+    def close(self) -> None:
+        """Reject new work and drop queued work; running work is released as usual."""
+        self._admission.close()
+        self._conversations.clear()
+        self._watch_list.clear()
+
+    def next_due(self, now: float) -> float | None:
+        """The next moment at which time alone causes something: a sweep, or the attempt after a pause. It may be in the
+        past.
+
+        None: no timer is needed.
+        """
+        paused_until, marked = self._conversations.paused_until, self._admission.is_dirty
+        ends = (paused_until(key) for key in self._conversations.paused if marked(key))  # few, where many may be marked
+        pauses = [until for until in ends if until is not None and until > now]
+        sweep = self._conversations.sweep_at
+        return min([*pauses, *([] if sweep is None else [sweep])], default=None)
+
+    def drain_events(self) -> tuple[AdmissionEvent, ...]:
+        """The events since the last call. None is dropped, so they have to be drained."""
+        told = tuple(self._events)
+        self._events.clear()
+        return told
+
+    # ── what it says ────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def name(self) -> AdmissionPool:
+        return self._name
+
+    @property
+    def limits(self) -> AdmissionLimits:
+        return self._limits
+
+    @property
+    def closed(self) -> bool:
+        return self._admission.closed
+
+    @property
+    def running(self) -> tuple[Permit, ...]:
+        """Running work, the longest running first."""
+        return self._admission.running
+
+    @property
+    def queued(self) -> tuple[str, ...]:
+        """Conversations with queued work, oldest first."""
+        return self._admission.queued
+
+    @property
+    def dirty(self) -> tuple[str, ...]:
+        """Conversations whose work was deferred and that are to be asked again."""
+        return self._admission.dirty
+
+    @property
+    def paused(self) -> tuple[str, ...]:
+        """Conversations that failed too often in a row and wait for their attempt."""
+        return self._conversations.paused
+
+    @property
+    def counts(self) -> WorkCounts:
+        return self._admission.counts
+
+    def breaker(self, key: str) -> Breaker:
+        return self._conversations.breaker(key)
+
+    def sizes(self) -> AdmissionSizes:
+        admission = self._admission
+        return AdmissionSizes(
+            len(self._conversations),
+            self._conversations.with_failures,
+            len(self._watch_list),
+            len(admission.running),
+            len(admission.queued),
+            len(admission.dirty),
+        )
+
+    def _emit(self, event: AdmissionEvent) -> None:
+        self._events.append(event if self._name is event.pool else replace(event, pool=self._name))
+
+    def _begun(self, starts: tuple[Admit[Work], ...], now: float) -> tuple[Admit[Work], ...]:
+        for start in starts:
+            self._conversations.started(start.ticket.key, now)
+        return starts
+
+
+def _announced(limits: AdmissionLimits) -> AdmissionLimitsSet:
+    return AdmissionLimitsSet(limits.max_concurrent, limits.max_queue_size, limits.watch_cap)

@@ -1,0 +1,200 @@
+"""Slash commands about subagents and background commands."""
+
+import shlex
+import time
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.base.errors import HarnessError
+from harness.base.external_text import visible
+from harness.events import AdmissionPool, AgentEnd, AgentEnded, AgentMoved, CommandEnd
+from harness.session import AdmissionStatus, CommandRow, Session, SubagentRow
+from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
+from harness.ui.lines.line import priced, seconds
+
+MOST_ROWS = 30
+"""Rows of a list; the rest are counted."""
+WIDEST = 60
+"""Characters of a task or a command line in a list."""
+
+
+def agents(session: Session, argument: str) -> CommandResult:
+    """List the subagents, show one, or stop one."""
+    match argument.split():
+        case []:
+            return ShowText("\n".join(_agent_list(session, time.time())))
+        case ["stop", id]:
+            return StartTask(session.background.stop(_agent(session, id).id))
+        case [id] if id != "stop":
+            return ShowText("\n".join(_about(session, _agent(session, id), time.time())))
+        case _:
+            raise CommandError("Type /agents for the list, /agents a1 to show one, /agents stop a1 to stop one.")
+
+
+def background(session: Session, argument: str) -> CommandResult:
+    """List the background commands, show the output of one, or keep one."""
+    match argument.split():
+        case []:
+            return ShowText("\n".join(_command_list(session, time.time())))
+        case ["keep", id]:
+            row = session.background.commands.hand_over(id)
+            what = f"{row.id} ({_short(row.line)}) outlives the program, as process {row.pid}"
+            return ShowText(f"{what}; you have to stop it yourself. Its output: {row.output}")
+        case [id] if id != "keep":
+            text = session.background.output_of(id)
+            row = next(row for row in session.background.commands.rows if row.id == id)
+            shown = visible(text.rstrip("\n")) or "No output yet."
+            return ShowText(f"{_command_line(row, time.time())}\n{shown}\nfull output: {row.output}")
+        case _:
+            raise CommandError(
+                "Type /background for the list, /background b1 for its output, /background keep b1 to keep it."
+            )
+
+
+def kill(session: Session, argument: str) -> CommandResult:
+    """Stop a subagent or a background command."""
+    if not argument:
+        raise CommandError("Which one? Type /kill and an id; /agents and /background list them.")
+    if " " in argument:
+        raise CommandError("/kill takes one id at a time; /agents and /background list them.")
+    return StartTask(session.background.stop(argument))
+
+
+def _listed(lines: Sequence[str], gate: Iterable[str], *, none: str, hint: str) -> Iterator[str]:
+    if not lines:
+        yield none
+        return
+    yield from lines[:MOST_ROWS]
+    if len(lines) > MOST_ROWS:
+        yield f"  and {len(lines) - MOST_ROWS:,} more"
+    yield from gate
+    yield hint
+
+
+def _line(id: str, state: str, what: str, facts: Iterable[str]) -> str:
+    known = ", ".join(facts)
+    return f"  {id:<5} {state:<12} {_short(what)}" + (f" ({known})" if known else "")
+
+
+# ── agents ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def _agent(session: Session, id: str) -> SubagentRow:
+    found = next((row for row in session.subagents.rows if row.id == id), None)
+    if found is None:
+        raise HarnessError(f"There is no subagent {id}; /agents lists them.")
+    return found
+
+
+def _agent_list(session: Session, now: float) -> Iterator[str]:
+    rows = sorted(session.subagents.rows, key=lambda row: row.state.value == "ended")
+    yield from _listed(
+        [_agent_line(row, now) for row in rows],
+        _gate(session.background.admission, AdmissionPool.AGENTS),
+        none="No subagent has run in this session yet.",
+        hint="/agents ID shows one, /kill ID stops it.",
+    )
+
+
+def _agent_line(row: SubagentRow, now: float) -> str:
+    return _line(row.id, _agent_state(row), row.task, _facts(row, now))
+
+
+def _agent_state(row: SubagentRow) -> str:
+    if row.state.value != "ended":
+        return "asks you" if row.moved is not None and row.moved.waits_for_user else row.state.value
+    if row.ended is None:
+        return "ended"
+    return "answered" if row.ended.end is AgentEnd.ANSWERED else row.ended.end.value.replace("_", " ")
+
+
+def _facts(row: SubagentRow, now: float) -> Iterator[str]:
+    match row:
+        case SubagentRow(ended=AgentEnded() as ended):
+            yield f"{ended.steps} step{'s' * (ended.steps != 1)}"
+            yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd, ended.unpriced)
+            yield seconds(ended.duration_s)
+            return
+        case SubagentRow(moved=AgentMoved() as moved):
+            yield _short(moved.doing)
+            yield f"step {moved.step}"
+            yield from _cost(moved.tokens, moved.cost_usd, moved.unpriced)
+    if row.since:
+        yield seconds(max(0.0, now - row.since))
+
+
+def _cost(tokens: int, cost_usd: float, unpriced: int) -> Iterator[str]:
+    yield f"{tokens:,} tokens"
+    if cost_usd or unpriced:
+        yield priced(cost_usd, unpriced)
+
+
+def _about(session: Session, row: SubagentRow, now: float) -> Iterator[str]:
+    yield _agent_line(row, now)
+    if row.ended is not None and row.ended.reason:
+        yield f"  {visible(row.ended.reason)}"
+    if row.background:
+        yield "  runs in the background; its answer is delivered when it ends"
+    if row.journal:
+        yield f"  replay: harness replay {shlex.quote(str(session.agents_folder / row.journal))}"
+
+
+# ── background commands ──────────────────────────────────────────────────────────────────
+
+
+def _command_list(session: Session, now: float) -> Iterator[str]:
+    rows = sorted(session.background.commands.rows, key=lambda row: row.end is not None)
+    yield from _listed(
+        [_command_line(row, now) for row in rows],
+        _gate(session.background.admission, AdmissionPool.COMMANDS),
+        none="No background command has run in this session yet.",
+        hint="/background ID shows its output; /kill ID stops it; /background keep ID lets it outlive the program.",
+    )
+
+
+def _command_line(row: CommandRow, now: float) -> str:
+    return _line(row.id, _command_state(row), row.line, _command_facts(row, now))
+
+
+def _command_state(row: CommandRow) -> str:
+    match row.end:
+        case None if row.quiet:
+            return "waits for input"
+        case None:
+            return row.state.value.replace("_", " ")
+        case CommandEnd.EXITED:
+            return f"exit {row.exit_code}"
+        case end:
+            return end.value.replace("_", " ")
+
+
+def _command_facts(row: CommandRow, now: float) -> Iterator[str]:
+    if row.end is None and row.since:
+        yield seconds(max(0.0, now - row.since))
+    if row.state.value == "waits":
+        yield f"{row.before:,} ahead in the queue"
+    if row.bytes:
+        yield f"{row.bytes:,} byte" + ("" if row.bytes == 1 else "s")
+    if row.end is None and row.pid is not None:
+        yield f"process {row.pid}"
+    if row.reason:
+        yield visible(row.reason)
+
+
+# ── admission ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _gate(gates: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterator[str]:
+    for gate in gates:
+        if gate.name is name:
+            counts = (
+                (len(gate.queued), "queued"),
+                (len(gate.dirty), "deferred because the queue was full"),
+                (len(gate.resting), "deferred after repeated failures"),
+            )
+            counted = [f"{number:,} {words}" for number, words in counts if number]
+            yield "; ".join((f"{len(gate.running)} of {gate.limits.max_concurrent} running", *counted))
+
+
+def _short(text: str) -> str:
+    line = " ".join(visible(text).split())
+    return line if len(line) <= WIDEST else line[: WIDEST - 1] + "…"

@@ -1,0 +1,232 @@
+"""Slash commands about the session: its history, model, permissions, cost and files."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from harness.base.external_text import counted, visible
+from harness.events import OWN_EFFORT, Effort
+from harness.session import Opening, PermissionRule, Session, SessionSummary
+from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, Quit, ShowText, SwitchSession
+from harness.ui.lines.line import dollars, priced
+from harness.ui.lines.reports import cache_miss_line, exits_in_words
+
+OWN = "the model's default"
+MODES: Mapping[str, str] = MappingProxyType(
+    {
+        "ask": "asks before writing or running",
+        "edits": "writes files without asking, asks before running",
+        "yolo": "everything allowed",
+        "deny": "read only",
+    }
+)
+"""Descriptions of the permission modes."""
+VERDICTS = ("deny", "ask", "allow")
+SCOPES = {"settings": "from the settings", "session": "for this session", "always": "permanent"}
+_UNPRICED = '\n{} without a known price; set one as [prices."NAME"], with input and output, in your settings.toml'
+
+
+def clear(session: Session, argument: str) -> CommandResult:
+    """Forget the conversation."""
+    session.user_commands.clear()
+    return ShowText("Conversation cleared; the journal keeps it.")
+
+
+def compact(session: Session, argument: str) -> CommandResult:
+    """Shorten the history."""
+    return PlayEvents(session.user_commands.compact(argument))
+
+
+def retry(session: Session, argument: str) -> CommandResult:
+    """Continue the last turn."""
+    return PlayEvents(session.retry())
+
+
+def rewind(session: Session, argument: str) -> CommandResult:
+    """List the turns, go back to before one, or undo that."""
+    points = session.conversation.rewind_points
+    if not argument:
+        lines = (f"  {point.turn:>3}  {_one_line(point.prompt)}" for point in points)
+        usage = "/rewind TURN goes back to before that turn; /rewind TURN files also restores the files."
+        return ShowText("\n".join((*lines, usage if points else "There is no earlier turn.")))
+    if argument == "undo":
+        return PlayEvents(session.rewind.undo())
+    turn, _, what = argument.partition(" ")
+    if not turn.isdigit():
+        raise CommandError(f"{turn!r} is not the number of a turn; /rewind lists them.")
+    if what.strip() not in ("", "files"):
+        raise CommandError(f"{what.strip()!r} cannot be restored; type /rewind {turn} or /rewind {turn} files.")
+    if what:
+        return PlayEvents(session.rewind.with_files(int(turn)))
+    prompt = session.rewind.to_turn(int(turn))
+    return ShowText(f"Forgot turn {turn} and later; the files are unchanged.\nThe prompt was: {visible(prompt)}")
+
+
+def _one_line(prompt: str, width: int = 100) -> str:
+    line = " ".join(visible(prompt).split())
+    return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def cost(session: Session, argument: str) -> CommandResult:
+    """Requests, tokens and money."""
+    spend = session.conversation.spend
+    retries = f", including {dollars(spend.retry_cost_usd)} on retries" if spend.cost_usd else ""
+    tokens = f"{spend.usage.prompt:,} tokens in ({spend.usage.cache_read:,} from the cache), {spend.usage.output:,} out"
+    if spend.usage.web_searches:
+        tokens += f", {counted(spend.usage.web_searches, 'web search', 'web searches')}"
+    unknown = _UNPRICED.format(counted(spend.unpriced, "request")) if spend.unpriced else ""
+    missed = f"\n{line}" if (line := cache_miss_line(session.conversation.cache_misses)) else ""
+    requests = f"{counted(spend.requests, 'request')}, {tokens}"
+    return ShowText(f"{requests}\n{priced(spend.cost_usd, spend.unpriced)}{retries}{unknown}{missed}")
+
+
+# ── sessions ────────────────────────────────────────────────────────────────────────────────────
+
+
+def session_lines(sessions: Sequence[SessionSummary]) -> Iterator[str]:
+    """One numbered line per session: id, last use in local time, whether it was interrupted, first prompt."""
+    for number, summary in enumerate(sessions, start=1):
+        used = datetime.fromtimestamp(summary.updated_at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+        broken = "interrupted: " if summary.interrupted else ""
+        yield f"{number:>3}  {summary.id}  {used}  {broken}{visible(summary.title) or '(no prompt yet)'}"
+
+
+def sessions(session: Session, argument: str) -> CommandResult:
+    """List the sessions of the folder."""
+    return ShowText("\n".join(session_lines(session.sessions())))
+
+
+def resume(session: Session, argument: str) -> CommandResult:
+    """Switch to a session, by number or id."""
+    found = session.sessions()
+    if not argument:
+        return ShowText("\n".join((*session_lines(found), "Type /resume and a number or an id.")))
+    id = argument
+    if argument.isdigit() and len(argument) < 4:
+        if not 1 <= int(argument) <= len(found):
+            raise CommandError(f"There is no session number {argument}; /sessions lists {len(found)}.")
+        id = found[int(argument) - 1].id
+    if id == session.id:
+        raise CommandError(f"{id} is the current session.")
+    return SwitchSession(Opening(id), f"Previous session: harness --resume {session.id}")
+
+
+def fork(session: Session, argument: str) -> CommandResult:
+    """Switch to a copy of the session."""
+    return SwitchSession(Opening(session.fork()), f"This is a copy. Original: harness --resume {session.id}")
+
+
+def export(session: Session, argument: str) -> CommandResult:
+    """Write the session to a file."""
+    *names, last = argument.split() or [""]
+    form: Literal["markdown", "json"] = "json" if last == "json" or last.endswith(".json") else "markdown"
+    if last not in ("markdown", "json", ""):
+        names.append(last)
+    name = " ".join(names) or f"{session.id}.{'md' if form == 'markdown' else 'json'}"
+    file = session.settings.workspace / Path(name).expanduser()
+    if file.exists():
+        raise CommandError(f"{file} already exists; choose another name.")
+    from harness.ui.markdown_page import export
+
+    export(session, file, form)
+    return ShowText(f"Written to {file}")
+
+
+def status(session: Session, argument: str) -> CommandResult:
+    """The facts of the session."""
+    settings, (tokens, window) = session.settings, session.context.size
+    facts: dict[str, object] = {
+        "session": f"{session.id}, {counted(session.conversation.turn, 'turn')}",
+        "model": f"{session.models.current} at {session.connection.address}",
+        "effort": session.models.effort or OWN,
+        "folder": settings.workspace,
+        "permissions": MODES[session.permissions.mode],
+        "context": f"about {tokens:,} of {window:,} tokens",
+        "spent": priced(session.conversation.spend.cost_usd, session.conversation.spend.unpriced),
+        "journal": session.path,
+    }
+    if session.processes.counts.started:
+        facts["processes"] = exits_in_words(session.processes.counts)
+    return ShowText("\n".join(f"  {name:<12} {value}" for name, value in facts.items()))
+
+
+def exit(session: Session, argument: str) -> CommandResult:  # noqa: A001 (the name of the command)
+    """End the program."""
+    return Quit()
+
+
+# ── model and permissions ───────────────────────────────────────────────────────────────────────
+
+
+def model(session: Session, argument: str) -> CommandResult:
+    """Show or change the model."""
+    if not argument:
+        fallbacks = ", ".join(session.settings.fallback_models)
+        return ShowText(f"model: {session.models.current}" + (f"; fallback: {fallbacks}" if fallbacks else ""))
+    if " " in argument:
+        raise CommandError(f"{argument!r} is not a model name; it contains a space.")
+    session.models.select(argument)
+    return ShowText(f"model: {argument}, from the next prompt on")
+
+
+def effort(session: Session, argument: str) -> CommandResult:
+    """Show or change the effort."""
+    names = tuple(Effort)
+    if not argument:
+        levels = ", ".join(names if session.models.efforts is None else session.models.efforts)
+        supported = (
+            f"{session.models.current} supports {levels}"
+            if levels
+            else f"{session.models.current} supports no effort levels"
+        )
+        return ShowText(f"effort: {session.models.effort or OWN}; {supported}")
+    if argument not in (*names, OWN_EFFORT):
+        raise CommandError(f"{argument!r} is not an effort level; type /effort {', '.join(names)} or {OWN_EFFORT}.")
+    effort = None if argument == OWN_EFFORT else Effort(argument)
+    if effort is session.models.effort:
+        return ShowText(f"effort: {effort or OWN}, unchanged")
+    session.models.set_effort(effort)
+    cache = "; this restarts the prompt cache" if session.conversation.spend.requests else ""
+    return ShowText(f"effort: {effort or OWN}, from the next prompt on{cache}")
+
+
+def mode(session: Session, argument: str) -> CommandResult:
+    """Show or change the permission mode."""
+    mode = "deny" if argument == "read" else argument
+    if argument and mode not in MODES:
+        raise CommandError(f"{argument!r} is not a permission mode; type /mode ask, edits, read or yolo.")
+    if mode:
+        session.permissions.set_mode(mode)
+    return ShowText(f"permissions: {MODES[session.permissions.mode]}")
+
+
+def permissions(session: Session, argument: str) -> CommandResult:
+    """List the permission rules, add one, or remove one."""
+    what, _, rest = argument.partition(" ")
+    rule = rest.strip()
+    if not what:
+        return ShowText("\n".join(_rule_list(session)))
+    if what not in (*VERDICTS, "remove"):
+        raise CommandError(f"Unknown action {what!r}; type /permissions allow, ask, deny or remove, and a rule.")
+    if not rule:
+        raise CommandError(f"Which rule? Type for example /permissions {what} bash(npm run *).")
+    if what == "remove":
+        removed = session.permissions.remove(rule)
+        return ShowText("\n".join(f"Removed: {_described(one)}" for one in removed))
+    keep = rule.endswith(" always")
+    return ShowText(_described(session.permissions.add(what, rule.removesuffix(" always").strip(), keep=keep)))
+
+
+def _rule_list(session: Session) -> Iterator[str]:
+    rules = sorted(session.permissions.rules, key=lambda rule: VERDICTS.index(rule.verdict))
+    width = max((len(visible(rule.text)) for rule in rules), default=0)
+    for rule in rules:
+        yield f"  {rule.verdict:<5}  {visible(rule.text):<{width}}  {SCOPES[rule.scope]}"
+    yield "deny beats ask, ask beats allow" if rules else "There are no rules; the mode decides, see /mode."
+    yield "/permissions allow bash(npm run *) adds a rule for this session; append `always` to keep it."
+
+
+def _described(rule: PermissionRule) -> str:
+    return f"{rule.verdict} {visible(rule.text)}, {SCOPES[rule.scope]}"

@@ -1,0 +1,127 @@
+"""Slash commands about tools and failures: breakers, failure budget, alternatives, loops, practice faults."""
+
+import re
+from collections.abc import Callable
+
+from harness.base.clock import time_of_day
+from harness.base.external_text import counted
+from harness.events import BreakerCommand
+from harness.session import Session, in_words, report_lines, table_lines
+from harness.ui.commands.results import CommandError, CommandResult, ShowText
+
+EFFECTS = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"}
+DONE = {
+    BreakerCommand.TRIP: "is open",
+    BreakerCommand.ISOLATE: "is disabled",
+    BreakerCommand.RELEASE: "is enabled; its next call is a probe",
+    BreakerCommand.RESET: "is closed",
+}
+
+
+def tools(session: Session, argument: str) -> CommandResult:
+    """List the tools with the first sentence of each description."""
+    return ShowText(
+        "\n".join(
+            f"  {tool.name:<12} {EFFECTS[tool.effect]:<7} {_first_sentence(tool.description)}" for tool in session.tools
+        )
+    )
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.:]) ", " ".join(text.split()), maxsplit=1)[0]
+
+
+def breakers(session: Session, argument: str) -> CommandResult:
+    """Show the breakers and their limits; `name=value` sets a limit first."""
+    if argument:
+        session.breakers.set_limits(**_numbers(argument))
+    limits = session.breakers.limits
+    numbers = (
+        f"opens after {counted(limits.threshold, 'failure')} in a row; "
+        f"probed {counted(limits.probe_distance, 'step')} later (cascades: {limits.cascade.value})"
+    )
+    return ShowText(
+        "\n".join(
+            (*table_lines(session.breakers.health, session.conversation.step, time_of_day), _used(session), numbers)
+        )
+    )
+
+
+def _numbers(text: str) -> dict[str, object]:
+    """`threshold=4 cascade=confirm` as a mapping."""
+    found: dict[str, object] = {}
+    for part in text.split():
+        name, sign, value = part.partition("=")
+        if not sign or not value:
+            raise CommandError(f"{part!r} is not name=value; type for example /breakers threshold=4 cascade=confirm.")
+        found[name] = int(value) if value.removeprefix("-").isdigit() else value
+    return found
+
+
+def budget(session: Session, argument: str) -> CommandResult:
+    """Show the failure budget and the failures; a number sets it first."""
+    if argument:
+        if not argument.isdigit():
+            raise CommandError(f"{argument!r} is not a number; type for example /budget 8.")
+        session.breakers.set_limits(budget=int(argument))
+    failures = (
+        f"  step {entry.step}: {entry.tool}: {entry.failure.message}" for entry in session.breakers.report().log
+    )
+    return ShowText("\n".join((_used(session), *failures)))
+
+
+def _used(session: Session) -> str:
+    return (
+        f"failure budget: {session.breakers.report().consumed} of {session.breakers.report().budget} used in this turn"
+    )
+
+
+def report(session: Session, argument: str) -> CommandResult:
+    """Show the report of a pause."""
+    return ShowText("\n".join(report_lines(session.breakers.report())))
+
+
+def breaker_command(command: BreakerCommand) -> Callable[[Session, str], CommandResult]:
+    """The slash command that changes the breaker of one tool."""
+
+    def run(session: Session, argument: str) -> CommandResult:
+        if not argument:
+            raise CommandError(f"Which tool? Type /{command.value} and its name; /breakers lists them.")
+        every = command is BreakerCommand.RESET and argument == "all"
+        session.breakers.command(command, "" if every else argument)
+        return ShowText(f"{'Every breaker' if every else argument} {DONE[command]}.")
+
+    return run
+
+
+def confirm(session: Session, argument: str) -> CommandResult:
+    """Confirm that the common cause of several failures is gone."""
+    session.breakers.command(BreakerCommand.CONFIRM)
+    return ShowText("Confirmed; tools that failed together are retried, starting with one.")
+
+
+def alternatives(session: Session, argument: str) -> CommandResult:
+    """List the alternatives to a tool."""
+    if not argument:
+        raise CommandError("Which tool? Type /alternatives and its name; /tools lists them.")
+    lines = (
+        f"  {number}. {in_words(route)}" for number, route in enumerate(session.breakers.alternatives(argument), 1)
+    )
+    return ShowText("\n".join((f"Alternatives to {argument}:", *lines)))
+
+
+def loops(session: Session, argument: str) -> CommandResult:
+    """Show loops and interventions; an argument changes the limits first."""
+    if argument:
+        session.loops.set(argument)
+    return ShowText("\n".join(session.loops.lines))
+
+
+def fault(session: Session, argument: str) -> CommandResult:
+    """Make the practice model fail."""
+    return ShowText(session.faults.break_model(argument))
+
+
+def tool_fault(session: Session, argument: str) -> CommandResult:
+    """Make a tool fail."""
+    return ShowText(session.faults.break_tool(argument))

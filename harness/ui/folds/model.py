@@ -1,0 +1,207 @@
+"""The exchange with the model, folded from events."""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from harness.events import (
+    CompactionEnded,
+    CompactionStarted,
+    Event,
+    Fault,
+    FaultOccurred,
+    LoopAnswered,
+    LoopAsked,
+    MessageAdded,
+    ModelSwitched,
+    Origin,
+    OutputCapChanged,
+    PartialDiscarded,
+    ReplyReceived,
+    RequestSent,
+    RetryBudgetSpent,
+    RetryEnded,
+    RetryScheduled,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+    SilenceHint,
+    StepStarted,
+    Transition,
+    TransitionCode,
+    TurnEnded,
+    TurnStarted,
+    WaitAnswered,
+    WaitOffered,
+)
+
+GOES_ON = (TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY, TransitionCode.TOKEN_BUDGET_CONTINUATION)
+
+
+class Phase(Enum):
+    """What the turn does now."""
+
+    IDLE = "idle"
+    """No turn runs."""
+    ASKING = "asking"
+    """A request is out, without a reply so far."""
+    ANSWERING = "answering"
+    """The answer streams in."""
+    WAITING = "waiting"
+    """Waits for a retry."""
+    OFFERED = "offered"
+    """The server asks for a long wait; waits for the user's choice."""
+    COMPACTING = "compacting"
+    TOOLS = "tools"
+    """Tools run."""
+    PERMISSION = "permission"
+    """A tool call waits for permission."""
+    QUESTION = "question"
+    """A question waits for the user's answer."""
+    LOOP = "loop"
+    """A loop was found; waits for the user's choice."""
+    DECIDING = "deciding"
+    """A reply or tool results have arrived, and the next step is being decided."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """The exchange with the model."""
+
+    chosen: str = ""
+    """The model that the session has chosen."""
+    active: str = ""
+    """The model asked now; a fallback if it is not `chosen`."""
+    practice: bool = False
+    phase: Phase = Phase.IDLE
+    since: float = 0.0
+    """Unix time at which this phase began."""
+    attempt: int = 0
+    """Of the last request; 1 for its first."""
+    retry: RetryScheduled | None = None
+    """The retry waited for."""
+    offered: WaitOffered | None = None
+    """The long wait that the user is asked about."""
+    loop: LoopAsked | None = None
+    """The loop that the user is asked about."""
+    fault: Fault | None = None
+    """The last fault of the current request; None after a good reply."""
+    kept_characters: int = 0
+    """Characters of this turn that were kept although a later part failed."""
+    kept_calls: int = 0
+    """Complete tool calls, likewise."""
+    discarded_characters: int = 0
+    """Characters of this step that were shown and then discarded."""
+    transition: Transition | None = None
+    cap: OutputCapChanged | None = None
+    """The last change of the output cap in this turn."""
+    continuations: int = 0
+    """Continuations in a row."""
+    most_continuations: int = 0
+    """Their limit; 0: unknown."""
+    compacting: CompactionStarted | None = None
+    compacted: CompactionEnded | None = None
+    """The last compaction of this turn, or a manual one after it."""
+    switched: ModelSwitched | None = None
+    """The last switch in this turn, unless back to the chosen model."""
+    retries_spent: RetryBudgetSpent | None = None
+    """The shared retry budget was exhausted in this turn."""
+    silence: SilenceHint | None = None
+    """Transient, so never replayed."""
+
+
+def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelStatus:
+    """The status after an event of Unix time `at`.
+
+    Args:
+        resting: the phase to return to when an activity ends: IDLE or DECIDING.
+    """
+    match event:
+        case SessionStarted(model=name, practice=practice):
+            return ModelStatus(chosen=name, active=name, practice=practice, since=at)
+        case SessionResumed(model=name, practice=practice):
+            return ModelStatus(chosen=name, active=name, practice=practice, since=at, transition=model.transition)
+        case SettingChanged(name="model", value=name):
+            idle = model.phase is Phase.IDLE
+            return replace(model, chosen=name, active=name if idle else model.active)
+        case TurnStarted():
+            begun = ModelStatus(chosen=model.chosen, active=model.chosen, practice=model.practice)
+            return replace(begun, phase=Phase.DECIDING, since=at, transition=model.transition)
+        case StepStarted():
+            return _in(replace(model, discarded_characters=0), Phase.DECIDING, at)
+        case RequestSent():
+            return _asked(replace(model, chosen=model.chosen or event.model), event, at)
+        case ReplyReceived():
+            return _in(replace(model, fault=None), _resting(model, resting), at)
+        case FaultOccurred(fault=fault, attempt=attempt):
+            return _in(replace(model, fault=fault, attempt=attempt), _resting(model, resting), at)
+        case MessageAdded(origin=Origin.REPLY) if model.fault is not None:
+            return _kept(model, event)
+        case PartialDiscarded(characters=characters):
+            return replace(model, discarded_characters=model.discarded_characters + characters)
+        case RetryScheduled():
+            return _in(replace(model, retry=event), Phase.WAITING, at)
+        case RetryBudgetSpent():
+            return replace(model, retries_spent=event)
+        case RetryEnded():
+            return _in(replace(model, retry=None), _resting(model, resting), at)
+        case WaitOffered():
+            return _in(replace(model, offered=event), Phase.OFFERED, at)
+        case WaitAnswered():
+            return _in(replace(model, offered=None), _resting(model, resting), at)
+        case LoopAsked():
+            return _in(replace(model, loop=event), Phase.LOOP, at)
+        case LoopAnswered():
+            return _in(replace(model, loop=None), _resting(model, resting), at)
+        case ModelSwitched(to_model=name, lasting=lasting):
+            chosen = name if lasting else model.chosen
+            return replace(model, active=name, chosen=chosen, switched=None if name == chosen else event)
+        case OutputCapChanged():
+            return replace(model, cap=event)
+        case CompactionStarted():
+            return _in(replace(model, compacting=event, compacted=None), Phase.COMPACTING, at)
+        case CompactionEnded():
+            return _in(replace(model, compacting=None, compacted=event, retry=None), resting, at)
+        case Transition():
+            return _in(_decided(model, event), resting, at)
+        case TurnEnded():
+            over = replace(model, retry=None, offered=None, loop=None, compacting=None, fault=None)
+            return _in(over, Phase.IDLE, at)
+        case _:
+            return model
+
+
+def in_phase(model: ModelStatus, phase: Phase, at: float) -> ModelStatus:
+    """The status in another phase, such as that of a tool."""
+    return _in(model, phase, at)
+
+
+def _in(model: ModelStatus, phase: Phase, at: float) -> ModelStatus:
+    return model if model.phase is phase else replace(model, phase=phase, since=at)
+
+
+def _resting(model: ModelStatus, resting: Phase) -> Phase:
+    """The requests of a compaction are part of it."""
+    return Phase.COMPACTING if model.compacting else resting
+
+
+def _asked(model: ModelStatus, event: RequestSent, at: float) -> ModelStatus:
+    asked = replace(model, attempt=event.attempt, retry=None, offered=None, loop=None)
+    if event.purpose == "summary":
+        return asked
+    return replace(asked, active=event.model, phase=Phase.ASKING, since=at)
+
+
+def _kept(model: ModelStatus, event: MessageAdded) -> ModelStatus:
+    calls = sum(block.get("type") == "tool_use" for block in event.message.content)
+    characters = model.kept_characters + len(event.message.text)
+    return replace(model, kept_characters=characters, kept_calls=model.kept_calls + calls)
+
+
+def _decided(model: ModelStatus, event: Transition) -> ModelStatus:
+    goes_on = event.code in GOES_ON
+    return replace(
+        model,
+        transition=event,
+        continuations=event.number if goes_on else 0,
+        most_continuations=event.most if goes_on else 0,
+    )

@@ -1,0 +1,122 @@
+"""Draws a run on the widgets of the course."""
+
+from textual.geometry import Size
+
+from harness.base.errors import HarnessError
+from harness.lessons import Language, LessonStep, LocalizedText, ReadmeSection, source
+from harness.ui.app.status import Status, StatusLine
+from harness.ui.lessons import messages
+from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, places
+from harness.ui.lessons.screen.keys import keys_now, keys_typing
+from harness.ui.lessons.screen.layout import CodeView, LessonFocus, LessonPanes, Part, in_sight
+from harness.ui.lessons.screen.pages import LessonPage, code_page, difference_page, sections_page, text_page, wire_page
+from harness.ui.lessons.screen.panes import SentenceView
+from harness.ui.lessons.screen.run import LessonRun
+
+
+class LessonRenderer:
+    """Updates changed widgets and keeps the scroll positions of the others."""
+
+    def __init__(self, saying: SentenceView, parts: LessonPanes, status: StatusLine) -> None:
+        self._saying = saying
+        self._parts = parts
+        self._status = status
+        self._text_shown: tuple[object, ...] = ()
+        self._sought: tuple[object, ...] = ()
+        self._code_shown: tuple[object, ...] = ()
+        self.language: Language = "en"
+        self.warning = ""
+        """Shown in the status line until the next key."""
+
+    def show(self, run: LessonRun, look: LessonFocus, size: Size, *, typing: bool) -> None:
+        """Update all widgets; `typing`: a prompt is being typed."""
+        title = f"{run.lesson.id} · {run.lesson.title.into(self.language)} · {self._where(run)}"
+        self._saying.show(title, self._sentence(run), run.trouble)
+        parts = in_sight(size.width, size.height, look.active, reading=look.reading)
+        self._parts.show(parts, reading=look.reading)
+        if Part.TEXT in parts:
+            self._show_text(run, look)
+        if Part.CODE in parts:
+            self._show_code(run, look)
+        talk = self._word(messages.CONVERSATION)
+        self._parts.talk_heading.show(talk, active=look.scrolled is Part.TALK)
+        self.show_status(run, look, crowded=len(parts) < len(Part), typing=typing)
+
+    def show_status(self, run: LessonRun, look: LessonFocus, *, crowded: bool, typing: bool) -> None:
+        """Update the status line."""
+        facts = (f"{run.lesson.id} {run.lesson.title.into(self.language)}", self._where(run))
+        busy = (self._word(messages.WORKS),) if run.busy else ()
+        walking = keys_now(self.language, at_end=run.position.at_end, crowded=crowded or look.reading)
+        keys = keys_typing(self.language) if typing else walking
+        self._status.show(Status((*facts, *busy), self.warning, keys))
+
+    # ── the sentence ────────────────────────────────────────────────────────────────────────────
+
+    def _where(self, run: LessonRun) -> str:
+        place = run.wanted if run.waiting else run.place
+        if place == 0:
+            return self._word(messages.BEGINNING)
+        if place == run.position.last:
+            return self._word(messages.END)
+        return self._word(messages.STEP_OF).format(number=place, count=len(run.lesson.steps))
+
+    def _sentence(self, run: LessonRun) -> str:
+        if run.waiting:
+            return self._word(messages.RUNS)
+        if run.position.on_step:
+            found = run.position.recording.steps[run.place - 1]
+            return found.step.said(found.moment.fact, self.language)
+        if run.position.at_end:
+            return self._word(messages.LIVE_ON_SCREEN)
+        return run.lesson.idea.into(self.language)
+
+    # ── the pages ───────────────────────────────────────────────────────────────────────────────
+
+    def _show_text(self, run: LessonRun, look: LessonFocus) -> None:
+        wanted = (run.lesson.id, self._parts_to_read(run, look), self.language)
+        if self._text_shown != wanted:
+            self._text_shown = wanted
+            self._parts.text.show(text_page(run.lesson, self.language, slice(*self._parts_to_read(run, look))))
+            self._sought = ()
+        if run.position.on_step and self._sought != (sought := (*wanted, run.place)):
+            self._sought = sought
+            self._seek(run.lesson.steps[run.place - 1])
+        self._parts.text.mark(self._word(messages.TEXT), active=look.scrolled is Part.TEXT)
+
+    def _seek(self, step: LessonStep) -> None:
+        code = source(step.code).text.splitlines() if step.code else []
+        if line := next((line for line in code if not line.lstrip().startswith("@")), ""):
+            self._parts.text.seek(line)
+
+    def _parts_to_read(self, run: LessonRun, look: LessonFocus) -> tuple[int | None, int | None]:
+        if run.place == 0:
+            return (0, READ_FIRST)
+        if look.reading:
+            return (0, None)
+        return (READ_BEFORE_THE_END, None) if run.position.at_end else (READ_FIRST, READ_BEFORE_THE_END)
+
+    def _show_code(self, run: LessonRun, look: LessonFocus) -> None:
+        exchanges = run.position.exchanges() if look.kind is CodeView.WIRE else ()
+        wanted = (run.lesson.id, run.place, look.kind, look.piece, self.language, len(exchanges))
+        if self._code_shown != wanted:
+            self._code_shown = wanted
+            self._parts.code.show(self._code_page(run, look))
+        self._parts.code.mark("", active=look.scrolled is Part.CODE)
+
+    def _code_page(self, run: LessonRun, look: LessonFocus) -> LessonPage:
+        try:
+            match look.kind:
+                case CodeView.WIRE:
+                    return wire_page(run.position.exchanges(), self.language)
+                case CodeView.DIFFERENCE:
+                    return difference_page(run.lesson)
+                case CodeView.CODE:
+                    step = run.lesson.steps[run.place - 1] if run.position.on_step else None
+                    known = places(run.lesson, step)
+                    number = look.piece % len(known)
+                    return code_page(source(known[number]), number + 1, len(known))
+        except HarnessError as error:
+            return sections_page((ReadmeSection("", str(error)),))
+
+    def _word(self, text: LocalizedText) -> str:
+        return text.into(self.language)

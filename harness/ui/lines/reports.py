@@ -1,0 +1,165 @@
+"""Reports of several lines: the greeting, the plan, a turn that ended in a loop, ended processes, the prompt cache."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
+
+from harness import __version__
+from harness.base.external_text import counted, visible
+from harness.events import CacheMissed, ItemStatus, PlanItem, Rung, StuckReported
+from harness.session import RUNGS, ExitCounts, Session, described
+from harness.settings import LoadedSettings
+from harness.ui.lines.line import Line, Tone, seconds
+
+WIDTH = 100
+NARROWEST = 12
+"""Columns of text below which nothing is wrapped."""
+
+
+# ── the greeting ────────────────────────────────────────────────────────────────────────────────
+
+
+def greeting(session: Session, loaded: LoadedSettings) -> Iterator[Line]:
+    """Version, model and folder; then everything unusual about this run."""
+    settings = session.settings
+    address = "" if settings.practice else f" at {session.connection.address}"
+    yield Line("", f"harness {__version__} · {session.models.current}{address} · {short(settings.workspace)}")
+    if settings.practice and loaded.origins["practice"].startswith("default"):
+        rules = "the built-in rule-based practice model answers"
+        yield Line("", f"No key was found, so {rules}; set ANTHROPIC_API_KEY for a real one.")
+    elif settings.practice:
+        script = f" and plays {settings.practice_script}" if settings.practice_script else ""
+        yield Line("", f"The built-in rule-based practice model answers{script}.")
+    if settings.tool_faults is not None:
+        yield Line("", f"Tools fail as {settings.tool_faults} says (--tool-faults).")
+    if settings.permission_mode == "yolo":
+        yield Line("", "Every tool call is allowed without asking (--yolo).")
+    for note in (*loaded.notes, *session.retirements):
+        yield Line("!", note, Tone.TROUBLE)
+    yield from resumed(session)
+
+
+def resumed(session: Session) -> Iterator[Line]:
+    """The session before it was resumed; nothing for a new one."""
+    before = session.resumed_from
+    if not before.session_id:
+        return
+    yield Line("", f"Resumed {session.id}: {before.title or 'no prompt so far'} ({counted(before.turn, 'turn')})")
+    if session.skipped_lines:
+        yield Line("!", f"{counted(session.skipped_lines, 'line')} of its journal could not be read", Tone.TROUBLE)
+    if before.interrupted:
+        yield Line("!", "its last turn was cut off; /retry continues it", Tone.TROUBLE)
+
+
+def short(path: Path) -> str:
+    """A path, with "~" for the home folder."""
+    home = Path.home()
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+
+
+# ── the plan ────────────────────────────────────────────────────────────────────────────────────
+
+
+def whole_plan(plan: Sequence[PlanItem]) -> Iterator[str]:
+    """A line for each item with the tools it needs, and the progress."""
+    yield from (f"  {visible(item.line)}" for item in plan)
+    yield f"{how_far(plan)} done"
+
+
+def how_far(plan: Sequence[PlanItem]) -> str:
+    """The progress of a plan: "2 of 5"."""
+    return f"{sum(not item.is_open for item in plan)} of {len(plan)}"
+
+
+def in_progress(plan: Sequence[PlanItem]) -> str:
+    """The text of the item in progress; empty if there is none."""
+    return next((item.text for item in plan if item.status is ItemStatus.IN_PROGRESS), "")
+
+
+def is_open(plan: Sequence[PlanItem]) -> bool:
+    """Whether any item is left to do."""
+    return any(item.is_open for item in plan)
+
+
+# ── a turn that ended in a loop ─────────────────────────────────────────────────────────────────
+
+
+def stuck_lines(report: StuckReported, width: int = WIDTH) -> tuple[str, ...]:
+    """The loop, the interventions step by step, and next steps, in lines of at most `width` characters."""
+    return tuple(_stuck_lines(report, width))
+
+
+def _stuck_lines(report: StuckReported, width: int) -> Iterator[str]:
+    yield from _wrapped("IN A LOOP: ", described(report.loop), width)
+    steps = f"{report.steps_in_loop} step{'' if report.steps_in_loop == 1 else 's'}"
+    yield from _wrapped("", f"The turn ended in step {report.step}, after {steps} in it.", width)
+    yield ""
+    tried = [attempt for attempt in report.tried if attempt.rung is not Rung.STOP]
+    if tried:
+        yield "Interventions"
+        last = max(len(str(attempt.step)) for attempt in tried)
+        longest = max(len(RUNGS[attempt.rung]) for attempt in tried)
+        for attempt in tried:
+            start = f"  step {attempt.step:>{last}}  {RUNGS[attempt.rung]:<{longest}}  "
+            yield from _wrapped(start, attempt.detail, width)
+    else:
+        yield "Nothing was tried."
+    if report.next_steps:
+        yield from ("", "What you can do")
+        for number, text in enumerate(report.next_steps, 1):
+            yield from _wrapped(f"  {number}. ", text, width)
+
+
+def _wrapped(start: str, text: str, width: int) -> Iterator[str]:
+    """The text after `start`, with a hanging indent."""
+    lines = wrap(" ".join(text.split()), max(NARROWEST, width - len(start)), break_on_hyphens=False) or [""]
+    yield (start + lines[0]).rstrip()
+    yield from (" " * len(start) + line for line in lines[1:])
+
+
+# ── processes and the prompt cache ──────────────────────────────────────────────────────────────
+
+
+def exits_in_words(exits: ExitCounts) -> str:
+    """How many processes were started, and how they ended; kinds that did not occur are left out.
+
+    If any had to be ended, the longest time this took is added.
+    """
+    ends = (
+        (exits.exited, "exited", "exited"),
+        (exits.terminated, "was stopped", "were stopped"),
+        (exits.killed, "was killed", "were killed"),
+        (exits.survived, "could not be ended", "could not be ended"),
+        (exits.handed_over, "continues without the program", "continue without the program"),
+    )
+    running = exits.started - sum(number for number, _, _ in ends)
+    kinds = (*ends, (running, "still runs", "still run"))
+    parts = ", ".join(f"{number:,} {one if number == 1 else many}" for number, one, many in kinds if number)
+    ended = exits.terminated or exits.killed
+    slowest = f"; ending one took at most {seconds(exits.slowest_end_s)}" if ended else ""
+    return f"{exits.started:,} started: {parts}{slowest}"
+
+
+_MISSES = {
+    "model_changed": "the model changed",
+    "system_changed": "the system prompt changed",
+    "tools_changed": "the tools changed",
+    "messages_changed": "earlier messages changed",
+}
+_NOT_COMPARED = frozenset({"previous_message_not_found", "unavailable"})
+"""Reasons that say nothing about the request."""
+
+
+def cache_miss_line(misses: Sequence[CacheMissed]) -> str:
+    """Why the prompt cache missed, with the number of requests and tokens; empty if it never did."""
+    known = [miss for miss in misses if miss.reason not in _NOT_COMPARED]
+    parts = []
+    if known:
+        reasons = Counter(_MISSES.get(miss.reason, miss.reason) for miss in known)
+        named = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+        tokens = sum(miss.tokens or 0 for miss in known)
+        parts.append(f"prompt cache missed in {counted(len(known), 'request')}, about {tokens:,} tokens: {named}")
+    if unknown := len(misses) - len(known):
+        parts.append(f"the server could not compare {counted(unknown, 'request')} with the previous one")
+    return "; ".join(parts)

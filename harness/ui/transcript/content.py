@@ -1,0 +1,288 @@
+"""Entries as text for the screen. Each line fits the given width.
+
+Colour is kept for what needs attention: failures being handled are warnings, and only the end of a failed turn and
+removed lines of a diff are red. A mark or a word repeats everything that colour says.
+"""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from harness.base.external_text import visible
+from harness.events import Alternative, Dispatch, ToolOutcome
+from harness.session import report_lines
+from harness.ui.lines.events import OUTCOMES, ending_line
+from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought
+from harness.ui.lines.reports import stuck_lines
+from harness.ui.transcript.entries import (
+    AnswerEntry,
+    CallEntry,
+    Entry,
+    ListEntry,
+    LoopReportEntry,
+    NoteEntry,
+    PauseEntry,
+    PromptEntry,
+    TextEntry,
+    ThinkingEntry,
+    TurnEndEntry,
+)
+from harness.ui.transcript.wrap import (
+    DIFF_STYLES,
+    FAILED,
+    GOOD,
+    MUTED,
+    TAB,
+    WARNING,
+    hanging,
+    listing_content,
+    one_line,
+)
+
+TONES = {Tone.QUIET: MUTED, Tone.TROUBLE: WARNING, Tone.BAD: WARNING}
+ENDS = TONES | {Tone.BAD: FAILED}
+MOST_SAID, FEW_SAID = 16, 10
+"""A prompt of more than the first number of lines is cut to the second, until it is expanded."""
+YOU = "bold $accent"
+PARAGRAPHS = PromptEntry | AnswerEntry | TextEntry | ListEntry | PauseEntry | LoopReportEntry
+
+
+def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
+    """An entry as text.
+
+    Args:
+        width: cells of a line.
+        expanded: include the details of a call and the text of thinking.
+        now: Unix time, for the duration of a running call; 0: without it.
+    """
+    match entry:
+        case PromptEntry(text=text, shell=shell):
+            sign = Content.styled("you ! " if shell else "you ▸ ", YOU)
+            return hanging(sign, Content(visible(text)) if expanded else _beginning(text), width)
+        case AnswerEntry(text=text):
+            from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
+
+            return markdown_content(text, width)
+        case ThinkingEntry():
+            return _thinking(entry, width, expanded)
+        case CallEntry():
+            return call_content(entry, width, expanded=expanded, now=now)
+        case NoteEntry(line=line):
+            return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
+        case TextEntry(text=text):
+            return hanging(Content(""), Content(visible(text)), width)
+        case ListEntry(groups=groups):
+            return listing_content(groups, width)
+        case PauseEntry(report=report):
+            return _report(report_lines(report, width), width)
+        case LoopReportEntry(report=report):
+            return _report(stuck_lines(report, width), width)
+        case TurnEndEntry(end=end):
+            line = ending_line(end)
+            return _line(line, width, ENDS[line.tone], ENDS[line.tone])
+
+
+def _beginning(text: str) -> Content:
+    """The prompt, or the first lines of a long one."""
+    lines = text.split("\n")
+    if len(lines) <= MOST_SAID:
+        return Content(visible(text))
+    left = len(lines) - FEW_SAID
+    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines", MUTED))
+
+
+def set_off(above: Entry, below: Entry) -> bool:
+    """Whether a blank line separates two entries: paragraphs have one around them, calls and notes have none."""
+    match above, below:
+        case (_, TurnEndEntry()) | (PromptEntry(shell=True), CallEntry()):
+            return False
+        case (TurnEndEntry(), _):
+            return True
+        case _:
+            return isinstance(above, PARAGRAPHS) or isinstance(below, PARAGRAPHS)
+
+
+def _line(line: Line, width: int, of_mark: str, of_text: str) -> Content:
+    text = " ".join(visible(line.text).split())
+    mark = f"{visible(line.mark)} " if line.mark else ""
+    return hanging(Content.styled(mark, of_mark), Content.styled(text, of_text), width)
+
+
+def _thinking(entry: ThinkingEntry, width: int, expanded: bool) -> Content:
+    words = thought(entry.duration_s, entry.tokens) if entry.done else "thinking …"
+    head = one_line(Content.styled(f"· {words}", MUTED), width)
+    if not expanded or not entry.text.strip():
+        return head
+    text = Content.styled(visible(entry.text.strip()), "italic dim")
+    return Content("\n").join([head, hanging(Content("  "), text, width)])
+
+
+def _report(report: Sequence[str], width: int) -> Content:
+    first, *others = report
+    head = Content.styled(visible(first), f"bold {WARNING}")
+    lines = [head, *(Content(visible(line)) for line in others)]
+    return hanging(Content(""), Content("\n").join(lines), width)
+
+
+# ── tool calls ──────────────────────────────────────────────────────────────────────────────────
+
+MOST_LINES = 200
+"""Lines of detail in an expanded call."""
+MOST_DIFF_LINES = 12
+"""Lines of a diff shown without expanding."""
+LONGEST_LINE = 2_000
+"""Characters of a line of detail."""
+TIME = 8
+"""Cells of the column with the duration."""
+WIDE = 60
+"""Cells; a wider screen has a column for the duration."""
+GAP = 2
+
+NOT_RUN = frozenset({ToolOutcome.INVALID, ToolOutcome.DENIED})
+NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
+"""Outcomes that are named, because their mark is ambiguous."""
+
+
+def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
+    """A call on one line, with details when expanded."""
+    lines = [_head(call, width, now)]
+    if call.label:
+        lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
+    if expanded and call.route and call.summary:
+        lines.append(hanging(Content("  "), Content.styled(_flat(call.summary), MUTED), width))
+    if expanded and call.why:
+        lines.append(hanging(Content("  "), Content.styled(_flat(call.why), MUTED), width))
+    lines += _detail(call, width, expanded=expanded)
+    return Content("\n").join(lines)
+
+
+# ── the line ────────────────────────────────────────────────────────────────────────────────────
+
+
+def _head(call: CallEntry, width: int, now: float) -> Content:
+    if call.outcome is ToolOutcome.SKIPPED:
+        return one_line(_skipped(call), width)
+    left = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
+    for tag in _tags(call):
+        left = Content.assemble(left, (f"  {tag}", WARNING if call.asks else MUTED))
+    if call.outcome is None:
+        time = _elapsed(now - call.at) if call.running and now > call.at else ""
+        return _apart(left, Content.styled(time, MUTED), width)
+    result = Content.styled(_result(call), MUTED if call.outcome is ToolOutcome.OK else WARNING)
+    time = "" if call.outcome in NOT_RUN else seconds(call.duration_s)
+    return _in_columns(left, time, result, width)
+
+
+def _name(call: CallEntry) -> Content:
+    mark, style = _mark(call)
+    return Content.assemble((f"{mark} ", style), (_flat(call.tool), "bold"))
+
+
+def _mark(call: CallEntry) -> tuple[str, str]:
+    match call.outcome:
+        case None if call.running:
+            return "◍", "$accent"
+        case None:
+            return "◌", MUTED
+        case ToolOutcome.OK:
+            return "●", GOOD
+        case ToolOutcome.DENIED | ToolOutcome.CANCELLED | ToolOutcome.SKIPPED:
+            return "○", WARNING
+        case _:
+            return "✗", WARNING
+
+
+def _tags(call: CallEntry) -> list[str]:
+    tags = ["probe"] if call.dispatch is Dispatch.PROBE else []
+    tags += [f"in place of {_flat(call.in_place_of)}"] if call.in_place_of else []
+    if not call.agent or call.outcome is not None:  # the result names the agent
+        return tags
+    return [*tags, f"{_flat(call.agent)} · {_flat(call.doing)}"]
+
+
+def _result(call: CallEntry) -> str:
+    word = OUTCOMES[call.outcome][1] if call.outcome else ""
+    text = _flat(call.result).removeprefix(f"{call.tool} was ")
+    if call.outcome in NAMED and word not in text:
+        text = f"{word}, {text}".removesuffix(", ")
+    return f"{text or word} ({_ordinal(call.failures)})" if call.failures > 1 else text or word
+
+
+def _skipped(call: CallEntry) -> Content:
+    name = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
+    if call.dispatch is Dispatch.PAUSE:
+        return Content.assemble(name, (" not run: the turn pauses", WARNING))
+    if call.route is None:
+        return Content.assemble(name, (" skipped", WARNING), (f"  {_flat(call.why or call.result)}", MUTED))
+    lost = f"   loses: {_flat(call.route.degradation)}"
+    return Content.assemble(_name(call), (" skipped", WARNING), f" → {_way(call.route)}", (lost, MUTED))
+
+
+def _way(route: Alternative) -> str:
+    return _flat(f"{route.tool}: {route.method}" if route.tool else route.method)
+
+
+def _in_columns(left: Content, time: str, result: Content, width: int) -> Content:
+    """Time and result in columns of their own, as long as there is room for them and for the call."""
+    columns = Content.assemble((time.rjust(TIME) + " " * 3, MUTED), result) if width >= WIDE else result
+    usual = width - max(columns.cell_length, width // 4 + (TIME + 3 if width >= WIDE else 0))
+    start = max(usual, min(left.cell_length + GAP, width - columns.cell_length))
+    return _apart(left, columns, width, start)
+
+
+def _apart(left: Content, right: Content, width: int, start: int | None = None) -> Content:
+    """`left`, then `right` from cell `start`, or at the end of the line."""
+    if not right:
+        return one_line(left, width)
+    least = min(width // 2, left.cell_length + GAP)
+    start = max(least, width - right.cell_length if start is None else start)
+    left = one_line(left, start - GAP)
+    return one_line(Content.assemble(left, " " * (start - left.cell_length), right), width)
+
+
+def _elapsed(duration_s: float) -> str:
+    whole = int(duration_s)
+    return f"{whole} s" if whole < 120 else seconds(whole)
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+# ── the details of a call ───────────────────────────────────────────────────────────────────────
+
+
+def detail_content(text: str, width: int, most: int = MOST_LINES) -> Content:
+    """A command or a diff for the user to judge, line by line without wrapping."""
+    lines = text.rstrip("\n").split("\n")
+    diff = text.startswith("--- ")
+    shown = [_detail_line(line, width, diff=diff) for line in lines[:most]]
+    if len(lines) > most:
+        shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
+    return Content("\n").join(shown)
+
+
+def _detail(call: CallEntry, width: int, *, expanded: bool) -> list[Content]:
+    diff = call.detail.startswith("--- ")
+    if not call.detail or not (expanded or call.by_user or diff):
+        return []
+    most = MOST_LINES if expanded or call.by_user else MOST_DIFF_LINES
+    # The line of the call names the file of a diff.
+    text = "\n".join(call.detail.split("\n")[2:]) if diff else call.detail
+    shown = output_excerpt(text, most, detail_of=call.detail_of, full_output=_flat(call.full_output or ""))
+    lines = [_detail_line(line, width, diff=diff) for line in shown.lines]
+    lines += [hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in shown.notes]
+    return lines
+
+
+def _detail_line(line: str, width: int, *, diff: bool) -> Content:
+    style = DIFF_STYLES.get(line[:1], MUTED) if diff else MUTED
+    text = visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB)
+    return one_line(Content.styled(f"  {text}", style), width)
+
+
+def _flat(text: str) -> str:
+    """Text on one line."""
+    return " ".join(visible(text[:LONGEST_LINE]).split())

@@ -1,0 +1,37 @@
+"""A file that somebody else placed is read at once, or refused at once."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from harness.base.files import NotRegularError, read_regular
+
+
+def test_reads_a_file_up_to_the_limit(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"12345")
+    assert read_regular(file, 5) == b"12345"
+    with pytest.raises(NotRegularError, match="larger than 4 bytes"):
+        read_regular(file, 4)
+
+
+def test_follows_a_link_to_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    (tmp_path / "b").symlink_to("a")
+    assert read_regular(tmp_path / "b", 5) == b"x"
+
+
+def test_refuses_whatever_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    for path in (tmp_path / "pipe", tmp_path / "link", Path("/dev/zero")):
+        with pytest.raises(NotRegularError, match="not a regular file"):
+            read_regular(path, 5)
+
+
+def test_a_missing_file_is_missing_and_a_directory_is_one(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        read_regular(tmp_path, 5)
+    with pytest.raises(FileNotFoundError):
+        read_regular(tmp_path / "a", 5)

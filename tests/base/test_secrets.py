@@ -1,0 +1,78 @@
+"""A secret is shown by nothing but `reveal`."""
+
+import copy
+import json
+import pickle
+import traceback
+from dataclasses import dataclass
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from harness.base.secrets import MASK, Secret
+
+VALUE = "sk-ant-very-secret-value"
+
+
+@dataclass
+class Holder:
+    secret: Secret
+
+
+class Model(BaseModel):
+    secret: Secret | None = None
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        repr(Secret(VALUE)),
+        str(Secret(VALUE)),
+        f"{Secret(VALUE)}",
+        f"{Secret(VALUE)!r}",
+        "%s" % Secret(VALUE),  # noqa: UP031
+        repr([Secret(VALUE)]),
+        repr(Holder(Secret(VALUE))),
+        repr(Model(secret=Secret(VALUE))),
+        repr(Model.model_validate({"secret": VALUE}).model_dump()),
+        Model(secret=Secret(VALUE)).model_dump_json(),
+    ],
+)
+def test_no_way_of_printing_shows_the_value(shown: str) -> None:
+    assert MASK in shown or json.loads(shown)["secret"] == MASK
+    assert VALUE not in shown
+
+
+def test_the_value_is_revealed_on_demand() -> None:
+    assert Secret(VALUE).reveal() == VALUE
+
+
+def test_secrets_are_equal_when_their_values_are() -> None:
+    assert Secret(VALUE) == Secret(VALUE)
+    assert len({Secret(VALUE), Secret(VALUE), Secret("other")}) == 2
+    assert Secret(VALUE) != Secret("other")
+    assert Secret(VALUE) != VALUE
+    assert Secret("schlüssel \ud800") == Secret("schlüssel \ud800")
+
+
+def test_an_empty_secret_is_false() -> None:
+    assert not Secret("")
+    assert Secret("x")
+
+
+def test_a_secret_is_neither_pickled_nor_written_as_json() -> None:
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(Secret(VALUE))
+    with pytest.raises(TypeError):
+        json.dumps(Secret(VALUE))
+
+
+def test_copies_of_a_secret_are_the_secret() -> None:
+    secret = Secret(VALUE)
+    assert copy.copy(secret) is copy.deepcopy(secret) is secret
+
+
+def test_a_traceback_through_a_secret_does_not_show_it() -> None:
+    with pytest.raises(ValidationError) as caught:
+        Model.model_validate({"secret": [Secret(VALUE)]})
+    assert VALUE not in "".join(traceback.format_exception(caught.value))

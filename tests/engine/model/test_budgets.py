@@ -1,0 +1,48 @@
+"""Notices about a cost budget, against a naive count."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.base.errors import SettingsError
+from harness.engine.conversation import Conversation, ignore
+from harness.engine.model.budgets import BudgetNotices, require_prices
+from harness.events import BudgetReached, Event, Usage
+from harness.model.catalogue import Catalogue
+
+CENTS = st.lists(st.integers(0, 60), max_size=30)
+
+
+@given(before=CENTS, after=CENTS, budget=st.integers(1, 200))
+def test_each_share_is_told_once_also_in_a_session_that_is_resumed(
+    before: list[int], after: list[int], budget: int
+) -> None:
+    told: list[Event] = []
+    first = Conversation(ignore)
+    for cents in before:
+        first.add_spend(Usage(output=1), cents, wasted=False)
+    conversation = Conversation(told.append, spend=first.spend)
+    conversation.subscribe(BudgetNotices(conversation, budget).on_event)
+    expected, spent = [], sum(before)
+    for cents in after:
+        passed = [percent for percent in (50, 80, 100) if spent * 100 < percent * budget <= (spent + cents) * 100]
+        spent += cents
+        expected += [BudgetReached(passed[-1], spent, budget)] if passed else []
+        conversation.add_spend(Usage(output=1), cents, wasted=False)
+    assert [event for event in told if isinstance(event, BudgetReached)] == expected
+
+
+def test_what_has_no_price_is_counted_as_requests_and_not_as_money() -> None:
+    conversation = Conversation(ignore)
+    conversation.add_spend(Usage(output=1), None, wasted=False)
+    conversation.add_spend(Usage(output=1), 0.5, wasted=False)
+    conversation.add_waste(Usage(output=1), None)
+    spend = conversation.spend
+    assert (spend.requests, spend.unpriced, spend.cost_usd, spend.retry_cost_usd) == (2, 1, 0.5, 0.0)
+
+
+def test_a_budget_without_a_price_is_refused_with_what_to_write() -> None:
+    models = ("claude-opus-5-5", "claude-mythos-9")
+    with pytest.raises(SettingsError, match=r'max_budget_usd .* \[prices\."claude-mythos-9"\] with input and output'):
+        require_prices(models, Catalogue().price, "max_budget_usd")
+    require_prices(models[:1], Catalogue().price, "max_budget_usd")

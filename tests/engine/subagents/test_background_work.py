@@ -1,0 +1,234 @@
+"""Who works for an agent, seen from a session: what arrives, what is stopped, what a session finds when it goes on."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.reports import SubagentState
+from harness.events import (
+    AdmissionPool,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    Arrived,
+    Delivered,
+    Event,
+    MessageAdded,
+    Notice,
+    Origin,
+    ToolEnded,
+    ToolOutcome,
+)
+from harness.journal import read
+from harness.session import Opening, Session
+from harness.tools.output import MESSAGE_CHARACTERS
+from tests.agent.stage import calls, played, run, says
+from tests.agent.test_agents import FAR, hired, on_stage, result, task
+from tests.engine.subagents.test_factory import sessions
+
+pytestmark = pytest.mark.anyio
+
+SLEEPS = '{ name = "bash", input = { command = "sleep 30" } }'
+
+
+def far(entry: str) -> str:
+    """An entry of a script that is for the main agent alone."""
+    return entry.rstrip() + f"\nwhen = {FAR}\n"
+
+
+BEGINS = far(calls(task(background=True))) + far(says("Asked."))
+
+
+async def arrived(session: Session) -> None:
+    """Wait until something waits to be told and nothing works any more."""
+    await all_arrived(session.inbox, lambda: session.background.busy)
+
+
+async def all_arrived(incoming: Inbox, busy: Callable[[], bool]) -> None:
+    """The same, without a session."""
+    changed = asyncio.Event()
+    incoming.notify(changed.set)
+    async with asyncio.timeout(60):
+        while busy() or not incoming.waiting:
+            await changed.wait()
+            changed.clear()
+
+
+def of_journal(session: Session) -> list[Event]:
+    """All that was kept."""
+    return [record.event for record in read(session.path).records]
+
+
+async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_is_gone_on_with(tmp_path: Path) -> None:
+    script = BEGINS + hired(says("It is blue.")) + far(says("Blue, they say.")) + far(says("Bye."))
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            await played(first.run("Go."))
+            await arrived(first)
+        async with await here.open(Opening("latest")) as second:
+            assert [one.source for one in second.inbox.waiting] == ["a1"]
+            turn = await played(second.deliver())
+            assert turn.end.answer == "Blue, they say."
+            assert second.inbox.waiting == ()
+            assert (await played(second.deliver())).events == []  # the model has been told meanwhile
+            await played(second.run("And?"))
+        async with await here.open(Opening("latest")) as third:
+            assert third.inbox.waiting == ()
+            kept = of_journal(third)
+    told = [event for event in kept if isinstance(event, MessageAdded) and event.origin is Origin.ARRIVAL]
+    assert ["It is blue." in event.message.text for event in told] == [True]
+    assert [event.numbers for event in kept if isinstance(event, Delivered)] == [(1,)]
+
+
+async def test_what_has_arrived_comes_with_the_next_prompt_as_well(tmp_path: Path) -> None:
+    script = BEGINS + hired(says("It is blue.")) + far(says("Blue, they say."))
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        await played(session.run("Go."))
+        await arrived(session)
+        await played(session.run("And?"))
+        assert "It is blue." in str(here.server.requests[-1].body["messages"][-1])
+        assert session.inbox.waiting == ()
+
+
+async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what_it_had_said(tmp_path: Path) -> None:
+    script = BEGINS + hired(calls(SLEEPS, text="The first half is known."))
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            sleeps = asyncio.Event()
+
+            def see(event: Event) -> None:
+                if isinstance(event, AgentMoved) and "sleep" in event.doing:
+                    sleeps.set()
+
+            first._agent.conversation.subscribe(see)
+            await played(first.run("Go."))
+            async with asyncio.timeout(10):
+                await sleeps.wait()
+        async with await here.open(Opening("latest")) as second:
+            (waiting,) = second.inbox.waiting
+            assert "the session ended" in waiting.text
+            assert "The first half is known." in waiting.text
+            assert [row.state for row in second.subagents.rows] == [SubagentState.ENDED]
+            (ended,) = [event for event in of_journal(second) if isinstance(event, AgentEnded)]
+            assert ended.requests == 1
+            assert second.conversation.spend.cost_usd >= ended.cost_usd > 0
+
+
+async def test_an_agent_that_was_lost_with_its_program_is_told_of(tmp_path: Path) -> None:
+    script = BEGINS + hired(calls(SLEEPS)) + far(says("A pity."))
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            await played(first.run("Go."))
+            whole = first.path.read_bytes().splitlines(keepends=True)
+        # What a program that was killed leaves behind ends somewhere before the agent's end.
+        ends = next(at for at, line in enumerate(whole) if b'"turn_ended"' in line)
+        first.path.write_bytes(b"".join(whole[: ends + 1]))
+        async with await here.open(Opening("latest")) as second:
+            (waiting,) = second.inbox.waiting
+            assert "it was at work when the session was left" in waiting.text
+            assert (await played(second.deliver())).end.answer == "A pity."
+        async with await here.open(Opening("latest")) as third:
+            assert third.inbox.waiting == ()
+            assert len([event for event in of_journal(third) if isinstance(event, Arrived)]) == 1
+
+
+async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_is(tmp_path: Path) -> None:
+    command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
+    script = far(calls(command, task(background=True))) + far(says("Both run.")) + hired(calls(SLEEPS))
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        with pytest.raises(HarnessError, match=r"There is nothing called a1; nothing works\."):
+            await session.background.stop("a1")
+        await played(session.run("Go."))
+        assert session.background.busy
+        with pytest.raises(HarnessError, match=r"There is nothing called b7; there are a1, b1\."):
+            await session.background.stop("b7")
+        assert await session.background.stop("a1") == "Agent a1 is being stopped."
+        assert await session.background.stop("b1") == "Background command b1 has ended."
+        await arrived(session)
+        assert await session.background.stop("a1") == "Agent a1 does nothing at the moment."
+        assert sorted(one.source for one in session.inbox.waiting) == ["a1", "b1"]
+        assert "the user stopped it" in next(one.text for one in session.inbox.waiting if one.source == "a1")
+        with pytest.raises(HarnessError, match="There is no command 'b7'"):
+            session.background.output_of("b7")
+        assert session.background.output_of("b1") == session.background.output_of("b1", lines=1)
+
+
+async def test_agents_and_commands_pass_gates_of_their_own(tmp_path: Path) -> None:
+    command = '{ name = "bash", input = { command = "echo seen", background = true } }'
+    script = far(calls(task(), command)) + hired(says("Done.")) + far(says("Good."))
+    async with on_stage(tmp_path, script, max_background=0) as here:
+        turn = await here.turn()
+        agent, shell = turn.results
+        assert agent["content"].startswith("Done.")
+        assert shell["is_error"]
+        assert here.agent.parts.background is not None
+        assert [gate.name for gate in here.agent.parts.background.admission] == [
+            AdmissionPool.AGENTS,
+            AdmissionPool.COMMANDS,
+        ]
+
+
+async def test_an_answer_that_is_too_long_for_the_history_is_kept_whole_on_disk(tmp_path: Path) -> None:
+    words = " ".join(map(str, range(2_000)))
+    script = calls(task()) + hired(says(words)) + says("Good.")
+    async with on_stage(tmp_path, script, result_characters=2_000) as here:
+        turn = await here.turn()
+        content = result(turn)["content"]
+        assert len(content) <= 2_000
+        assert "is left out here" in content
+        (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "task"]
+        assert ended.outcome is ToolOutcome.OK
+        assert ended.full_output is not None
+        assert words in Path(ended.full_output).read_text()
+
+
+async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -> None:
+    script = BEGINS + hired(calls(SLEEPS))
+    async with sessions(tmp_path, script) as here:
+        session = await here.open()
+        tasks = asyncio.all_tasks()
+        await played(session.run("Go."))
+        closing = asyncio.create_task(session.aclose())
+        await asyncio.sleep(0)
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        await session.aclose()
+        ends = [event.end for event in of_journal(session) if isinstance(event, AgentEnded)]
+        assert ends in ([AgentEnd.CANCELLED], [AgentEnd.NOT_STARTED])  # it worked already, or had no slot yet
+        assert not session.background.busy
+        assert asyncio.all_tasks() <= tasks
+
+
+async def test_very_long_answers_from_the_background_fit_the_history_and_are_kept_whole(tmp_path: Path) -> None:
+    words = " ".join(map(str, range(8_000)))
+    many = 9
+    script = far(calls(*(task(f"task {number}", background=True) for number in range(many)))) + far(says("Asked."))
+    script += hired(says(words, times=str(many))) + far(says("Read."))
+    async with on_stage(tmp_path, script, result_characters=30_000) as here:
+        await here.turn()
+        crew = here.agent.parts.background
+        assert crew is not None
+        await all_arrived(crew.inbox, lambda: crew.busy)
+        turn = await played(here.agent.deliver())
+        here.events += turn.events
+        (told,) = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.ARRIVAL]
+        assert len(told) < MESSAGE_CHARACTERS + 2_000
+        assert told.count("<arrived ") == told.count("</arrived>") == many
+        kept = [file.read_text() for file in here.agent.parts.outputs.iterdir() if file.is_file()]
+        assert sum(words in text for text in kept) == many
+
+
+async def test_news_about_what_is_shared_is_told_to_the_person_and_not_to_an_agent(tmp_path: Path) -> None:
+    script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+
+        def see(event: Event) -> None:
+            if isinstance(event, AgentMoved) and not here.agent.parts.shared.notices:
+                here.agent.parts.shared.notices.append("The slot was lost.")
+
+        turn = await here.turn(on_event=see)
+        assert "The slot was lost." in [notice.text for notice in turn.of(Notice)]

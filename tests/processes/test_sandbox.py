@@ -1,0 +1,404 @@
+"""Commands that only look are held to that by the kernel, and nothing else is."""
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+import socket
+import stat
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from harness.processes import Processes, ProcessResult
+from harness.processes.sandbox import ReadOnlySandbox, landlock_version
+from tests.processes.traces import Shell, Trace, until
+
+pytestmark = pytest.mark.anyio
+landlock = pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
+scopes = pytest.mark.skipif(landlock_version() < 6, reason="the kernel's Landlock does not know scopes")
+PYTHON = shlex.quote(sys.executable)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where private folders are made; none may be left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def state(root: Path) -> dict[str, tuple[int, int, str | bytes]]:
+    """Everything in a folder that a command could change."""
+    found: dict[str, tuple[int, int, str | bytes]] = {}
+    for path in sorted(root.rglob("*")):
+        info = path.lstat()
+        is_file = stat.S_ISREG(info.st_mode)
+        found[str(path.relative_to(root))] = (
+            *(info.st_mode, info.st_nlink),
+            path.read_bytes() if is_file else str(path.readlink()) if path.is_symlink() else "",
+        )
+    return found
+
+
+WRITES = {
+    "a new file": "touch new",
+    "a redirection": "echo x > new",
+    "over a file": "echo x > kept",
+    "over a file in spite of noclobber": "set -C; echo x >| kept",
+    "behind a file": "echo x >> kept",
+    "open for both": "exec 5<> kept; echo x >&5",
+    "a file emptied": ": > kept",
+    "a file cut": "truncate -s 1 kept",
+    "a file removed": "rm -f kept",
+    "a folder removed": "rmdir empty",
+    "everything removed": "rm -rf folder",
+    "a file renamed": "mv kept other",
+    "a file moved": "mv kept folder/",
+    "a file moved over another": "mv kept folder/inner",
+    "a folder moved": "mv empty folder/",
+    "a folder made": "mkdir new",
+    "a hard link": "ln kept new",
+    "a hard link elsewhere": "ln kept folder/new",
+    "a symbolic link": "ln -s kept new",
+    "a pipe with a name": "mkfifo new",
+    "a copy": "cp kept new",
+    "a copy over another": "cp kept folder/inner",
+    "in place": "sed -i s/a/b/ kept",
+    "a copy of blocks": "dd if=/dev/zero of=kept bs=1 count=1 conv=notrunc",
+    "through a link": "echo x > link",
+    "through tee": "echo x | tee kept",
+    "through a descriptor for reading": "exec 5< kept; echo x > /proc/self/fd/5",
+    "through /proc": "echo x > /proc/$$/cwd/kept",
+    "from a child of a child": "sh -c \"( setsid bash -c 'echo x > new' & wait )\"",
+    "in the background": "echo x > new & wait",
+    "by find": "find . -name kept -delete",
+    "by a hook of the shell": "trap 'echo x > new' EXIT",
+    "by Python": f"{PYTHON} -c \"open('new', 'w').write('x')\"",
+    "a socket": f"{PYTHON} -c \"import socket; socket.socket(socket.AF_UNIX).bind('new')\"",
+    "with rights of its own": f"{PYTHON} -c \"import os; os.open('.', os.O_TMPFILE | os.O_RDWR)\"",
+    "as another user": "unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none empty; echo x > new'",
+}
+
+if landlock_version() >= 3:
+    WRITES["cut by its name"] = f"{PYTHON} -c \"import os; os.truncate('kept', 0)\""
+
+
+@landlock
+@pytest.mark.parametrize("line", WRITES.values(), ids=WRITES)
+async def test_nothing_is_written(line: str, shell: Shell, root: Path) -> None:
+    (root / "folder").mkdir()
+    (root / "folder" / "inner").write_text("inner\n")
+    (root / "empty").mkdir()
+    (root / "kept").write_text("abc\n")
+    (root / "link").symlink_to("kept")
+    before, heard = state(root), bytearray()
+    finished = await shell.run(f"{line}; code=$?; echo done; exit $code", heard, read_only=True)
+    assert state(root) == before
+    assert b"done" in heard
+    refusals = ("Permission denied", "Operation not permitted", "PermissionError", "not permitted")
+    assert any(text in heard.decode() for text in refusals), (finished, heard)
+
+
+@pytest.mark.skipif(landlock_version() < 5, reason="the kernel's Landlock does not know ioctl")
+async def test_no_device_is_controlled(shell: Shell) -> None:
+    ours, theirs = os.openpty()
+    try:
+        program = f"import os, termios; termios.tcgetattr(os.open({os.ttyname(theirs)!r}, os.O_RDONLY | os.O_NOCTTY))"
+        line, heard = f"{PYTHON} -c {shlex.quote(program)}", bytearray()
+        assert await shell.run(line) == ProcessResult(0)
+        assert await shell.run(line, heard, read_only=True) == ProcessResult(1)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert b"Permission denied" in heard
+
+
+@landlock
+async def test_other_commands_write_and_keep_their_temporary_folder(shell: Shell, root: Path) -> None:
+    (root / "kept").write_text("abc\n")
+    assert await shell.run("touch new; mkdir folder; mv kept folder/; echo $TMPDIR > outside") == ProcessResult(0)
+    assert sorted(path.name for path in root.iterdir()) == ["folder", "new", "outside"]
+    assert (root / "outside").read_text().strip() == os.environ.get("TMPDIR", "")
+
+
+@scopes
+async def test_no_process_outside_is_signalled(shell: Shell, root: Path) -> None:
+    other = await asyncio.create_subprocess_exec("sleep", "60")
+    try:
+        heard = bytearray()
+        await shell.run(f"kill -KILL {other.pid}; kill -0 {os.getpid()}", heard, read_only=True)
+        assert heard.count(b"Operation not permitted") == 2
+        assert other.returncode is None
+    finally:
+        other.kill()
+        assert await other.wait() == -signal.SIGKILL
+
+
+@scopes
+async def test_no_abstract_socket_outside_is_reached(shell: Shell) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(b"")  # the kernel chooses a name
+        server.listen()
+        name = server.getsockname()
+        program = f"import socket; socket.socket(socket.AF_UNIX).connect({name!r}); print('connected')"
+        line, heard, outside = f"{PYTHON} -c {shlex.quote(program)}", bytearray(), bytearray()
+        await shell.run(line, heard, read_only=True)
+        await shell.run(line, outside)
+    assert b"PermissionError" in heard
+    assert outside == b"connected\n"
+
+
+LOOKS = {
+    "files": ("cat kept; ls; wc -l < kept", "abc\nbig\nkept\n1\n"),
+    "nothing": ("echo x > /dev/null; echo y 2> /dev/null; cat kept > /dev/null; head -c 3 /dev/zero | wc -c", "y\n3\n"),
+    "its own output": ("echo a > /dev/stdout; echo b > /dev/stderr; echo c > /dev/fd/1; echo d >&2", "a\nb\nc\nd\n"),
+    "pipes": ("seq 100000 | sort -n | tail -1; diff <(seq 2) <(seq 3)", "100000\n2a3\n> 3\n"),
+    "a pipe that breaks": ("yes | head -1", "y\n"),
+    "a long here-document": ('wc -c <<< "$(cat big)"', "1048576\n"),
+    "a file sorted on disk": ("sort -S 32K big | uniq | wc -l", "1\n"),
+    "a signal to its own": ("sleep 60 & kill $!; wait $!; echo $?", "143\n"),
+    "a limit": ("timeout 0.1 sleep 60; echo $?", "124\n"),
+    "a temporary file": (
+        'f=$(mktemp); echo x > "$f"; mkdir "$TMPDIR/a"; mv "$f" "$TMPDIR/a/b"; cat "$TMPDIR/a/b"',
+        "x\n",
+    ),
+    "its own processes": ("ls -l /proc/self/exe > /dev/null; ps -o comm= -p $$; true", "bash\n"),
+}
+
+
+@landlock
+@pytest.mark.parametrize(("line", "output"), LOOKS.values(), ids=LOOKS)
+async def test_looking_is_as_before(line: str, output: str, shell: Shell, root: Path) -> None:
+    (root / "kept").write_text("abc\n")
+    (root / "big").write_bytes((b"x" * 63 + b"\n") * 16_384)
+    heard = bytearray()
+    await shell.run(line, heard, read_only=True)
+    assert heard.decode() == output
+    assert sorted(path.name for path in root.iterdir()) == ["big", "kept"]
+
+
+@landlock
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+async def test_git_looks_at_a_real_repository(shell: Shell, root: Path) -> None:
+    (root / "kept").write_text("abc\n")
+    made = "git init -q -b main . && git add . && git -c user.name=a -c user.email=a@b commit -qm first"
+    assert await shell.run(made) == ProcessResult(0)
+    os.utime(root / "kept", (1, 1))  # git would note the new time in its index
+    (root / "new").write_text("x\n")
+    before, heard = state(root), bytearray()
+    assert await shell.run(
+        "git status --short; git log --format=%s; git diff --stat", heard, read_only=True
+    ) == ProcessResult(0)
+    assert heard.decode() == "?? new\nfirst\n"
+    assert state(root) == before
+
+
+@landlock
+async def test_the_program_itself_is_not_restricted(shell: Shell, root: Path) -> None:
+    async def free() -> None:
+        (root / "ours").write_text("x")
+        (root / "ours").unlink()
+        assert await shell.run("touch theirs && rm theirs") == ProcessResult(0)
+
+    await shell.run("true")
+    threads = threading.active_count()
+    for _ in range(3):
+        assert await shell.run("touch no", read_only=True) == ProcessResult(1)
+        await free()
+    await until(lambda: threading.active_count() <= threads)
+    await asyncio.to_thread(lambda: (root / "in a thread").write_text("x"))
+    assert "NoNewPrivs:\t0" in Path("/proc/self/status").read_text()
+
+
+@landlock
+async def test_several_run_at_once_each_with_a_folder_of_its_own(shell: Shell, root: Path) -> None:
+    async def one() -> tuple[ProcessResult, str]:
+        heard = bytearray()
+        line = 'touch "$TMPDIR/mine"; sleep 0.3; ls "$TMPDIR"; echo "$TMPDIR"; echo x >> shared'
+        finished = await shell.run(line, heard, read_only=True)
+        return finished, heard.decode()
+
+    (root / "shared").write_text("")
+    free = asyncio.ensure_future(shell.run("echo y >> shared"))
+    held = await asyncio.gather(*(one() for _ in range(4)))
+    assert await free == ProcessResult(0)
+    folders = set()
+    for finished, text in held:
+        listed, folder, refused = text.splitlines()
+        folders.add(folder)
+        assert (finished, listed, "Permission denied" in refused) == (ProcessResult(1), "mine", True)
+    assert len(folders) == 4
+    assert (root / "shared").read_text() == "y\n"
+
+
+@landlock
+async def test_one_cannot_write_into_the_folder_of_another(shell: Shell, temporary: Path) -> None:
+    other = asyncio.ensure_future(shell.run("sleep 60", read_only=True))
+    await until(lambda: any(temporary.iterdir()))
+    (folder,) = temporary.iterdir()
+    assert await shell.run(f"touch {folder}/x", read_only=True) == ProcessResult(1)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    other.cancel()
+    await asyncio.wait({other})
+
+
+@landlock
+@pytest.mark.parametrize("line", ["echo up; sleep 60", "trap '' TERM; echo up; while :; do sleep 0.05; done"])
+async def test_a_limit_and_a_cancellation_end_it_as_before(line: str, shell: Shell, trace: Trace) -> None:
+    finished = await shell.run(line, read_only=True, time_s=0.3)
+    assert (finished.timed_out, finished.left) == (True, ())
+    assert trace.left(within_s=0.5) == []
+    heard = bytearray()
+    running = asyncio.ensure_future(shell.run(line, heard, read_only=True))
+    await until(lambda: b"up" in heard)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert trace.left(within_s=0.5) == []
+
+
+@landlock
+async def test_what_leaves_its_session_is_found(shell: Shell, trace: Trace) -> None:
+    finished = await shell.run("setsid sleep 60 & echo up; wait", read_only=True, time_s=0.3)
+    assert (finished.timed_out, finished.left) == (True, ())
+    assert trace.left(within_s=0.5) == []
+
+
+@landlock
+async def test_a_command_in_the_background_is_held_as_well(
+    processes: Processes, trace: Trace, root: Path, tmp_path: Path, temporary: Path
+) -> None:
+    child = await processes.start(
+        ("bash", "-c", "echo seen; touch new; sleep 60"),
+        cwd=root,
+        environment=trace.environment,
+        output=tmp_path / "out" / "b1.out",
+        read_only=True,
+    )
+    await until(lambda: b"cannot touch" in child.output.read_bytes())
+    assert len(list(temporary.iterdir())) == 1
+    await child.end()
+    assert child.output.read_text().startswith("seen\n")
+    assert list(root.iterdir()) == []
+
+
+@landlock
+async def test_a_program_that_is_not_there_raises_and_leaves_nothing(processes: Processes, root: Path) -> None:
+    async def attempt() -> None:
+        with pytest.raises(FileNotFoundError):
+            await processes.run(("/no/such",), cwd=root, environment={}, sink=bytearray().extend, read_only=True)
+
+    await attempt()
+    before = psutil.Process().num_fds()
+    for _ in range(5):
+        await attempt()
+    assert psutil.Process().num_fds() <= before
+
+
+@landlock
+async def test_without_room_for_a_private_folder_it_still_runs_and_writes_nothing(
+    shell: Shell, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    heard = bytearray()
+    assert await shell.run("touch new; echo ${TMPDIR-unset}", heard, read_only=True) == ProcessResult(0)
+    assert (root / "new").exists() is False
+    assert b"Permission denied" in heard
+
+
+ONE_COMMAND = """
+import asyncio, os, sys
+from pathlib import Path
+from harness.processes import Processes
+from harness.processes.sandbox import landlock_version
+
+async def main():
+    processes, heard = Processes(), bytearray()
+    line = "touch new && echo ${TMPDIR-unset}"
+    environment = {"PATH": os.environ["PATH"]}
+    await processes.run(
+        ("bash", "-c", line), cwd=Path.cwd(), environment=environment, sink=heard.extend, read_only=True
+    )
+    await processes.aclose()
+    print(landlock_version(), heard.decode().strip())
+
+"""
+WITHOUT_THE_CALL = """
+import ctypes, struct
+
+steps = ((0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x50000 | 38), (0x06, 0, 0, 0x7FFF0000))
+filter = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, struct.pack("HP", len(steps), ctypes.addressof(filter)), 0, 0) == 0
+"""
+"""landlock_create_ruleset is answered with ENOSYS, as an older kernel and many containers do."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs seccomp")
+def test_where_the_kernel_has_no_landlock_the_command_runs_without(root: Path) -> None:
+    program = f"{ONE_COMMAND}{WITHOUT_THE_CALL}\nasyncio.run(main())"
+    done = subprocess.run((sys.executable, "-c", program), cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "0 unset\n"), done.stderr
+    assert (root / "new").exists()
+
+
+@landlock
+def test_where_the_kernel_refuses_the_command_runs_without(root: Path) -> None:
+    """Sixteen restrictions, one in the other, are the most that a thread may have."""
+    program = """
+import sys
+from harness.processes.sandbox import ReadOnlySandbox
+
+levels = []
+
+def deeper():
+    levels.append(1)
+    sandbox = ReadOnlySandbox()
+    try:
+        return sandbox.start(deeper) if len(levels) < 20 else "reached"
+    finally:
+        sandbox.close()
+
+print(deeper())
+"""
+    done = subprocess.run((sys.executable, "-c", program), cwd=root, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "reached\n"), done.stderr
+
+
+def test_what_a_start_raises_is_raised_and_garbage_is_collected_again() -> None:
+    import gc
+
+    sandbox = ReadOnlySandbox()
+    with pytest.raises(ZeroDivisionError):
+        sandbox.start(lambda: 1 // 0)
+    assert gc.isenabled()
+    sandbox.close()
+
+
+@landlock
+async def test_it_costs_little(shell: Shell) -> None:
+    """Measured in turns, so that what else the machine does meets both."""
+
+    async def seconds(*, read_only: bool) -> float:
+        began = time.perf_counter()
+        await shell.run("true", read_only=read_only)
+        return time.perf_counter() - began
+
+    await shell.run("true", read_only=True)
+    pairs = [(await seconds(read_only=False), await seconds(read_only=True)) for _ in range(40)]
+    free, held = (statistics.median(times) for times in zip(*pairs, strict=True))
+    print(f"free {free * 1e3:.2f} ms, read-only {held * 1e3:.2f} ms, ratio {held / free:.2f}")
+    assert held < 3 * free

@@ -1,0 +1,77 @@
+"""The panel on the whole screen."""
+
+import pytest
+
+from harness.events import StepStarted
+from harness.journal.follow import CaughtUp
+from harness.ui.app.panel_view import FullPanel
+from harness.ui.app.watch import WatchApp
+from tests.ui.app.feeding import Feed
+from tests.ui.app.screens import settled
+from tests.ui.app.stories import AT_WORK, NAME, STORIES, recorded, story, waits
+from tests.ui.panel.situations import FAILED, NOW, SPENT
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_it_goes_on_showing_what_happens() -> None:
+    feed = Feed(story(*AT_WORK))
+    app = WatchApp(NAME, feed.followed())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("f3")
+        assert isinstance(app.screen, FullPanel)
+        seen = await settled(pilot)
+        assert any("todo_write closed" in row for row in seen)  # also where the panel below a conversation is short
+        assert not any("529" in row for row in seen)
+        for record in story(*AT_WORK, FAILED, SPENT, waits(NOW + 7.1))[len(story(*AT_WORK)) :]:
+            feed.put(record)
+        await pilot.pause(0.3)
+        assert any("529 overloaded · attempt 3 of 10" in row for row in await settled(pilot))
+
+
+async def test_walking_jumping_and_going_back() -> None:
+    app = WatchApp(NAME, Feed(recorded("network-gone", until_step=99), CaughtUp(None)).followed())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("f3")
+        seen = await settled(pilot)
+        assert seen[-1].startswith(" now")
+        assert not any("◂" in row for row in seen)
+        for key, step in (("left", 9), ("h", 8), ("right", 9), ("p", 8), ("p", 7), ("n", 8)):
+            await pilot.press(key)
+            seen = await settled(pilot)
+            assert seen[0].startswith(f"  ◂ step {step} of 9"), key
+            assert seen[-1].startswith(" an earlier step")
+        await pilot.press("escape")
+        assert (await settled(pilot))[-1].startswith(" now")
+        await pilot.press("left", "end")
+        assert (await settled(pilot))[-1].startswith(" now")
+        await pilot.press("escape")
+        assert not isinstance(app.screen, FullPanel)
+
+
+async def test_without_incidents_it_says_so() -> None:
+    app = WatchApp(NAME, Feed(STORIES["calm"], CaughtUp(None)).followed())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("f3", "p")
+        assert (await settled(pilot))[-1].startswith(" no further incident")
+        await pilot.press("f3")
+        assert not isinstance(app.screen, FullPanel)
+
+
+async def test_a_step_that_is_not_kept_any_more_gives_way_to_the_present() -> None:
+    feed = Feed(STORIES["calm"], CaughtUp(None))
+    app = WatchApp(NAME, feed.followed())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press("left", "left")
+        assert (await settled(pilot))[-1].endswith("Esc back to now   F3 full   q quit")
+        at = STORIES["calm"][-1].at
+        for number in range(3, 510):
+            app.views.fold.on_event(StepStarted(number), at + number)
+        await pilot.resize_terminal(70, 24)
+        await settled(pilot)
+        assert app.views.shown_step is None
+        await pilot.press("right", "p")

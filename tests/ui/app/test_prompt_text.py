@@ -1,0 +1,37 @@
+"""What a text is meant as."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.ui.app.prompt_text import PromptMode, mode_of, submitted
+from harness.ui.commands.commands import is_command
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "taken"),
+    [
+        ("", "prompt", ""),
+        ("hello \n\n", "prompt", "hello"),
+        ("  hello", "prompt", "  hello"),
+        ("！ls　-l", "shell", "!ls　-l"),
+        ("／model　opus", "command", "/model opus"),
+        ("／/etc", "prompt", "//etc"),
+        ("/／etc", "prompt", "//etc"),
+        ("/", "command", "/"),
+        ("/etc/hosts what is this?", "prompt", "/etc/hosts what is this?"),
+        ("/re a/b", "command", "/re a/b"),
+        (" /help", "prompt", " /help"),
+    ],
+)
+def test_the_beginning_decides(text: str, mode: PromptMode, taken: str) -> None:
+    assert (mode_of(text), submitted(text)) == (mode, taken)
+
+
+@given(st.text("/／!！ a\u3000\n"))
+def test_what_is_submitted_begins_with_the_narrow_sign_of_its_mode(text: str) -> None:
+    taken, mode = submitted(text), mode_of(text)
+    assert mode_of(taken) == mode
+    assert submitted(taken) == taken
+    assert is_command(taken) == (mode == "command")
+    assert taken.startswith("!") == (mode == "shell")

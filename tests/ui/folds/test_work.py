@@ -1,0 +1,276 @@
+"""Agents, commands and gates on the panel: what every prefix of events leads to, against an oracle that looks anew."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from time import perf_counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.events import (
+    AdmissionClosed,
+    AdmissionEvent,
+    AdmissionLimitsSet,
+    AdmissionPool,
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    AgentMoved,
+    BreakerState,
+    ChangeReason,
+    CommandBegun,
+    CommandCreated,
+    CommandEnd,
+    CommandEnded,
+    CommandHandedOver,
+    CommandQuiet,
+    ConversationBreakerChanged,
+    ConversationRemoved,
+    DropReason,
+    Event,
+    RejectionReason,
+    RemovalReason,
+    SessionResumed,
+    TurnStarted,
+    WorkAdmitted,
+    WorkDropped,
+    WorkEnd,
+    WorkQueued,
+    WorkRejected,
+    WorkReleased,
+    WorkReplaced,
+)
+from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
+from harness.ui.panel.fold import PanelFold
+from tests.ui import work
+from tests.ui.panel.situations import BEGINNING, MODEL
+
+AGENT, COMMAND = st.sampled_from(["a1", "a2", "a3"]), st.sampled_from(["b1", "b2"])
+KEY, NUMBER, GATE = st.sampled_from(["a1", "a2", "b1"]), st.integers(1, 6), st.sampled_from(AdmissionPool)
+RESUMED = SessionResumed("1", MODEL, "here", practice=False)
+STATE = st.sampled_from(BreakerState)
+EVENTS: st.SearchStrategy[Event] = st.one_of(
+    st.builds(work.created, AGENT, st.sampled_from(["this", "that"]), background=st.booleans()),
+    st.builds(work.moved, AGENT, st.sampled_from(["grep", "read_file"]), NUMBER, asks=st.booleans()),
+    st.builds(work.ended, AGENT, st.sampled_from(AgentEnd)),
+    st.builds(work.command, COMMAND),
+    st.one_of(
+        st.builds(work.begun, COMMAND), st.builds(work.quiet, COMMAND), st.builds(CommandHandedOver, COMMAND, NUMBER)
+    ),
+    st.builds(work.over, COMMAND, st.integers(0, 1), st.sampled_from(CommandEnd)),
+    st.builds(AdmissionLimitsSet, NUMBER, NUMBER, NUMBER, GATE),
+    st.builds(WorkAdmitted, KEY, NUMBER, NUMBER, GATE),
+    st.builds(WorkQueued, KEY, NUMBER, NUMBER, GATE),
+    st.builds(WorkReplaced, KEY, NUMBER, NUMBER, GATE),
+    st.builds(WorkDropped, KEY, NUMBER, st.sampled_from(DropReason), st.booleans(), GATE),
+    st.builds(WorkRejected, KEY, st.sampled_from(RejectionReason), GATE),
+    st.builds(WorkReleased, KEY, NUMBER, st.sampled_from(WorkEnd), NUMBER, GATE),
+    st.builds(ConversationBreakerChanged, KEY, STATE, STATE, st.just(ChangeReason.FAILED), NUMBER, st.none(), GATE),
+    st.builds(ConversationRemoved, KEY, st.sampled_from(RemovalReason), st.booleans(), GATE),
+    st.builds(AdmissionClosed, NUMBER, NUMBER, GATE),
+    st.sampled_from([TurnStarted(2, "next"), TurnStarted(3, ""), RESUMED, BEGINNING[0]]),
+)
+
+
+class Anew:
+    """Looks at all events for each thing that is asked; the moment of an event is its place, from 1."""
+
+    def __init__(self, events: Sequence[Event]) -> None:
+        self._events = list(enumerate(events, 1))
+        self._program = self._last(lambda event: event == RESUMED or event == BEGINNING[0])
+        self._session = self._last(lambda event: event == BEGINNING[0])
+        self._turn = max(self._program, self._last(lambda event: isinstance(event, TurnStarted)))
+
+    def _last(self, found: object, after: int = 0) -> int:
+        assert callable(found)
+        return max((place for place, event in self._events if place > after and found(event)), default=0)
+
+    @property
+    def agents(self) -> list[SubagentView]:
+        own = [(at, one) for at, one in self._events if at > self._program and self._agent_of(one)]
+        places = {self._agent_of(one): at for at, one in own if isinstance(one, AgentCreated)}
+        views = (self._agent([(at, one) for at, one in own if self._agent_of(one) == agent]) for agent in places)
+        order = sorted(places, key=lambda agent: places[agent])
+        known = {view.agent: view for view in views if view is not None}
+        return [known[agent] for agent in order if agent in known]
+
+    @staticmethod
+    def _agent_of(event: Event) -> str:
+        match event:
+            case AgentCreated(agent=agent) | AgentMoved(agent=agent) | AgentEnded(agent=agent):
+                return agent
+            case WorkAdmitted(key=key, pool=AdmissionPool.AGENTS) | WorkReleased(key=key, pool=AdmissionPool.AGENTS):
+                return key
+        return ""
+
+    def _agent(self, own: list[tuple[int, Event]]) -> SubagentView | None:
+        """Plays what is about one agent; `tasks` are those that it has not ended."""
+        view, tasks, at_end = None, 0, 0
+        for at, event in own:
+            match event:
+                case AgentCreated(agent=agent, task=task, background=background):
+                    tasks += 1
+                    view = SubagentView(agent, task, float(at), background=background, tasks=tasks)
+                case _ if view is None or not tasks:
+                    pass
+                case WorkAdmitted():
+                    view = replace(view, state=SubagentActivity.RUNNING, since=float(at))
+                case WorkReleased():
+                    view = replace(view, state=SubagentActivity.ENDING)
+                case AgentMoved(waits_for_user=asks):
+                    view = replace(
+                        view, state=SubagentActivity.ASKING if asks else SubagentActivity.RUNNING, moved=event
+                    )
+                case AgentEnded():
+                    tasks, at_end = tasks - 1, at
+                    state = SubagentActivity.QUEUED if tasks else SubagentActivity.ENDED
+                    moved = None if tasks else view.moved
+                    view = replace(view, state=state, tasks=tasks, moved=moved, ended=None if tasks else event)
+        return None if view is None or (not tasks and at_end < self._turn) else view
+
+    @property
+    def commands(self) -> set[CommandView]:
+        places = {event.command: place for place, event in self._events if isinstance(event, CommandCreated)}
+        alive = (place for place in places.values() if place > self._session)
+        return {view for place in alive if (view := self._command(place)) is not None}
+
+    def _command(self, place: int) -> CommandView | None:
+        asked = dict(self._events)[place]
+        assert isinstance(asked, CommandCreated)
+        view = CommandView(asked.command, asked.line, float(place))
+        state, since, quiet, ended = view.state, view.since, None, None
+        for at, event in self._events[place:]:
+            if event == RESUMED and state in (CommandActivity.HANDED_OVER, CommandActivity.ENDED):
+                return None
+            if isinstance(event, TurnStarted) and ended:
+                return None
+            if ended or getattr(event, "command", "") != asked.command:
+                continue
+            match event:
+                case CommandBegun():
+                    state, since = CommandActivity.RUNNING, float(at)
+                case CommandQuiet():
+                    state, quiet = CommandActivity.SILENT, event
+                case CommandHandedOver():
+                    state = CommandActivity.HANDED_OVER
+                case CommandEnded():
+                    state, ended = CommandActivity.ENDED, event
+        return CommandView(asked.command, asked.line, since, state, quiet, ended)
+
+    @property
+    def gates(self) -> set[AdmissionView]:
+        return {self._gate(gate) for gate in AdmissionPool if self._of(gate)}
+
+    def _of(self, gate: AdmissionPool) -> list[tuple[int, AdmissionEvent]]:
+        return [
+            (at, one)
+            for at, one in self._events
+            if at > self._program and isinstance(one, AdmissionEvent) and one.pool is gate
+        ]
+
+    def _gate(self, gate: AdmissionPool) -> AdmissionView:
+        own = self._of(gate)
+        limits = [one for _, one in own if isinstance(one, AdmissionLimitsSet)]
+        counts = [one.running for _, one in own if isinstance(one, WorkAdmitted | WorkReleased)]
+        return AdmissionView(
+            gate,
+            limits[-1].max_concurrent if limits else 0,
+            limits[-1].max_queue_size if limits else 0,
+            counts[-1] if counts else 0,
+            sum(self._waits(own, number) for number in range(1, 7)),
+            sum(self._is_put_off(own, key) for key in ("a1", "a2", "b1")),
+            sum(isinstance(one, WorkDropped) and not one.dirty and at > self._turn for at, one in own),
+            sum(isinstance(one, WorkRejected) and at > self._turn for at, one in own),
+            sum(self._rests(own, key) for key in ("a1", "a2", "b1")),
+        )
+
+    @staticmethod
+    def _waits(own: list[tuple[int, AdmissionEvent]], number: int) -> bool:
+        for _, event in reversed(own):
+            match event:
+                case WorkQueued(number=asked) | WorkReplaced(number=asked) if asked == number:
+                    return True
+                case WorkAdmitted(number=other) | WorkDropped(number=other) | WorkReplaced(replaced=other) if (
+                    other == number
+                ):
+                    return False
+                case AdmissionClosed():
+                    return False
+        return False
+
+    @staticmethod
+    def _is_put_off(own: list[tuple[int, AdmissionEvent]], key: str) -> bool:
+        for _, event in reversed(own):
+            match event:
+                case WorkDropped(key=dropped, dirty=True) if dropped == key:
+                    return True
+                case WorkQueued(key=other) | WorkAdmitted(key=other) | ConversationRemoved(key=other) if other == key:
+                    return False
+                case AdmissionClosed():
+                    return False
+        return False
+
+    @staticmethod
+    def _rests(own: list[tuple[int, AdmissionEvent]], key: str) -> bool:
+        for _, event in reversed(own):
+            match event:
+                case ConversationBreakerChanged(key=moved, after=after) if moved == key:
+                    return after is not BreakerState.CLOSED
+                case ConversationRemoved(key=removed) if removed == key:
+                    return False
+        return False
+
+
+@given(st.lists(EVENTS, max_size=30))
+def test_every_prefix_leads_to_what_a_look_at_all_of_it_finds(events: list[Event]) -> None:
+    fold = PanelFold()
+    for number, event in enumerate(events, 1):
+        fold.on_event(event, float(number))
+        anew = Anew(events[:number])
+        assert list(fold.now.agents) == anew.agents
+        assert set(fold.now.commands) == anew.commands
+        assert set(fold.now.gates) == anew.gates
+
+
+def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
+    fold = PanelFold()
+    for event in (*BEGINNING, *work.crowd(agents=60, done=20)):
+        fold.on_event(event, 1.0)
+    states = [one.state for one in fold.now.agents]
+    assert [states.count(state) for state in SubagentActivity] == [35, 5, 0, 0, 20]
+    (gate,) = fold.now.gates
+    assert (gate.running, gate.queued, gate.deferred) == (5, 20, 15)
+
+
+def test_an_agent_whose_place_is_taken_does_not_count_as_running() -> None:
+    fold = PanelFold()
+    for event in (*BEGINNING, work.created("a1"), work.admitted("a1", 1, 1), work.released("a1", 1, 0)):
+        fold.on_event(event, 1.0)
+    assert [one.state for one in fold.now.agents] == [SubagentActivity.ENDING]
+
+
+def test_what_is_over_goes_with_the_next_turn_and_what_runs_stays() -> None:
+    fold = PanelFold()
+    for event in (
+        *(*BEGINNING, work.created("a1"), work.created("a2", background=True), work.ended("a1")),
+        *(work.command("b1"), work.command("b2"), work.over("b2")),
+    ):
+        fold.on_event(event, 1.0)
+    assert [one.agent for one in fold.now.agents] == ["a1", "a2"]
+    assert [one.command for one in fold.now.commands] == ["b1", "b2"]
+    fold.on_event(TurnStarted(2, "next"), 2.0)
+    assert [one.agent for one in fold.now.agents] == ["a2"]
+    assert [one.command for one in fold.now.commands] == ["b1"]
+
+
+def test_an_event_costs_the_same_however_many_agents_there_are() -> None:
+    def time_of(agents: int) -> float:
+        fold = PanelFold()
+        for event in (*BEGINNING, *(work.created(f"a{number}") for number in range(agents))):
+            fold.on_event(event, 1.0)
+        began = perf_counter()
+        for number in range(2_000):
+            fold.on_event(work.moved(f"a{number % 10}"), 1.0)
+        return perf_counter() - began
+
+    assert min(time_of(2_000) for _ in range(3)) < 3 * min(time_of(10) for _ in range(3))

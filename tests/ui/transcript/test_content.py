@@ -1,0 +1,252 @@
+"""How entries look: one line for each call, colour for what needs a look, red for the end of a turn that failed."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+from textual.content import Content
+
+from harness.events import (
+    Alternative,
+    Attempt,
+    Dispatch,
+    PauseReport,
+    Rank,
+    Rung,
+    ToolOutcome,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+)
+from harness.ui.lines.line import Line, Tone
+from harness.ui.transcript.content import entry_content, set_off
+from harness.ui.transcript.entries import (
+    AnswerEntry,
+    CallEntry,
+    Entry,
+    LoopReportEntry,
+    NoteEntry,
+    PauseEntry,
+    PromptEntry,
+    TextEntry,
+    ThinkingEntry,
+    TurnEndEntry,
+)
+from tests.ui.loops import REPORT
+
+CALL = CallEntry("c1", "grep", '"timeout" src/', 0.0, outcome=ToolOutcome.OK, result="3 hits", duration_s=0.2)
+DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,1 +1,20 @@\n-old\n" + "".join(f"+new {number}\n" for number in range(20))
+END = TurnEnded(1, TransitionCode.COMPLETED, "done", "", Usage(), 0.11, 5, 7, 45.2)
+
+
+def look(entry: Entry, width: int = 60, *, expanded: bool = False, now: float = 0.0) -> list[str]:
+    """The lines of an entry without their styles."""
+    return entry_content(entry, width, expanded=expanded, now=now).plain.split("\n")
+
+
+def call(outcome: ToolOutcome, result: str = "", **more: object) -> CallEntry:
+    """A call that ended in a certain way."""
+    return replace(CALL, outcome=outcome, result=result, **more)  # type: ignore[arg-type]
+
+
+def styles(content: Content) -> str:
+    return " ".join(str(span.style) for span in content.spans)
+
+
+def test_what_was_said_hangs_below_its_mark() -> None:
+    assert look(PromptEntry(1, "find where the config is read", 0.0), 24) == [
+        "you ▸ find where the",
+        "      config is read",
+    ]
+    assert look(PromptEntry(0, "ls -l", 0.0, shell=True)) == ["you ! ls -l"]
+
+
+def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
+    said = PromptEntry(1, "\n".join(f"line {number}" for number in range(1, 31)), 0.0)
+    short = entry_content(said, 60).plain.split("\n")
+    assert (len(short), short[0], short[-1].strip()) == (11, "you ▸ line 1", "… 20 more lines")
+    assert "line 30" in entry_content(said, 60, expanded=True).plain
+
+
+def test_duration_and_result_stand_in_columns_of_their_own() -> None:
+    lines = [*look(CALL, 80), *look(replace(CALL, tool="read_file", summary="a.py", result="88 lines"), 80)]
+    assert lines == [
+        '● grep "timeout" src/                               0.2 s   3 hits',
+        "● read_file a.py                                    0.2 s   88 lines",
+    ]
+
+
+def test_on_a_narrow_screen_the_result_outlives_the_duration() -> None:
+    assert look(CALL, 32) == ['● grep "timeout" src/   3 hits']
+    assert look(replace(CALL, summary="a long summary of a call"), 32) == ["● grep a long summary o…  3 hits"]
+
+
+def test_wide_characters_count_as_what_they_take() -> None:
+    [line] = look(replace(CALL, summary="天気予報" * 20), 40)
+    assert Content(line).cell_length <= 40
+    assert line.endswith("3 hits")
+
+
+@pytest.mark.parametrize(
+    ("entry", "begins", "ends"),
+    [
+        (call(ToolOutcome.BROKEN, "timed out", failures=3), "✗ grep", "timed out (3rd)"),
+        (call(ToolOutcome.BROKEN, "timed out", failures=1), "✗ grep", "timed out"),
+        (call(ToolOutcome.ERROR, failures=22), "✗ grep", "failed (22nd)"),
+        (call(ToolOutcome.ERROR, "exit 1", failures=11), "✗ grep", "exit 1 (11th)"),
+        (call(ToolOutcome.INVALID, "no such tool"), "✗ grep", "not run, no such tool"),
+        (call(ToolOutcome.INVALID, "grep was not run: no path"), "✗ grep", "  not run: no path"),
+        (call(ToolOutcome.DENIED, "not allowed: no"), "○ grep", "not allowed: no"),
+        (call(ToolOutcome.CANCELLED), "○ grep", "interrupted"),
+        (call(ToolOutcome.OK, dispatch=Dispatch.PROBE), '● grep "timeout" src/  probe', "ok"),
+        (call(ToolOutcome.OK, in_place_of="find"), '● grep "timeout" src/  in place of find', "ok"),
+        (call(ToolOutcome.SKIPPED, dispatch=Dispatch.PAUSE), "○ grep", "not run: the turn pauses"),
+        (call(ToolOutcome.SKIPPED, why="it is off"), "○ grep", "skipped  it is off"),
+    ],
+)
+def test_how_a_call_ended_is_told_without_colour(entry: CallEntry, begins: str, ends: str) -> None:
+    [line] = look(entry, 72)
+    assert line.startswith(begins)
+    assert line.endswith(ends)
+
+
+def test_a_call_that_is_skipped_says_what_takes_its_place_and_what_is_lost() -> None:
+    route = Alternative(Rank.LOW, "rg", "grep's own formatting", "bash")
+    skipped = call(ToolOutcome.SKIPPED, summary="", dispatch=Dispatch.SKIP, route=route, why="it failed 3 times")
+    assert look(skipped) == ["○ grep skipped → bash: rg   loses: grep's own formatting"]
+    wanted = look(replace(skipped, summary="timeout src/"), expanded=True)
+    assert wanted[1:] == ["  timeout src/", "  it failed 3 times"]
+
+
+def test_a_call_that_runs_says_for_how_long() -> None:
+    running = replace(CALL, outcome=None, running=True, at=100.0)
+    assert look(running, 40, now=112.9) == ['◍ grep "timeout" src/               12 s']
+    assert look(running, 40) == ['◍ grep "timeout" src/']
+    assert look(replace(running, running=False), 40, now=112.9) == ['◌ grep "timeout" src/']
+
+
+def test_a_call_that_an_agent_works_for_says_which_and_what_it_does() -> None:
+    task = replace(CALL, tool="task", summary="find the tests", agent="a1", doing="grep timeout")
+    [line] = look(replace(task, outcome=None, running=True))
+    assert line.rstrip() == "◍ task find the tests  a1 · grep timeout"
+    [line] = look(replace(task, result="a1 answered, 2 steps"), 80)
+    assert line.split(maxsplit=5) == ["●", "task", "find", "the", "tests", "0.2 s   a1 answered, 2 steps"]
+
+
+def test_a_label_has_a_line_of_its_own() -> None:
+    assert look(replace(CALL, label="stale: it was changed"))[1] == "  ! stale: it was changed"
+
+
+def test_a_change_is_shown_in_short_and_whole_when_expanded() -> None:
+    edit = replace(CALL, detail=DIFF)
+    assert look(edit)[1:4] == ["  @@ -1,1 +1,20 @@", "  -old", "  +new 0"]
+    assert look(edit)[-1] == "  … 10 more lines"
+    assert look(edit, expanded=True)[-1] == "  +new 19"
+    assert {"$text-success", "$text-error"} <= set(styles(entry_content(edit, 60)).split())
+
+
+def test_output_is_shown_when_expanded_and_says_where_the_rest_is() -> None:
+    long = replace(CALL, detail="line\n" * 300, full_output="/tmp/out.txt")
+    assert len(look(long)) == 1
+    shown = look(long, 120, expanded=True)
+    assert shown[1:201] == ["  line"] * 200
+    whole = "  … the model was given the beginning and the end; the whole output is in /tmp/out.txt"
+    assert shown[201:] == ["  … 100 more lines", whole]
+    assert "".join(look(long, 40, expanded=True)[202:]).replace(" ", "") == whole.replace(" ", ""), (
+        "a path is never cut"
+    )
+
+
+def test_lines_that_are_not_there_are_counted_by_what_the_output_had() -> None:
+    head = replace(CALL, by_user=True, detail="1\n2\n3\n", detail_of=20_000)
+    assert look(head)[1:] == ["  1", "  2", "  3", "  … 19,997 more lines"]
+    assert look(replace(head, detail_of=3))[1:] == ["  1", "  2", "  3"]
+    assert look(replace(head, detail_of=4))[-1] == "  … 1 more line"
+
+
+def test_the_output_of_the_persons_own_command_is_shown_at_once() -> None:
+    assert look(replace(CALL, by_user=True, detail="one\ntwo"))[1:] == ["  one", "  two"]
+
+
+def test_thinking_is_one_line_until_it_is_expanded() -> None:
+    assert look(ThinkingEntry("Hm.")) == ["· thinking …"]
+    assert look(ThinkingEntry("Hm.", done=True)) == ["· thought"]
+    assert look(ThinkingEntry("Hm.", done=True, duration_s=12.0, tokens=1_234)) == ["· thought for 12 s · 1.2k tokens"]
+    assert look(ThinkingEntry("", done=True, tokens=80), expanded=True) == ["· thought · 80 tokens"]
+    assert look(ThinkingEntry("Hm.\nSo.", done=True), expanded=True) == ["· thought", "  Hm.", "  So."]
+
+
+def test_an_answer_is_markdown_and_what_a_command_printed_is_not() -> None:
+    assert look(AnswerEntry("a **b**")) == ["a b"]
+    assert look(TextEntry("a **b** [red]c[/]")) == ["a **b** [red]c[/]"]
+
+
+def test_only_the_end_of_a_turn_that_failed_is_red() -> None:
+    failed = replace(END, code=TransitionCode.MODEL_ERROR, reason="overloaded")
+    assert look(TurnEndEntry(END)) == ["· 45 s, 7 requests, $0.11"]
+    assert "$text-error" in styles(entry_content(TurnEndEntry(failed), 60))
+    others: list[Entry] = [
+        TurnEndEntry(END),
+        TurnEndEntry(replace(END, code=TransitionCode.ABORTED_TOOLS)),
+        NoteEntry(Line("✗", "grep is open", Tone.BAD)),
+        call(ToolOutcome.BROKEN, failures=3),
+        PauseEntry(PauseReport("the budget is spent")),
+        LoopReportEntry(REPORT),
+        TurnEndEntry(replace(END, code=TransitionCode.LOOP_STOPPED)),
+    ]
+    assert "error" not in " ".join(styles(entry_content(entry, 60)) for entry in others)
+
+
+def test_words_stand_apart_and_calls_together() -> None:
+    shell = PromptEntry(0, "ls", 0.0, shell=True)
+    entries: list[Entry] = [
+        PromptEntry(1, "hi", 0.0),
+        CALL,
+        CALL,
+        AnswerEntry("ok"),
+        TurnEndEntry(END),
+        shell,
+        CALL,
+        TextEntry("1 $"),
+    ]
+    apart = [set_off(above, below) for above, below in itertools.pairwise(entries)]
+    assert apart == [True, False, True, False, True, False, True]
+
+
+def test_a_pause_shows_its_report() -> None:
+    assert look(PauseEntry(PauseReport("the budget is spent")))[0] == "PAUSED: the budget is spent"
+
+
+def test_the_report_of_a_loop_wraps_below_itself_and_stands_apart() -> None:
+    lines = look(LoopReportEntry(REPORT), 40)
+    assert lines[:3] == [
+        "IN A LOOP: read_file notes.txt, 4 times",
+        "           in a row, with the same",
+        "           result each time",
+    ]
+    assert set_off(CALL, LoopReportEntry(REPORT))
+    assert not set_off(LoopReportEntry(REPORT), TurnEndEntry(END))
+
+
+def test_a_turn_that_was_stopped_in_a_loop_says_in_which() -> None:
+    stopped = replace(END, code=TransitionCode.LOOP_STOPPED, reason="stopped: read_file notes.txt, 4 times")
+    assert look(TurnEndEntry(stopped), 90) == ["⟳ stopped: read_file notes.txt, 4 times (45 s, 7 requests, $0.11)"]
+
+
+def test_control_characters_of_others_are_spelt_out() -> None:
+    bad = "a\x1b[2J\nb"
+    entries: list[Entry] = [
+        PromptEntry(1, bad, 0.0),
+        AnswerEntry(bad),
+        ThinkingEntry(bad),
+        TextEntry(bad),
+        NoteEntry(Line("·", bad)),
+        TurnEndEntry(replace(END, code=TransitionCode.MODEL_ERROR, reason=bad)),
+        LoopReportEntry(replace(REPORT, tried=(Attempt(Rung.NUDGE, 1, bad),), next_steps=(bad,))),
+        CallEntry(
+            bad, bad, bad, 0.0, outcome=ToolOutcome.ERROR, result=bad, detail=bad, full_output=bad, label=bad, why=bad
+        ),
+        call(ToolOutcome.SKIPPED, why=bad, route=Alternative(Rank.LOW, bad, bad, bad)),
+    ]
+    for entry in entries:
+        assert "\x1b" not in entry_content(entry, 60, expanded=True).plain
