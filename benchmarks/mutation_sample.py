@@ -111,7 +111,10 @@ def tests_of_functions(copy: Path, tests: tuple[str, ...]) -> dict[str, list[str
     """The tests that call each function ("file:line"), the quickest first."""
     notes = copy / "calls.jsonl"
     there = [test for test in tests if (copy / test).exists()]
-    _pytest(copy, "-p", "benchmarks.mutation_sample", *there, time_s=None, **{CALLS_FILE: str(notes)})
+    if not _pytest(copy, "-p", "benchmarks.mutation_sample", *there, time_s=None, **{CALLS_FILE: str(notes)}):
+        print(f"Some of {', '.join(there)} fail in the unchanged copy.")
+    if not notes.exists():
+        raise SystemExit("No test ran.")
     found: dict[str, list[str]] = {}
     for test, _, called in sorted(map(json.loads, notes.read_text("utf-8").splitlines()), key=lambda one: one[1]):
         for function in called:
