@@ -16,6 +16,7 @@ from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
+    HistoryRepaired,
     MessageAdded,
     Origin,
     PermissionAsked,
@@ -23,6 +24,7 @@ from harness.events import (
     RetryEnded,
     RetryScheduled,
     TextDelta,
+    ToolCallDelta,
     ToolEnded,
     ToolOutcome,
     TransitionCode,
@@ -314,3 +316,19 @@ async def test_escape_during_a_wait_is_back_at_once_and_says_why_it_waited(tmp_p
             assert [event.fault.status for event in turn.of(FaultOccurred)] == [529]
             assert [event.why for event in turn.of(RetryEnded)] == ["interrupted"]
             assert len(server.requests) == 1
+
+
+async def test_an_interruption_after_thinking_and_a_call_needs_no_repair(tmp_path: Path) -> None:
+    script = f'\n[[reply]]\nthinking = "I need a tool."\ntools = [{run("one")}, {run("two")}]\nevent_delay = 0.01\n'
+    async with stage(tmp_path, script + says("Well.")) as here:
+        written: list[int] = []
+
+        def stop_at_the_second_call(event: Event) -> None:
+            if isinstance(event, ToolCallDelta):
+                if event.characters == 0 and any(written):
+                    here.agent.interrupt()
+                written.append(event.characters)
+
+        await here.turn(on_event=stop_at_the_second_call)
+        assert any(written)
+        assert (await here.turn("And?")).of(HistoryRepaired) == []

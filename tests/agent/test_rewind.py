@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.events import Event, HistoryReplaced, StepStarted, TransitionCode
+from harness.events import Event, HistoryReplaced, StepStarted
 from harness.journal import RewindPoint, read
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
@@ -72,21 +72,6 @@ async def test_a_turn_that_runs_or_is_unknown_cannot_be_cut(tmp_path: Path) -> N
         with pytest.raises(HarnessError, match="no way back to turn 2"):
             here.agent.parts.rewind.to_turn(2)
     assert len(refused) == 1
-
-
-async def test_a_turn_that_was_interrupted_among_its_calls_is_cut_as_a_whole(tmp_path: Path) -> None:
-    async with stage(tmp_path, says("One.") + calls(run("a"), run("b")) + says("Two.")) as here:
-        await here.turn("first")
-
-        def interrupt(event: Event) -> None:
-            if isinstance(event, StepStarted):
-                here.agent.interrupt()
-
-        stopped = await here.turn("second", on_event=interrupt)
-        assert stopped.end.code is TransitionCode.ABORTED_STREAMING
-        before = here.agent.conversation.rewind_points[1].index
-        assert here.agent.parts.rewind.to_turn(2) == "second"
-        assert len(here.agent.conversation.messages) == before
 
 
 async def test_there_is_no_way_back_before_a_summary_or_a_clear(tmp_path: Path) -> None:

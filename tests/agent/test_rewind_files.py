@@ -1,7 +1,6 @@
 """The files go back with the conversation to before an earlier prompt, once a person has seen what that means."""
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,7 +12,6 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.checkpoints import ChangeKind, CheckpointError, FileChange
 from harness.engine.permissions.asker import Asker, NoAsker
-from harness.engine.rewind.rewind import MOST_LINES
 from harness.events import CheckpointMade, Event, HistoryReplaced, Notice, PermissionAsked, RolledBack, StepStarted
 from harness.journal import read
 from harness.permissions import PermissionAnswer, PermissionRequest
@@ -152,27 +150,6 @@ async def test_what_a_person_changes_while_they_are_asked_is_shown_before_it_is_
         assert ["mine.txt" in request.detail for request in person.shown] == [False, True]
 
 
-async def test_of_many_files_the_first_are_named_and_the_others_counted(tmp_path: Path) -> None:
-    many = calls(call("bash", command="for n in $(seq 10 59); do touch f$n; done")) + says("Done.")
-    person = Person(NO)
-    async with place(tmp_path, many) as here, await here.open(person) as session:
-        await played(session.run("go"))
-        await played(session.rewind.with_files(1))
-    paths = [line for line in person.shown[0].detail.splitlines() if line.startswith("remove")]
-    assert "remove 50 files" in person.shown[0].summary
-    assert len(paths) == MOST_LINES
-    assert "and 30 more" in person.shown[0].detail
-
-
-async def test_a_turn_that_changed_nothing_goes_back_to_the_next_state_that_was_kept(tmp_path: Path) -> None:
-    script = says("Hello.") + TWO_TURNS
-    async with place(tmp_path, script) as here, await here.open(Person(YES)) as session:
-        await played(session.run("hello"))
-        await two_turns(session)
-        await played(session.rewind.with_files(1))
-        assert here.files == BEFORE
-
-
 # ── for programs ────────────────────────────────────────────────────────────────────────────────
 
 
@@ -269,12 +246,3 @@ async def test_a_copy_says_where_its_files_are_kept_and_leaves_the_original_whol
         async with await here.open(Person(), Opening(session.id)) as session:
             await session.rewind.restore_files(1)
             assert here.files == BEFORE
-
-
-async def test_files_whose_folder_was_deleted_are_told_of_and_nothing_changes(tmp_path: Path) -> None:
-    async with place(tmp_path, TWO_TURNS) as here, await here.open(Person()) as session:
-        await two_turns(session)
-        shutil.rmtree(session.path.with_suffix(".files"))
-        with pytest.raises(CheckpointError, match="no longer kept"):
-            await session.rewind.restore_files(1)
-        assert here.files == AFTER_TWO

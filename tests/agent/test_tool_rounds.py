@@ -69,19 +69,6 @@ async def test_calls_that_are_not_safe_together_run_one_after_the_other(tmp_path
         assert (here.workspace / "log.txt").read_text().split() == ["1", "1", "2", "2", "3", "3"]
 
 
-async def test_a_reader_behind_a_writer_sees_what_was_written(tmp_path: Path) -> None:
-    script = calls(
-        call("read_file", path="note.txt"),
-        call("write_file", path="note.txt", content="new\n"),
-        call("read_file", path="note.txt"),
-    ) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        (here.workspace / "note.txt").write_text("old\n")
-        before, _, after = (await here.turn()).results
-        assert "old" in before["content"]
-        assert "new" in after["content"]
-
-
 @dataclass(frozen=True)
 class Bad:
     name: str
@@ -176,15 +163,6 @@ async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_p
         assert [event.answer for event in turn.of(PermissionAnswered)] == ["always", "no"]
 
 
-async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: Path) -> None:
-    script = calls(run("never"), call("glob", pattern="*")) + says(ANSWER)
-    async with stage(tmp_path, script, permission_mode="ask") as here:
-        turn = await here.turn()
-        assert here.ran() == {}
-        assert [result.get("is_error", False) for result in turn.results] == [True, False]
-        assert 'permission_mode="yolo"' in turn.results[0]["content"]
-
-
 async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:
     class Broken(Person):
         async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
@@ -220,14 +198,3 @@ async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:
         turn = await here.turn()
         assert sum(len(result["content"]) for result in turn.results) <= 210_000
         assert len(turn.results) == 10
-
-
-async def test_the_last_round_before_max_turns_keeps_its_results(tmp_path: Path) -> None:
-    script = calls(run("one"), text="First.") + calls(run("two"), text="Second.") + says(ANSWER)
-    async with stage(tmp_path, script, max_steps=2) as here:
-        turn = await here.turn()
-        assert (turn.codes[-1], turn.end.steps, len(here.posts)) == (TransitionCode.MAX_TURNS, 2, 2)
-        assert len(turn.results) == 2
-        assert here.ran() == {"one": 1, "two": 1}
-        assert (await here.retry()).end.answer == ANSWER
-        assert here.bodies[-1]["messages"][-1]["content"][0]["type"] == "tool_result"

@@ -10,20 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     BreakerChanged,
     BreakerState,
     Event,
     FailureCategory,
     Notice,
-    PermissionAsked,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
     TransitionCode,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, tool
 from tests.agent.stage import calls, says, stage
 from tests.agent.test_tool_rounds import call
@@ -63,13 +60,6 @@ async def test_a_tool_that_hangs_costs_its_time_limit_and_its_breaker_a_failure(
         assert turn.results[0]["content"].startswith("fetch timed out after 0.05 s, its time limit")
 
 
-async def test_the_setting_holds_for_tools_that_name_no_limit(tmp_path: Path, door: threading.Event) -> None:
-    script = calls(call("fetch")) + says("It does not answer.")
-    async with stage(tmp_path, script, tools=[blocking(door)], tool_timeout_s=0.05) as here:
-        (ended,) = (await here.turn()).of(ToolEnded)
-        assert ended.summary == "timed out after 0.05 s"
-
-
 async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_no_result(
     tmp_path: Path, door: threading.Event
 ) -> None:
@@ -96,24 +86,6 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
         assert notice.text.startswith("fetch, which had been given up, ended ")
         assert not [event for event in here.recorded[before:] if isinstance(event, ToolEnded | BreakerChanged)]
         assert (await here.turn("hello")).end.code is TransitionCode.COMPLETED
-
-
-async def test_the_time_that_a_question_takes_is_not_the_time_of_the_tool(tmp_path: Path) -> None:
-    class Slow(NoAsker):
-        present = True
-
-        async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-            await asyncio.sleep(0.4)
-            return PermissionAnswer("once")
-
-    @tool(timeout_s=0.2)
-    def note() -> str:
-        """Note something."""
-        return "noted"
-
-    async with stage(tmp_path, calls(call("note")) + says("Done."), tools=[note], asker=Slow()) as here:
-        (ended,) = (await here.turn()).of(ToolEnded)
-        assert ended.outcome is ToolOutcome.OK
 
 
 PROGRAM = """

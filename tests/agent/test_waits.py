@@ -57,16 +57,3 @@ async def test_an_interruption_ends_a_pause(tmp_path: Path) -> None:
         turn = await here.turn(on_event=interrupt)
         assert turn.end.code is TransitionCode.ABORTED_TOOLS
         assert len(turn.of(ToolEnded)) == 5
-
-
-async def test_nothing_is_done_about_a_wait_where_interventions_are_off(tmp_path: Path) -> None:
-    script = calls(call("bash", command="test -f done")) * 9 + says("Not yet.")
-    async with stage(tmp_path, script, loop_intervention=False) as here:
-        turn = await here.turn()
-        assert (turn.end.code, notices(turn), here.clock.waits) == (TransitionCode.COMPLETED, [], [])
-
-
-async def test_a_new_prompt_begins_a_new_wait(tmp_path: Path) -> None:
-    script = (calls(call("bash", command="test -f done")) * 3 + says("Not yet.")) * 2
-    async with stage(tmp_path, script) as here:
-        assert notices(await here.turn()) == notices(await here.turn("And now?")) == []

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.background.messages import ended_text, handed_over_text, quiet_text
-from harness.events import CommandEnd, CommandEnded, CommandQuiet
+from harness.engine.background.messages import ended_text
+from harness.events import CommandEnd, CommandEnded
 
 FILE = Path("/outputs/b1.out")
 ENDED = CommandEnded("b1", CommandEnd.EXITED, 0, 12.34, 1_234, "compiling\ndone\n")
@@ -51,10 +51,6 @@ def test_every_end_is_told_with_its_output(event: CommandEnded, head: str) -> No
     assert told(event) == f"{head}: make all\n{rest}"
 
 
-def test_every_kind_of_end_has_words() -> None:
-    assert all(told(replace(ENDED, end=end)).startswith("b1 ") for end in CommandEnd)
-
-
 def test_what_was_not_started_has_no_output() -> None:
     event = CommandEnded("b1", CommandEnd.NOT_STARTED, None, 0.0, 0, "", "no such folder")
     assert told(event) == "b1 was not started (no such folder): make all"
@@ -73,16 +69,3 @@ def test_only_the_beginning_of_a_long_line_is_repeated(line: str) -> None:
     first = told(ENDED, line).splitlines()[0]
     assert first.endswith(" …")
     assert len(first) < 300
-
-
-def test_a_question_says_what_to_do() -> None:
-    text = quiet_text(CommandQuiet("b1", 45.4, "Go on? [y/N] "), "apt install x")
-    assert text.startswith("b1 has written nothing for 45 s and seems to wait for an answer: apt install x\n")
-    assert "kill_background" in text
-    assert text.endswith("The end of its output:\nGo on? [y/N]")
-
-
-def test_handing_over_says_that_nothing_more_will_come() -> None:
-    text = handed_over_text("b1", "npm run dev", 4711, FILE)
-    assert text.startswith("b1 was handed over by the user and keeps running (process 4711): npm run dev\n")
-    assert "you will not be notified when it ends" in text

@@ -7,7 +7,7 @@ import pytest
 
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import NoAsker, UserAnswer
-from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused, question_of
+from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused
 from harness.events import (
     AgentEnd,
     AgentEnded,
@@ -180,18 +180,6 @@ async def test_an_unknown_price_is_unknown_and_never_nothing(*, measured: bool) 
     assert user.asked[-1].fan_out is not None
     assert user.asked[-1].fan_out.cost_usd is None
     assert "tokens, cost unknown, " in user.asked[-1].question
-
-
-async def test_more_than_the_cap_allows_are_not_asked_about() -> None:
-    user = User()
-    scene = Scene(user, free=0, most=7)
-    scene.started = 2
-    scene.reply(40)
-    await quiet()
-    fan_out = user.asked[-1].fan_out
-    assert fan_out is not None
-    assert (fan_out.wanted, fan_out.started, fan_out.allowed) == (5, 2, 7)
-    assert ", after 2 in this session." in question_of(fan_out)
 
 
 @pytest.mark.parametrize(
