@@ -67,7 +67,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.engine.user_commands import UserCommands
-from harness.events import AdmissionPool, Event, PromptListsRead
+from harness.events import AdmissionPool, Event, Json, PromptListsRead
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -113,6 +113,7 @@ def build_parts(
     policies: Policies | None,
     parent: AgentParts | None,
     role: str,
+    answer_format: Json | None,
 ) -> AgentParts:
     """The parts of an agent; `make` makes its subagents. The other arguments and the errors are those of
     `AgentBase`."""
@@ -188,6 +189,7 @@ def build_parts(
         endpoints=shared.endpoints,
         retries=shared.retries,
         effort=settings.effort,
+        answer_format=answer_format,
         web=lambda: web_access(settings, standard if hired else None, restriction.only),
         watches_text=lambda: orchestrator.policy.enabled,
     )

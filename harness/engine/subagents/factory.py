@@ -154,8 +154,7 @@ class SubagentFactory:
         masking = self._get_parent().conversation.masking
         if kept is None:
             return Conversation(ignore, messages=spec.messages, masking=masking)
-        recorder = Recorder(kept, unobserved)
-        recorder.show = self._on_notice
+        recorder = Recorder(kept, unobserved, self._on_notice)
         if not spec.again:
             return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)
