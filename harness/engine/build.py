@@ -52,19 +52,18 @@ from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, Se
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
-from harness.engine.signals import Signals
 from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.subagents.factory import SubagentFactory
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.subagent import Subagent, SubagentSpec
+from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.turn import ToolRestriction, TurnLock
+from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.engine.user_commands import UserCommands
 from harness.events import AdmissionPool, Event, Json, PromptListsRead

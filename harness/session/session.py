@@ -16,7 +16,7 @@ from harness.base.secrets import Secret
 from harness.definitions import CommandFile, tools_named
 from harness.engine.config import commands_for, retirements, secrets_of, web_access
 from harness.events import Event
-from harness.hooks.declaration import hook_lines
+from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
 from harness.settings import Settings

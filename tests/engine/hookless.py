@@ -5,7 +5,7 @@ from pathlib import Path
 from harness.engine.conversation import Conversation
 from harness.engine.hooks.hook_runner import HookRunner
 from harness.engine.hooks.invoker import HookInvoker
-from harness.engine.signals import Signals
+from harness.engine.turn import Signals
 from harness.policies.recovery import RecoveryLimits
 from harness.processes import Processes
 

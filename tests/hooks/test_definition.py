@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from harness.events import HookPoint
 from harness.hooks import Hook, HookAnswer, HookCall, declared, hook
-from harness.hooks.declaration import hook_lines
-from harness.hooks.definition import matches
+from harness.hooks.definition import hook_lines, matches
 
 
 @hook("before_tool", tools="bash")

@@ -12,7 +12,7 @@ from harness.base.files import replace_atomically
 from harness.engine.compaction.summarizer import Summarizer
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
-from harness.engine.signals import Signals
+from harness.engine.turn import Signals
 from harness.events import Block, CompactionEnded, CompactionStarted, Message
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, TurnState

@@ -12,7 +12,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.model.budgets import SharedRetries
 from harness.engine.model.endpoints import ModelEndpoints, SharedEndpoints
 from harness.engine.model.streamed_reply import StreamedReply
-from harness.engine.signals import Signals
+from harness.engine.turn import Signals
 from harness.events import (
     Block,
     CacheMissed,

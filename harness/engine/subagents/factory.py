@@ -12,7 +12,7 @@ from harness import __version__, journal
 from harness.base.errors import HarnessError, JournalError
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.parts import AgentParts
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec
 from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted
 from harness.journal import Journal, Recorder, unobserved
 from harness.settings import Settings

@@ -12,7 +12,7 @@ from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.engine.subagents.factory import SubagentFactory
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec
 from harness.events import (
     AgentEnd,
     AgentEnded,

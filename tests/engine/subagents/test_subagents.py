@@ -15,8 +15,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.reports import SubagentState
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec, SubagentState
 from harness.engine.subagents.subagents import REMEMBERED, Subagents
 from harness.engine.turn import ToolRestriction
 from harness.events import (
