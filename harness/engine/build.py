@@ -15,11 +15,10 @@ from harness.engine.background.commands import BackgroundCommands, CommandLimits
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.config import (
     Policies,
-    agent_limits,
+    admission_limits,
     agents_for,
     capabilities_for,
     checkpoints_for,
-    command_limits,
     dispatch_limits,
     loop_limits,
     memory_for,
@@ -428,7 +427,7 @@ def background_work(
     emit = conversation.emit
     inbox = Inbox(emit)
     subagent_admission = AdmissionRunner(
-        AdmissionController(policies.admission or agent_limits(settings), AdmissionPool.AGENTS),
+        AdmissionController(policies.admission or admission_limits(settings, "max_concurrent"), AdmissionPool.AGENTS),
         emit,
         clock,
         shared=shared.slots,
@@ -436,7 +435,7 @@ def background_work(
         log=log,
     )
     command_admission = AdmissionRunner(
-        AdmissionController(command_limits(settings), AdmissionPool.COMMANDS),
+        AdmissionController(admission_limits(settings, "max_background"), AdmissionPool.COMMANDS),
         emit,
         clock,
         existing=lambda: commands.ids,
