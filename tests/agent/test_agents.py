@@ -3,13 +3,13 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import Asker, NoAsker
+from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -24,7 +24,6 @@ from harness.events import (
     WorkAdmitted,
     WorkReleased,
 )
-from harness.hooks import Hook
 from harness.permissions import PermissionAnswer, PermissionRequest
 from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage
 
@@ -68,28 +67,9 @@ class PassingClock(VirtualClock):
         await asyncio.sleep(seconds)
 
 
-def on_stage(
-    folder: Path,
-    script: str,
-    *,
-    asker: Asker | None = None,
-    tools: None = None,
-    hooks: Sequence[Hook] = (),
-    **values: object,
-) -> AbstractAsyncContextManager[Stage]:
+def on_stage(folder: Path, script: str, **more: Any) -> AbstractAsyncContextManager[Stage]:
     """A stage on which time passes."""
-    return stage(
-        folder,
-        script,
-        asker=asker,
-        tools=tools,
-        reread=None,
-        clock=PassingClock(),
-        messages=(),
-        hooks=hooks,
-        reached=lambda base_url: {},
-        **values,
-    )
+    return stage(folder, script, clock=PassingClock(), **more)
 
 
 def result(turn: Played) -> Json:

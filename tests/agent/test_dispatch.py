@@ -84,20 +84,6 @@ async def test_a_tool_that_fails_three_times_is_skipped_then_probed_and_closed_w
         assert turn.end.code is TransitionCode.COMPLETED
 
 
-async def test_the_model_is_told_why_and_what_can_take_the_place_best_first(tmp_path: Path) -> None:
-    async with stage(tmp_path, rounds("grep", 1) + says(ANSWER)) as here:
-        here.agent.parts.breakers.command(BreakerCommand.TRIP, "grep")
-        turn = await here.turn()
-        (result,) = turn.results
-        assert result["is_error"]
-        lines = result["content"].splitlines()
-        assert lines[0].startswith("grep was not run: a user opened it")
-        offered = [line.split(":")[0] for line in lines if line[:1].isdigit()]
-        assert offered == ["1. bash", "2. read_file", "3. by hand", "4. leave it out"]
-        assert turn.of(Dispatched)[0].alternatives[0].tool == "bash"
-        assert [event.outcome for event in turn.of(ToolEnded)] == [ToolOutcome.SKIPPED]
-
-
 # ── side by side ────────────────────────────────────────────────────────────────────────────────
 
 

@@ -11,13 +11,12 @@ from harness.events import (
     HistoryReplaced,
     Intervened,
     LoopAnswered,
-    LoopAsked,
     LoopChoice,
     LoopFound,
     LoopLeft,
     MessageAdded,
+    Notice,
     Origin,
-    PermissionAsked,
     Projection,
     RolledBack,
     Rung,
@@ -27,10 +26,12 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
+from harness.permissions import PermissionAnswer
 from harness.practice.script import KIND, Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening, open_session
+from harness.settings.loop_experience_file import experience_file
+from tests.agent.person import Person
 from tests.agent.stage import Played, Stage, calls, played, says, settings_of, shown_text, stage
 from tests.agent.test_dispatch import flaky
 from tests.agent.test_tool_rounds import call
@@ -61,48 +62,7 @@ def notes(here: Stage) -> None:
     (here.workspace / "notes.txt").write_text(NOTES)
 
 
-class Person(NoAsker):
-    """Somebody who answers questions about loops, and about files that are to be taken back."""
-
-    present = True
-
-    def __init__(self, *choices: LoopChoice, files: bool = False) -> None:
-        self.choices = list(choices)
-        self.asked: list[LoopAsked] = []
-        self.requests: list[PermissionRequest] = []
-        self.files = files
-
-    async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """The next choice."""
-        self.asked.append(asked)
-        return self.choices.pop(0)
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Yes to everything but files that are to be taken back, unless they may."""
-        self.requests.append(request)
-        return PermissionAnswer("once" if request.tool != "rollback" or self.files else "no")
-
-
 # ── nobody to ask ───────────────────────────────────────────────────────────────────────────────
-
-
-async def test_the_same_call_for_ever_is_told_replaced_taken_back_and_stopped_by_the_eighth_request(
-    tmp_path: Path,
-) -> None:
-    async with stage(tmp_path, same("read_file", path="notes.txt")) as here:
-        notes(here)
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.LOOP_STOPPED
-        assert len(here.posts) <= 8
-        assert rungs(turn)[0] is Rung.NUDGE
-        assert rungs(turn)[-1] is Rung.STOP
-        assert len(turn.of(ToolStarted)) <= 7
-        (report,) = turn.of(StuckReported)
-        assert report.loop.projection is Projection.INTERACTION
-        assert report.loop.tools == ("read_file",)
-        assert [attempt.rung for attempt in report.tried] == rungs(turn)
-        assert report.next_steps
-        assert turn.of(LoopFound)[0].loop.copies == 4
 
 
 async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path) -> None:
@@ -199,7 +159,7 @@ ASKED = "substitutions=0 rollbacks=0"
 
 async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, Person]:
     """A turn in which the same call is asked for so many times, and what the person saw."""
-    person = Person(*choices)
+    person = Person(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
@@ -210,12 +170,13 @@ async def test_a_person_can_stop_it(tmp_path: Path) -> None:
     turn, _ = await asked(tmp_path, 40, LoopChoice.STOP)
     assert turn.end.code is TransitionCode.LOOP_STOPPED
     assert [event.choice for event in turn.of(LoopAnswered)] == [LoopChoice.STOP]
+    assert rungs(turn)[:2] == [Rung.NUDGE, Rung.HUMAN]
     assert len(turn.of(StuckReported)) == 1
 
 
 @pytest.mark.parametrize("files", [True, False])
 async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
-    person = Person(LoopChoice.ROLL_BACK, files=files)
+    person = Person(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
@@ -297,3 +258,15 @@ async def test_it_shows_a_model_that_listens_a_reply_without_an_end_and_a_model_
     assert endless.end.answer.count("once more, then") == 1
     assert deaf.end.code is TransitionCode.LOOP_STOPPED
     assert rungs(deaf)[0] is Rung.NUDGE
+
+
+async def test_experience_that_cannot_be_saved_is_reported_and_ends_nothing(tmp_path: Path) -> None:
+    script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        folder = experience_file(here.agent.parts.settings).path.parent
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.write_text("a file where the folder should be")
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert turn.of(Notice)[-1].text.startswith("experience with loops is not saved: ")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     HistoryReplaced,
     HookFailed,
@@ -17,14 +16,13 @@ from harness.events import (
     Json,
     MessageAdded,
     Origin,
-    PermissionAsked,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
 )
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
-from harness.permissions import PermissionAnswer, PermissionRequest
+from tests.agent.person import Person
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
 from tests.agent.test_agents import hired, on_stage, task
 from tests.processes.traces import until
@@ -40,21 +38,6 @@ class Seen(list[HookCall]):
     def hook(self, point: str, **options: Any) -> Hook:
         """It answers nothing."""
         return hook(point, name=f"watches {point}", **options)(self.append)
-
-
-class Says(NoAsker):
-    """A person who answers every permission the same way."""
-
-    present = True
-
-    def __init__(self, choice: Any) -> None:
-        self.asked: list[PermissionRequest] = []
-        self._choice = choice
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """The answer."""
-        self.asked.append(request)
-        return PermissionAnswer(self._choice)
 
 
 def always(point: str, answer: HookAnswer, **options: Any) -> Hook:
@@ -74,7 +57,7 @@ def texts(body: Json) -> list[str]:
 
 async def test_a_blocked_call_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
     guard = always("before_tool", HookAnswer(block="not on\na Sunday"), tools="bash", name="guard")
-    asker = Says("once")
+    asker = Person()
     script = calls(run("never")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[guard], asker=asker, permission_mode="ask") as here:
         turn = await here.turn()
@@ -94,7 +77,7 @@ async def test_rewrites_come_in_order_and_what_runs_and_is_asked_about_is_the_la
             lambda call: HookAnswer(input={"command": f"{call.input['command']}; echo {word} >> ran.txt"})
         )
 
-    asker, seen = Says("once"), Seen()
+    asker, seen = Person(), Seen()
     hooks = [adds("one"), adds("two"), seen.hook("before_tool"), seen.hook("after_tool")]
     async with stage(
         tmp_path, calls(run("zero")) + says(ANSWER), hooks=hooks, asker=asker, permission_mode="ask"
@@ -103,7 +86,7 @@ async def test_rewrites_come_in_order_and_what_runs_and_is_asked_about_is_the_la
         assert here.ran() == {"zero": 1, "one": 1, "two": 1}
         asked = here.bodies[1]["messages"][1]["content"][0]
     command = "echo zero >> ran.txt; echo one >> ran.txt; echo two >> ran.txt"
-    assert [request.input["command"] for request in asker.asked] == [command]
+    assert [request.input["command"] for request in asker.requests] == [command]
     assert [call.input["command"] for call in seen] == [command, command]
     assert turn.of(ToolStarted)[0].input == {"command": command}
     assert asked["input"] == {"command": "echo zero >> ran.txt"}
@@ -144,7 +127,7 @@ async def test_a_verdict_about_a_permission(
     mode: str, permission: Verdict | None, asked: bool, ran: bool, tmp_path: Path
 ) -> None:
     says_so = always("before_tool", HookAnswer(permission=permission, reason="as I like it"), name="judge")
-    asker = Says("once")
+    asker = Person()
     script = calls(run("it")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[says_so], asker=asker, permission_mode=mode) as here:
         turn = await here.turn()

@@ -13,7 +13,6 @@ from harness.practice.rule_model.model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
 from tests.agent.stage import calls, played, says, settings_of, stage, summarises
-from tests.agent.test_agents import hired, task
 from tests.agent.test_skills import beginning, prompts
 from tests.engine.subagents.test_factory import sessions
 from tests.memory.shelves import draft
@@ -110,22 +109,6 @@ async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: 
             asked = [event.tool for event in turn.of(PermissionAsked)]
             assert "recall" not in asked
             assert on.agent.parts.shared.memory.store.forgotten() == (("indentation",) if allowed else ())
-
-
-async def test_an_agent_that_works_for_another_knows_and_recalls_but_does_not_keep(tmp_path: Path) -> None:
-    script = calls(KEEP) + says("Kept.") + calls(task()) + hired(calls(RECALL)) + hired(says("Tabs.")) + says("Good.")
-    async with stage(tmp_path, script) as on:
-        await on.turn()
-        await on.turn()
-        of_agent = [body for body in on.bodies if "task" not in [tool["name"] for tool in body["tools"]]]
-        assert of_agent
-        for body in of_agent:
-            names = {tool["name"] for tool in body["tools"]}
-            assert "recall" in names
-            assert not names & {"remember", "forget"}
-            assert "Use remember when" not in system(body)
-        assert "Tabs, also in Python." in json.dumps(of_agent[-1]["messages"])
-        assert "They want tabs. (new)" in json.dumps(of_agent[0]["messages"])
 
 
 async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path) -> None:

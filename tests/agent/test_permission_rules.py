@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.events import AgentEnd, Event, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
+from harness.events import AgentEnd, Event, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
 from harness.journal import read
-from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Verdict
+from harness.permissions import Mode, PermissionAnswer, Verdict
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, open_session
 from harness.settings.permission_file import PermissionFile
+from tests.agent.person import Person
 from tests.agent.stage import Played, calls, played, run, says, settings_of, stage
 from tests.agent.test_agents import ends, hired, on_stage, task
 
@@ -26,21 +27,6 @@ def call(tool: str, **input: str) -> str:
 
 def bash(command: str) -> str:
     return call("bash", command=command)
-
-
-class Person(NoAsker):
-    """Gives the same answer to every question."""
-
-    present = True
-
-    def __init__(self, answer: PermissionAnswer) -> None:
-        self.answer = answer
-        self.asked: list[tuple[str, PermissionRequest]] = []
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """The answer."""
-        self.asked.append((asked.why, request))
-        return self.answer
 
 
 def outcomes(turn: Played) -> list[ToolOutcome]:
@@ -177,3 +163,12 @@ async def test_a_session_that_goes_on_has_the_mode_of_its_settings_and_says_so(t
             assert session.permissions.mode == "ask"
         changes = [record.event for record in read(session.path).records if isinstance(record.event, SettingChanged)]
         assert [change.value for change in changes] == ["yolo", "ask"]
+
+
+async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(bash("rm -rf build")) + says("Done.")) as here:
+        turn = await here.turn()
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert [notice.text for notice in turn.of(Notice)] == [
+        "dangerous, and not asked about: `rm -rf build`: it removes files for good, whole folders or without a question"
+    ]

@@ -49,20 +49,6 @@ def plan_in_file(session: Session) -> tuple[PlanItem, ...]:
     return replay(read(session.path).records).plans.current
 
 
-async def test_a_plan_outlives_turns_and_programs_and_goes_along_into_a_copy(tmp_path: Path) -> None:
-    script = calls(plans(FIRST)) + says("Later.") + says("Yes?")
-    async with PracticeServer(script=Script.parse(script)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
-            await played(session.run("Two things."))
-            await played(session.run("Something else."))
-            assert session.conversation.plan == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as resumed:
-            assert resumed.conversation.plan == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id, fork=True)) as copy:
-            assert copy.conversation.plan == FIRST
-
-
 async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: Path) -> None:
     script = calls(plans(FIRST)) + says("One.") + calls(run("x")) + calls(plans(SECOND)) + says("Two.")
     async with PracticeServer(script=Script.parse(script)) as server:

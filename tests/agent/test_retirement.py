@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.base.clock import SystemClock
-from harness.engine.config import retirements
 from harness.engine.conversation import Conversation
 from harness.events import Event, Notice
 from harness.practice.rules import ServedModel, ServerRules
@@ -37,12 +35,6 @@ async def test_a_session_begins_with_the_models_that_end(tmp_path: Path) -> None
         "claude-opus-4-0 was to be retired on 2026-06-15 and may stop at any time; use -m claude-opus-"
     )
     assert text in greeted
-
-
-async def test_the_practice_model_and_platforms_say_nothing(tmp_path: Path) -> None:
-    practising = settings_of(tmp_path, "http://127.0.0.1:1", model="claude-opus-4-0", practice=True).settings
-    elsewhere = settings_of(tmp_path, "http://127.0.0.1:1", model="claude-opus-4-0", endpoint="vertex").settings
-    assert retirements(practising, SystemClock()) == retirements(elsewhere, SystemClock()) == ()
 
 
 async def test_what_the_server_says_about_an_end_is_said_once_also_with_several_turns(tmp_path: Path) -> None:

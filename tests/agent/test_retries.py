@@ -1,19 +1,18 @@
 """Waiting for a model, and not waiting for it: keys, headers, long waits, wishes of the person (group B)."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import NoAsker, WaitChoice
+from harness.engine.permissions.asker import WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
     ModelSwitched,
-    PermissionAsked,
     RetryEnded,
     RetryScheduled,
     SilenceHint,
@@ -21,8 +20,8 @@ from harness.events import (
     TurnStarted,
     WaitOffered,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.settings import Settings
+from tests.agent.person import Person
 from tests.agent.stage import KEY, MODEL, VirtualClock, calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
@@ -136,26 +135,8 @@ async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> 
 # ── long waits ─────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass
-class Person(NoAsker):
-    """Chooses about long waits."""
-
-    choice: WaitChoice
-    offers: list[WaitOffered] = field(default_factory=list)
-    present = True
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Yes."""
-        return PermissionAnswer("once")
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """The choice."""
-        self.offers.append(offered)
-        return self.choice
-
-
 async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person("switch"), fallback_models=(OTHER,)) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person(wait="switch"), fallback_models=(OTHER,)) as here:
         turn = await here.turn()
         assert (turn.end.answer, here.clock.waits) == (ANSWER, [])
         assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER]
@@ -165,7 +146,7 @@ async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Pa
 
 @pytest.mark.parametrize("choice", ["stop", "switch"])
 async def test_a_person_who_stops_or_has_no_other_model_gets_the_fault(choice: Any, tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(choice)) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(wait=choice)) as here:
         turn = await here.turn()
         assert (turn.codes, len(here.posts), here.clock.waits) == ([TransitionCode.API_ERROR], 1, [])
         assert "3,600 s" in turn.end.reason
@@ -176,9 +157,9 @@ async def test_an_interruption_while_a_wait_is_offered_ends_the_turn(tmp_path: P
     class Thinker(Person):
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             await asyncio.Event().wait()
-            return self.choice
+            return "wait"
 
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=Thinker("wait")) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Thinker()) as here:
         turn = await here.turn(
             on_event=lambda event: here.agent.interrupt() if isinstance(event, WaitOffered) else None
         )

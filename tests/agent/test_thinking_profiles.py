@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import CompactionEnded, OutputCapChanged, RequestSent, TransitionCode
-from tests.agent.stage import Played, Stage, run, shown_text, stage
+from tests.agent.stage import Played, Stage, run, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -81,14 +81,3 @@ async def test_a_summary_for_which_the_window_leaves_no_room_is_asked_for_with_a
         assert asked[-1].max_tokens >= 31_000 > asked[-2].max_tokens
         assert [event.method for event in turn.of(CompactionEnded)] == ["summary"]
         assert turn.end.answer == ANSWER
-
-
-async def test_a_long_text_of_a_model_that_does_not_think_is_raised_once_and_then_continued(tmp_path: Path) -> None:
-    words = " ".join(f"word{number}" for number in range(400))
-    script = '[profile]\nthinking = "none"\n' + answers(150_000, words) + answers(20_000, "Good.")
-    async with stage(tmp_path, script, model=OTHER) as here:
-        turn = await here.turn()
-        assert turn.end.answer == words
-        assert caps(turn) == [8_000, 64_000, 64_000, 64_000]
-        assert shown_text(turn.events).split() == words.split()
-        assert caps(await here.turn("And?")) == [64_000]

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     PermissionAnswered,
     PermissionAsked,
@@ -15,11 +14,11 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
     TransitionCode,
-    WaitOffered,
 )
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS
+from tests.agent.person import Person
 from tests.agent.stage import calls, run, says, stage
 
 pytestmark = pytest.mark.anyio
@@ -139,23 +138,10 @@ async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(ba
 # ── permission ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Person(NoAsker):
-    """Allows what does not delete."""
-
-    present = True
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """No to rm, else always."""
-        return PermissionAnswer("no", "I need that") if "rm " in request.summary else PermissionAnswer("always")
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """Stop."""
-        return "stop"
-
-
 async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
+    person = Person(PermissionAnswer("always"), PermissionAnswer("no", "I need that"))
     script = calls(run("good"), call("bash", command="rm -rf ."), run("good")) + says(ANSWER)
-    async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
+    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
         turn = await here.turn()
         assert here.ran() == {"good": 2}
         assert "I need that" in turn.results[1]["content"]

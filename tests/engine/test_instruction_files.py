@@ -52,17 +52,6 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path)
 
 
-def test_files_come_from_the_person_and_from_the_repository_down_to_the_workspace(folders: Folders) -> None:
-    folders.write(folders.package, "Third.")
-    folders.write(folders.repository, "\ufeffSecond.\r\n")
-    folders.write(folders.person, "First.")
-    folders.write(folders.repository.parent, "Not of this project.")
-    found = folders.read()
-    assert [one.text for one in found] == ["First.", "Second.", "Third."]
-    assert [one.from_user for one in found] == [True, False, False]
-    assert folders.told == []
-
-
 def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_folder(folders: Folders) -> None:
     home = folders.person / "home"
     for file, text in {
@@ -277,3 +266,16 @@ def test_the_persons_files_are_beside_the_settings_unless_they_say_otherwise(pla
     assert place.load().settings.user_dir == place.user_file.parent
     place.write(user="user_dir = 'notes'")
     assert place.load().settings.user_dir == place.user_file.parent / "notes"
+
+
+def test_a_file_of_a_project_may_be_a_link_inside_of_it_and_not_one_that_leads_out(folders: Folders) -> None:
+    secret = folders.repository.parent / "id_rsa"
+    secret.write_text("-----BEGIN")
+    (folders.package / NAME).symlink_to(secret)
+    (folders.repository / "CLAUDE.md").write_text("Of the project.")
+    (folders.repository / NAME).symlink_to("CLAUDE.md")
+    (folders.person / NAME).symlink_to(secret)
+    assert [one.text for one in folders.read()] == ["-----BEGIN", "Of the project."]
+    (told,) = folders.told
+    assert str(folders.package / NAME) in told
+    assert "outside of the project" in told

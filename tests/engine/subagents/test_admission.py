@@ -64,14 +64,6 @@ async def test_a_slot_is_taken_until_work_that_resists_its_cancellation_is_over(
     assert (desk.gating.status.running, desk.begun) == (("a",), [1])
 
 
-async def test_a_cancellation_between_the_start_and_the_work_passes_the_slot_on() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b", "c")
-    desk.when[WorkAdmitted("b", 2, 1)] = desk.tasks[2].cancel
-    await desk.ends_with(OK, 1)
-    assert (desk.fate(2), desk.begun) == ("cancelled", [1, 3])
-
-
 @pytest.mark.parametrize("rounds", range(10))
 async def test_wherever_a_cancellation_falls_nothing_is_left(rounds: int) -> None:
     desk = Desk(AdmissionLimits(max_concurrent=1))
@@ -138,14 +130,6 @@ async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_fla
 
 
 # ── ends ────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_key_that_ends_between_the_start_and_the_work_does_not_begin() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b", "c")
-    desk.when[WorkAdmitted("b", 2, 1)] = lambda: desk.gating.end("b")
-    await desk.ends_with(OK, 1)
-    assert (desk.fate(2), desk.begun) == ("ended", [1, 3])
 
 
 async def test_once_closed_nobody_waits_nothing_begins_and_what_runs_is_released() -> None:

@@ -10,19 +10,15 @@ import pytest
 
 from harness.agent import Agent
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import NoAsker, WaitChoice
+from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.factory import SubagentFactory
 from harness.engine.subagents.reports import SubagentSpec
 from harness.events import (
     AgentEnd,
     AgentEnded,
-    Event,
-    LoopAsked,
-    LoopChoice,
     Notice,
     SpendChanged,
     TransitionCode,
-    WaitOffered,
 )
 from harness.journal import Journal, read
 from harness.practice.script import Script
@@ -127,36 +123,6 @@ async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more
         dearest = max(after - before for before, after in zip([0.0, *costs], costs, strict=False))
         assert BUDGET_USD <= here.agent.conversation.spend.cost_usd < BUDGET_USD + 3 * dearest
         assert here.agent.conversation.spend.cost_usd == pytest.approx(turn.end.cost_usd)
-
-
-class Asked(NoAsker):
-    """Is there, and notes what it is asked."""
-
-    present = True
-
-    def __init__(self) -> None:
-        self.questions: list[Event] = []
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """Never to be asked by an agent."""
-        self.questions.append(offered)
-        return "wait"
-
-    async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """Nor this."""
-        self.questions.append(asked)
-        return LoopChoice.CONTINUE
-
-
-async def test_a_long_wait_of_an_agent_ends_it_and_nobody_is_asked(tmp_path: Path) -> None:
-    waits = hired(fails(429, message='"slow down"', headers='{ retry-after = "4000" }'))
-    person = Asked()
-    async with on_stage(tmp_path, calls(task()) + waits + says("A pity."), asker=person) as here:
-        turn = await here.turn()
-        assert ends(turn) == [AgentEnd.FAILED]
-        assert "4,000 s" in result(turn)["content"]
-        assert person.questions == []
-        assert turn.of(WaitOffered) == []
 
 
 async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(

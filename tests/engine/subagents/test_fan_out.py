@@ -140,20 +140,6 @@ async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model() -> 
     assert "the user declined. Do" in text
 
 
-async def test_one_at_a_time_is_asked_about_at_the_eleventh_and_then_at_the_twenty_first() -> None:
-    user = User()
-    scene = Scene(user)
-    for number in range(1, 42):
-        tasks = scene.reply(1)
-        await quiet()
-        if number in (11, 21, 41):
-            assert len(user.asked) == (11, 21, 41).index(number) + 1
-            user.says("yes")
-        assert await results(tasks) == {"started"}
-    assert [asked.fan_out.allowed for asked in user.asked if asked.fan_out] == [20, 40, 80]
-    assert len(user.asked) == 3
-
-
 async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
     user = User()
     scene = Scene(user, free=0)

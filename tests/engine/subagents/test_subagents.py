@@ -282,16 +282,6 @@ async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(
     assert asyncio.all_tasks() == office.tasks
 
 
-async def test_cancelled_again_and_again_an_agent_still_comes_to_its_end(tmp_path: Path) -> None:
-    office = Office(tmp_path)
-    task = office.asked()
-    for _ in range(12):
-        await quiet(2)
-        task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    office.check()
-
-
 # ── how many are known ──────────────────────────────────────────────────────────────────────────
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.engine.tools.freshness import FreshnessLabels, with_label
-from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
+from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall
 from harness.practice.tool_faults import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
 from tests.agent.stage import calls, says, stage
@@ -136,29 +136,6 @@ def behind(tool: Tool) -> Tool:
 
 async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> None:
     assert await bench.call("edit_file", path=path, old_string=old, new_string=new) is None
-
-
-@pytest.mark.parametrize(
-    ("name", "outcome"),
-    [
-        ("bash", ToolOutcome.CANCELLED),
-        ("bash", ToolOutcome.ERROR),
-        ("write_file", ToolOutcome.BROKEN),
-        ("write_file", ToolOutcome.CANCELLED),
-    ],
-)
-async def test_a_call_that_failed_half_way_may_have_undone_a_change(
-    bench: Bench, name: str, outcome: ToolOutcome
-) -> None:
-    async def half(context: ToolContext, arguments: Any) -> ToolResult:
-        (context.workspace.root / "notes.txt").write_text("one\n")
-        return ToolResult("it ended in the middle", outcome)
-
-    input = {"command": "git checkout ."} if name == "bash" else {"path": "notes.txt", "content": "one\n"}
-    await bench.call("read_file", path="notes.txt")
-    await edit(bench, "one", "two")
-    assert await bench.call(replace(TOOLS[name], run=half), **input) is None
-    assert await bench.call("read_file", path="notes.txt") is None
 
 
 # ── what is stale although more happened since ──────────────────────────────────────────────────
