@@ -64,9 +64,9 @@ async def test_a_question_is_put_in_every_permission_mode_and_its_answer_is_the_
 
 
 async def test_a_user_may_think_for_longer_than_a_tool_may_take_and_no_breaker_counts_it(tmp_path: Path) -> None:
-    user = User(think_s=0.5)
+    user = User(think_s=0.1)
     script = calls(ASK) * 4 + says("Enough.")
-    async with stage(tmp_path, script, asker=user, tool_timeout_s=0.05, failure_threshold=1) as here:
+    async with stage(tmp_path, script, asker=user, tool_timeout_s=0.02, failure_threshold=1) as here:
         turn = await here.turn()
     assert [ended.outcome for ended in turn.of(ToolEnded)] == [ToolOutcome.OK] * 4
     assert all(ended.failure is None for ended in turn.of(ToolEnded))

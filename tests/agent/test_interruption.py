@@ -262,28 +262,22 @@ async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(tmp_path:
             await here.next_prompt_works()
 
 
-@pytest.mark.parametrize("seed", range(12))
-async def test_an_interruption_at_any_time_ends_the_turn(seed: int, tmp_path: Path) -> None:
-    dice = random.Random(seed)
-    async with scene(tmp_path / "scene") as here:
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(dice.uniform(0, 0.15), here.agent.interrupt)
-        turn = await here.whole()
-        timer.cancel()
-        assert turn.end.code in ABORTED | {TransitionCode.COMPLETED}
-        assert kept_text(turn.events) == shown_text(turn.events)
-        await here.next_prompt_works()
-
-
-@pytest.mark.parametrize("seed", range(12))
-async def test_a_turn_that_is_cancelled_at_any_time_leaves_a_working_agent(seed: int, tmp_path: Path) -> None:
-    dice = random.Random(seed)
-    async with scene(tmp_path / "scene") as here:
-        task = asyncio.ensure_future(here.whole())
-        await asyncio.wait({task}, timeout=dice.uniform(0, 0.15))
-        task.cancel()
-        await asyncio.wait({task})
-        await here.next_prompt_works()
+async def test_an_interruption_or_a_cancellation_at_any_time_leaves_a_working_agent(tmp_path: Path) -> None:
+    dice = random.Random(0)
+    for number in range(16 if WHOLE else 8):
+        async with scene(tmp_path / f"interrupted {number}") as here:
+            timer = asyncio.get_running_loop().call_later(dice.uniform(0, 0.15), here.agent.interrupt)
+            turn = await here.whole()
+            timer.cancel()
+            assert turn.end.code in ABORTED | {TransitionCode.COMPLETED}
+            assert kept_text(turn.events) == shown_text(turn.events)
+            await here.next_prompt_works()
+        async with scene(tmp_path / f"cancelled {number}") as here:
+            task = asyncio.ensure_future(here.whole())
+            await asyncio.wait({task}, timeout=dice.uniform(0, 0.15))
+            task.cancel()
+            await asyncio.wait({task})
+            await here.next_prompt_works()
 
 
 async def test_the_text_that_had_arrived_is_sent_with_the_next_prompt(tmp_path: Path) -> None:
