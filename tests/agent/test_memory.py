@@ -12,9 +12,8 @@ from harness.memory.prompt_section import OPENING, nothing_new
 from harness.practice.rule_model.model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
-from tests.agent.stage import calls, played, says, settings_of, stage, summarises
+from tests.agent.stage import calls, played, says, sessions, settings_of, stage, summarises
 from tests.agent.test_skills import beginning, prompts
-from tests.engine.subagents.test_factory import sessions
 from tests.memory.shelves import draft
 
 pytestmark = pytest.mark.anyio

@@ -8,9 +8,8 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import Json
-from tests.agent.stage import calls, played, says, stage
+from tests.agent.stage import calls, played, says, sessions, stage
 from tests.agent.test_agents import hired, task
-from tests.engine.subagents.test_factory import sessions
 from tests.skills.folders import Folders, skill
 
 pytestmark = pytest.mark.anyio

@@ -15,9 +15,8 @@ from harness.engine.permissions.asker import NoAsker
 from harness.model.prompt import Instructions, instruction_text
 from harness.session import open_session
 from harness.settings import Settings
-from tests.agent.stage import calls, says, settings_of, stage
+from tests.agent.stage import calls, says, sessions, settings_of, stage
 from tests.agent.test_agents import hired, task
-from tests.engine.subagents.test_factory import sessions
 from tests.settings.conftest import Place, place
 
 __all__ = ["place"]

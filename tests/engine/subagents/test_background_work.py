@@ -22,9 +22,8 @@ from harness.events import (
 from harness.journal import read
 from harness.session import Opening, Session
 from harness.tools.output import MESSAGE_CHARACTERS
-from tests.agent.stage import calls, played, run, says
+from tests.agent.stage import calls, played, run, says, sessions
 from tests.agent.test_agents import FAR, hired, on_stage, task
-from tests.engine.subagents.test_factory import sessions
 
 pytestmark = pytest.mark.anyio
 

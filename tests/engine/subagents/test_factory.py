@@ -1,8 +1,6 @@
 """How an agent is made that works for another: where its history comes from, what it may cost, what is closed."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
@@ -21,34 +19,11 @@ from harness.events import (
     TransitionCode,
 )
 from harness.journal import Journal, read
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import Opening, Session, open_session
-from tests.agent.stage import KEY, Played, calls, fails, played, run, says, settings_of
-from tests.agent.test_agents import PassingClock, ends, hired, on_stage, result, task
+from harness.session import Opening
+from tests.agent.stage import KEY, Played, calls, fails, played, run, says, sessions
+from tests.agent.test_agents import ends, hired, on_stage, result, task
 
 pytestmark = pytest.mark.anyio
-
-
-@asynccontextmanager
-async def sessions(folder: Path, script: str) -> AsyncIterator["Sessions"]:
-    """Several sessions, one after the other, before one server."""
-    async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
-        yield Sessions(folder, server)
-
-
-class Sessions:
-    """Opens them."""
-
-    def __init__(self, folder: Path, server: PracticeServer) -> None:
-        self._folder = folder
-        self.server = server
-
-    async def open(self, opening: Opening | None = None) -> Session:
-        """A new one, or one that is gone on with."""
-        return await open_session(
-            settings_of(self._folder, self.server.base_url), NoAsker(), opening, clock=PassingClock()
-        )
 
 
 LEARN = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
