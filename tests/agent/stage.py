@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 
@@ -425,21 +425,19 @@ class PassingClock(VirtualClock):
 
 
 @asynccontextmanager
-async def sessions(folder: Path, script: str) -> AsyncIterator["Sessions"]:
-    """Several sessions, one after the other, before one server."""
+async def sessions(folder: Path, script: str, **values: object) -> AsyncIterator["Sessions"]:
+    """Several sessions with these settings, one after the other, before one server."""
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
-        yield Sessions(folder, server)
+        yield Sessions(settings_of(folder, server.base_url, **values), server)
 
 
 class Sessions:
     """Opens them."""
 
-    def __init__(self, folder: Path, server: PracticeServer) -> None:
-        self._folder = folder
+    def __init__(self, loaded: LoadedSettings, server: PracticeServer) -> None:
+        self.loaded = loaded
         self.server = server
 
-    async def open(self, opening: Opening | None = None) -> Session:
-        """A new one, or one that is gone on with."""
-        return await open_session(
-            settings_of(self._folder, self.server.base_url), NoAsker(), opening, clock=PassingClock()
-        )
+    async def open(self, opening: Opening | None = None, **more: Any) -> Session:
+        """A new one, or one that is gone on with; `more`: what `open_session` takes."""
+        return await open_session(self.loaded, NoAsker(), opening, clock=PassingClock(), **more)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     Dispatched,
     Event,
@@ -28,12 +27,11 @@ from harness.events import (
     TransitionCode,
 )
 from harness.permissions import PermissionAnswer
-from harness.practice.script import KIND, Script
-from harness.practice.server import PracticeServer
-from harness.session import Opening, open_session
+from harness.practice.script import KIND
+from harness.session import Opening
 from harness.settings.loop_experience_file import experience_file
 from tests.agent.person import Person
-from tests.agent.stage import Played, Stage, calls, played, says, settings_of, shown_text, stage
+from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_dispatch import flaky
 from tests.agent.test_tool_rounds import call
 
@@ -214,13 +212,12 @@ async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_m
 
 async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path: Path) -> None:
     looping = same("read_file", times="4", path="notes.txt") + says(ANSWER)
-    async with PracticeServer(script=Script.parse(f'after = "error"\n{looping}{looping}')) as server:
-        loaded = settings_of(tmp_path, server.base_url, loop_limits="substitutions=0 rollbacks=0")
-        (loaded.settings.workspace / "notes.txt").write_text(NOTES)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, looping * 2, loop_limits="substitutions=0 rollbacks=0") as here:
+        (here.loaded.settings.workspace / "notes.txt").write_text(NOTES)
+        async with await here.open() as session:
             first = await played(session.run("Look."))
             told_then = session.loops.lines
-        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
+        async with await here.open(Opening("latest")) as session:
             assert session.loops.lines == told_then
             second = await played(session.run("Look again."))
         assert rungs(first) == [Rung.NUDGE]

@@ -9,12 +9,10 @@ from harness.base.errors import HarnessError
 from harness.events import AgentEnd, Event, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
 from harness.journal import read
 from harness.permissions import Mode, PermissionAnswer, Verdict
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import NoAsker, Opening, open_session
+from harness.session import Opening
 from harness.settings.permission_file import PermissionFile
 from tests.agent.person import Person
-from tests.agent.stage import Played, calls, played, run, says, settings_of, stage
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage
 from tests.agent.test_agents import ends, hired, on_stage, task
 
 pytestmark = pytest.mark.anyio
@@ -151,15 +149,14 @@ async def test_a_mode_set_in_the_middle_of_a_turn_holds_for_the_next_call(tmp_pa
 
 
 async def test_a_session_that_goes_on_has_the_mode_of_its_settings_and_says_so(tmp_path: Path) -> None:
-    async with PracticeServer(script=Script.parse(says("Hello.", times='"forever"'))) as server:
-        loaded = settings_of(tmp_path, server.base_url, permission_mode="ask")
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, says("Hello.", times='"forever"'), permission_mode="ask") as here:
+        async with await here.open() as session:
             await played(session.run("Hello"))
             session.permissions.set_mode("yolo")
             assert session.permissions.mode == "yolo"
             with pytest.raises(HarnessError, match="no permission mode read; there are ask, edits, yolo, deny"):
                 session.permissions.set_mode("read")
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+        async with await here.open(Opening(session.id)) as session:
             assert session.permissions.mode == "ask"
         changes = [record.event for record in read(session.path).records if isinstance(record.event, SettingChanged)]
         assert [change.value for change in changes] == ["yolo", "ask"]

@@ -8,10 +8,8 @@ import pytest
 from harness.engine.conversation import Conversation
 from harness.events import Event, ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
 from harness.journal import read, replay
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import NoAsker, Opening, Session, open_session
-from tests.agent.stage import Played, calls, played, run, says, settings_of, stage, summarises, too_long
+from harness.session import Opening, Session
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
 
@@ -51,15 +49,14 @@ def plan_in_file(session: Session) -> tuple[PlanItem, ...]:
 
 async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: Path) -> None:
     script = calls(plans(FIRST)) + says("One.") + calls(run("x")) + calls(plans(SECOND)) + says("Two.")
-    async with PracticeServer(script=Script.parse(script)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as session:
             await played(session.run("first"))
             await played(session.run("second"))
             assert session.conversation.plan == SECOND
             session.rewind.to_turn(2)
             assert session.conversation.plan == plan_in_file(session) == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+        async with await here.open(Opening(session.id)) as session:
             session.rewind.to_turn(1)
             assert session.conversation.plan == plan_in_file(session) == ()
     told = [record.event.items for record in read(session.path).records if isinstance(record.event, PlanChanged)]

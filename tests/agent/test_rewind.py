@@ -20,7 +20,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, Session, open_session
 from harness.ui.markdown_page import export
-from tests.agent.stage import calls, check_requests, played, run, says, settings_of, stage, summarises
+from tests.agent.stage import calls, check_requests, played, run, says, sessions, settings_of, stage, summarises
 from tests.agent.test_tool_rounds import call
 
 pytestmark = pytest.mark.anyio
@@ -38,9 +38,8 @@ def typed(session: Session) -> list[tuple[int, str]]:
 
 
 async def test_the_next_request_knows_nothing_of_what_was_cut(tmp_path: Path) -> None:
-    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, SCRIPT) as here:
+        async with await here.open() as session:
             await played(session.run("first"))
             await played(session.run("second"))
             assert typed(session) == [(1, "first"), (2, "second")]
@@ -51,13 +50,13 @@ async def test_the_next_request_knows_nothing_of_what_was_cut(tmp_path: Path) ->
             export(session, tmp_path / "page.md", "markdown")
             (listed,) = session.sessions()
             assert listed.title == "first"
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+        async with await here.open(Opening(session.id)) as session:
             assert typed(session) == [(1, "first"), (3, "another")]
             assert session.rewind.to_turn(1) == "first"
             turn = await played(session.run("anew"))
             assert (turn.end.turn, turn.end.answer) == (4, "Last.")
-        asked = [" ".join(message.text for message in messages_of(post.body)) for post in server.requests]
-        check_requests(server.requests)
+        asked = [" ".join(message.text for message in messages_of(post.body)) for post in here.server.requests]
+        check_requests(here.server.requests)
     assert "second" not in asked[3]
     assert "first" in asked[3]
     assert asked[4].endswith("anew")
