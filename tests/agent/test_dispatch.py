@@ -84,6 +84,14 @@ async def test_a_tool_that_fails_three_times_is_skipped_then_probed_and_closed_w
         assert turn.end.code is TransitionCode.COMPLETED
 
 
+async def test_a_call_of_the_tool_that_was_offered_says_what_it_replaces(tmp_path: Path) -> None:
+    async with stage(tmp_path, rounds("grep", 1) + calls(call("bash", command="true")) + says(ANSWER)) as here:
+        here.agent.parts.breakers.command(BreakerCommand.TRIP, "grep")
+        turn = await here.turn()
+        assert [(event.tool, event.in_place_of) for event in turn.of(Dispatched)] == [("grep", ""), ("bash", "grep")]
+        assert turn.of(Dispatched)[0].alternatives[0].tool == "bash"
+
+
 # ── side by side ────────────────────────────────────────────────────────────────────────────────
 
 
