@@ -15,9 +15,8 @@ from harness.base.external_text import visible
 from harness.cli.admission import slots_status
 from harness.definitions import AgentFile, DefinitionOrigin, usable
 from harness.engine.config import (
-    agent_limits,
+    admission_limits,
     agents_for,
-    command_limits,
     commands_for,
     memory_for,
     skills_for,
@@ -146,7 +145,10 @@ def _trust(loaded: LoadedSettings, warn: Warn) -> str:
 
 def _admission(loaded: LoadedSettings, warn: Warn) -> str:
     settings = loaded.settings
-    agents, commands = agent_limits(settings).max_concurrent, command_limits(settings).max_concurrent
+    agents, commands = (
+        admission_limits(settings, "max_concurrent").max_concurrent,
+        admission_limits(settings, "max_background").max_concurrent,
+    )
     running = f"{_counted(agents, 'agent')} and {_counted(commands, 'background command')} at a time"
     limits = f"{running}, {settings.max_queue_size} of each queued"
     if not settings.shared_admission:

@@ -88,7 +88,16 @@ async def headless(
     if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
-    opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
+    answer_format = None if schema is None else schema.output_format()
+    opened = open_session(
+        loaded,
+        Unattended(),
+        opening,
+        answer_format=answer_format,
+        reread=reread,
+        observer=output.observe,
+        log=log,
+    )
     with handle_signals() as signalled:
         try:
             async with await opened as session:
@@ -118,7 +127,7 @@ async def _answer(
         wait.stop()
 
     signalled.interrupts(stop)
-    if schema is not None and not session.answer_with(schema.output_format()):
+    if schema is not None and not session.asks_for_format:
         prompt = f"{prompt}\n\n{schema.instruction()}"
     ends = [await output.play(_begun(session, prompt))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
