@@ -38,12 +38,6 @@ def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
     )
 
 
-def test_a_success_breaks_the_row_and_leaves_nothing_behind() -> None:
-    told = Told().ends(*[FAILED] * 4, OK)
-    assert told.all.with_failures == 0
-    assert not told.ends(*[FAILED] * 4).all.is_paused(TALK, 0.0)
-
-
 def test_the_pauses_double_up_to_five_minutes() -> None:
     told, now, pauses = Told().ends(*[FAILED] * 5), 0.0, []
     for _ in range(5):
@@ -55,29 +49,12 @@ def test_the_pauses_double_up_to_five_minutes() -> None:
     assert pauses == [60, 120, 240, 300, 300]
 
 
-def test_an_attempt_that_succeeds_makes_it_as_good_as_new() -> None:
-    told = Told().ends(*[FAILED] * 5).ends(OK, now=60.0)
-    assert told.all.with_failures == 0
-    assert not told.ends(*[FAILED] * 4, now=61.0).all.is_paused(TALK, 61.0)  # the first failure does not pause it again
-
-
 def test_an_attempt_that_was_cancelled_said_nothing_and_the_next_work_is_one() -> None:
     told = Told().ends(*[FAILED] * 5).ends(CANCELLED, now=60.0)
     assert not told.all.is_paused(TALK, 60.0)
     assert told.all.paused == (TALK,)  # open again, and not half-open for ever
     told.ends(FAILED, now=61.0)
     assert told.all.paused_until(TALK) == 181.0
-
-
-def test_work_that_was_cancelled_does_not_break_the_row() -> None:
-    assert Told().ends(*[FAILED] * 4, CANCELLED, FAILED).all.is_paused(TALK, 0.0)
-
-
-def test_of_a_conversation_that_is_over_nothing_is_noted() -> None:
-    told = Told().ends(*[FAILED] * 4)
-    told.all.remove(TALK)
-    told.all.ended(TALK, FAILED, 0.0)
-    assert (told.all.with_failures, TALK in told.all) == (0, False)
 
 
 def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:

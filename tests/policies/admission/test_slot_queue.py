@@ -7,7 +7,6 @@ from harness.events import (
     DropReason,
     Event,
     RejectionReason,
-    WorkAdmitted,
     WorkDropped,
     WorkEnd,
     WorkQueued,
@@ -31,13 +30,6 @@ class Told:
     def asks(self, *keys: str) -> None:
         for key in keys:
             self.admission.ask(key, f"work for {key}")
-
-
-def test_of_ten_at_once_five_run_and_five_wait() -> None:
-    gate = Told(5, 20)
-    gate.asks(*"abcdefghij")
-    assert [ticket.key for ticket in gate.admission.running] == list("abcde")
-    assert gate.admission.queued == tuple("fghij")
 
 
 def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stands() -> None:
@@ -68,19 +60,6 @@ def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() 
     assert gate.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, dirty=True), WorkQueued("d", 4, 2)]
 
 
-def test_asking_again_for_a_marked_conversation_takes_the_mark_away() -> None:
-    gate = Told(1, 1)
-    gate.asks("a", "b", "c", "b")
-    assert (gate.admission.queued, gate.admission.dirty) == (("b",), ("c",))
-
-
-def test_a_duplicate_puts_nobody_out_of_a_full_queue() -> None:
-    gate = Told(1, 2)
-    gate.asks("a", "b", "c", "c", "b")
-    assert gate.admission.queued == ("b", "c")
-    assert not [event for event in gate.events if isinstance(event, WorkDropped)]
-
-
 def test_no_slots_means_none_and_not_five() -> None:
     gate = Told(0, 2)
     gate.asks("a", "b", "c")
@@ -96,14 +75,6 @@ def test_no_queue_means_none_and_not_twenty() -> None:
     assert (gate.admission.queued, gate.admission.dirty) == ((), ("b", "a"))
 
 
-def test_every_free_slot_is_filled_and_counted() -> None:
-    gate = Told(0, 20)
-    gate.asks(*"abcde")
-    assert len(gate.admission.configure(3, 20)) == 3
-    assert [event.running for event in gate.events if isinstance(event, WorkAdmitted)] == [1, 2, 3]
-    assert (gate.admission.free_slots, gate.admission.queued) == (0, ("d", "e"))
-
-
 @pytest.mark.parametrize("ending", WorkEnd)
 def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
     gate = Told(1, 20)
@@ -113,25 +84,6 @@ def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
     assert gate.admission.release(Permit("b", 99), ending) == ()
     assert [ticket.key for ticket in gate.admission.running] == ["b"]
     assert gate.events.count(WorkReleased("a", 1, ending, 0)) == 1
-
-
-def test_what_waits_comes_to_its_turn_after_as_many_releases_as_stand_before_it() -> None:
-    gate = Told(2, 20)
-    gate.asks(*"abcdefgh")
-    order = []
-    while gate.admission.running:
-        order += [start.ticket.key for start in gate.admission.release(gate.admission.running[0], OK)]
-    assert order == list("cdefgh")
-
-
-def test_fewer_slots_than_are_taken_end_nothing_and_start_nothing() -> None:
-    gate = Told(3, 20)
-    gate.asks(*"abcde")
-    assert gate.admission.configure(1, 1) == ()
-    assert (len(gate.admission.running), gate.admission.queued) == (3, ("e",))
-    assert gate.admission.release(Permit("a", 1), OK) == ()
-    assert gate.admission.release(Permit("b", 2), OK) == ()
-    assert [start.ticket.key for start in gate.admission.release(Permit("c", 3), OK)] == ["e"]
 
 
 def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from harness.events import (
     BreakerCommand,
     BreakerCommanded,
-    BreakerState,
     Dispatch,
     Dispatched,
     DispatchLimits,
@@ -147,20 +146,6 @@ def test_the_order_in_which_a_batch_ends_changes_nothing(order: tuple[int, ...])
         sessions[0].round(batch)
         sessions[1].round(batch, order)
     assert sessions[0].dispatcher.registry.saved() == sessions[1].dispatcher.registry.saved()
-
-
-def test_a_call_that_never_ends_is_forgotten_and_a_lost_probe_comes_again() -> None:
-    session = Session(BreakerRegistry(TOOLS))
-    for _ in range(3):
-        session.round([("grep", FAILURES[1])])
-    session.round([("bash", None)])
-    session.round([("bash", None)])
-    probe, *_ = session.round([("grep", None)], order=())
-    assert probe.dispatch is Dispatch.PROBE
-    assert session.round([("grep", None)])[0].reason is DispatchReason.PROBE_OUT
-    assert session.round([("grep", None)])[0].reason is DispatchReason.PROBE_OUT
-    assert session.round([("grep", None)])[0].dispatch is Dispatch.PROBE
-    assert session.dispatcher.registry.breaker("grep").state is BreakerState.CLOSED
 
 
 def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_board() -> None:

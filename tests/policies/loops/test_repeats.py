@@ -95,21 +95,6 @@ def test_a_loop_is_found_at_the_symbol_that_completes_it_and_left_at_the_first_n
     assert tail.periods() == ()
 
 
-def test_a_circle_longer_than_the_longest_period_is_not_found() -> None:
-    assert seen([f"s{number % 65}" for number in range(1000)]).periods() == ()
-
-
-def test_what_equals_nothing_does_not_equal_itself() -> None:
-    assert seen([None] * 100).periods() == ()
-
-
-def test_copies_of_a_shorter_word_are_told_as_that_word() -> None:
-    wanted = wanted_runs(8, copies=10, copies_cycle=3)
-    assert seen(["a"] * 9, 8).shortest(wanted) == 0
-    assert seen(["a"] * 10, 8).shortest(wanted) == 1
-    assert seen(["a", "b"] * 6, 8).shortest(wanted) == 2
-
-
 @given(st.data(), st.lists(st.sampled_from(["a", "b", None]), max_size=30))
 def test_a_restored_tail_goes_on_as_the_kept_one(data: st.DataObject, symbols: Symbols) -> None:
     kept = seen(symbols, 8)

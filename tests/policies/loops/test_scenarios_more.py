@@ -17,11 +17,6 @@ def test_each_half_has_fifteen_loops_and_fifteen_pieces_of_work() -> None:
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: str(scenario.id))
-def test_the_stream_goes_on_beyond_the_step_by_which_it_should_be_found(scenario: Scenario) -> None:
-    assert scenario.latest is None or scenario.latest < len(scenario.steps)
-
-
-@pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: str(scenario.id))
 def test_a_strong_loop_is_whole_at_its_step_and_work_never_is(scenario: Scenario) -> None:
     if scenario.id == "F-L09":  # its cause is time, not the count of its copies
         return

@@ -209,10 +209,3 @@ def test_low_effort_is_what_completes_a_turn_that_thinks_beyond_the_maximum() ->
         model = played.model
         if model.thinks and model.takes_effort and model.most >= 32_000 and max(played.needs) == 200_000:
             assert (played.end is Code.COMPLETED) is (model.most == 128_000), played
-
-
-def test_the_trial_of_two_hard_steps_takes_two_requests() -> None:
-    known = play(Model(128_000, 128_000, thinks=True, said_to_think=True), (10_000, 10_000))
-    assert (known.end, known.asked, known.wasted) == (Code.COMPLETED, [128_000, 128_000], 0)
-    unknown = play(Model(64_000, 64_000, thinks=True, said_to_think=False), (10_000, 10_000))
-    assert (unknown.end, unknown.wasted) == (Code.COMPLETED, FIRST)

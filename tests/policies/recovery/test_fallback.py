@@ -39,25 +39,10 @@ HEADLESS = RecoveryLimits()
 WITH_A_PERSON = RecoveryLimits(interactive=True)
 
 
-def test_the_fourth_request_after_three_overloads_goes_to_the_fallback() -> None:
-    played = play([OVERLOADED] * 3 + [ANSWER], state=ONE)
-    assert played.models == ("primary", "primary", "primary", "second")
-    assert played.end is Code.COMPLETED
-
-
 def test_the_switch_itself_does_not_wait() -> None:
     played = play([OVERLOADED] * 3, state=ONE)
     assert isinstance(played.last, SwitchModel)
     assert played.waits == [0.5, 1.0]
-
-
-@pytest.mark.parametrize(
-    "between",
-    [TOOLS, CUT, SERVER, *map(fault, (FaultKind.NETWORK, FaultKind.AUTH, FaultKind.MEDIA, FaultKind.PROMPT_TOO_LONG))],
-    ids=["a reply", "a cut reply", "500", "network", "auth", "media", "too long"],
-)
-def test_only_overloads_in_a_row_count(between: Outcome) -> None:
-    assert play([OVERLOADED, OVERLOADED, between, OVERLOADED, OVERLOADED], state=ONE).switches == []
 
 
 @pytest.mark.parametrize(
@@ -91,26 +76,9 @@ def test_what_two_models_decline_no_third_one_is_asked(second: Outcome) -> None:
     assert "so did the model before it" in played.last.reason
 
 
-def test_a_refusal_without_a_fallback_ends_the_turn_with_what_to_do() -> None:
-    played = play([REFUSED])
-    assert (played.posts, played.end) == (1, Code.MODEL_ERROR)
-    assert "put the request differently" in played.last.reason
-
-
 def test_a_refusal_known_from_a_broken_stream_asks_the_next_model_as_well_and_keeps_nothing() -> None:
     played = play([after_text(INSIDE, stop_reason="refusal"), ANSWER], state=ONE)
     assert played.codes == [Code.REFUSAL_FALLBACK, Code.COMPLETED]
-
-
-def test_without_a_fallback_overloads_are_retried_to_the_end() -> None:
-    played = play(for_ever(OVERLOADED))
-    assert (played.posts, played.switches) == (11, [])
-
-
-def test_each_fallback_is_tried_once_in_order() -> None:
-    played = play(for_ever(OVERLOADED), state=THREE)
-    assert played.switches == ["second", "third", "fourth"]
-    assert list(dict.fromkeys(played.models)) == ["primary", "second", "third", "fourth"]
 
 
 def test_a_switch_does_not_give_the_retries_back() -> None:

@@ -26,7 +26,6 @@ from tests.policies.recovery.cases import (
     FRESH,
     LIMITS,
     ORDINARY,
-    OVERLOADED,
     RESET,
     SERVER,
     TOO_LONG,
@@ -187,13 +186,6 @@ def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None
     assert first.mending is MENDED[kind]
     again = play([TOOLS, fault(kind)], state=first.state)
     assert again.last == replace(first.otherwise, state=again.last.state)
-
-
-@pytest.mark.parametrize("kind", MENDED)
-def test_when_there_is_nothing_to_mend_the_turn_ends_as_it_would_the_second_time(kind: FaultKind) -> None:
-    first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
-    assert isinstance(first, Repair)
-    assert first.otherwise.code is POSTS_UNTIL_THE_END[kind][1]
 
 
 def test_different_remedies_do_not_use_each_other_up() -> None:
@@ -406,11 +398,6 @@ def test_the_waiting_of_a_turn_is_limited_and_nothing_is_slept_before_giving_up(
     assert played.end is Code.API_ERROR
     assert played.waits == [50.0] * 6
     assert getattr(played.last, "wait", None) is None
-
-
-def test_the_last_attempt_is_not_followed_by_a_wait() -> None:
-    played = play(for_ever(OVERLOADED))
-    assert len(played.waits) == played.posts - 1
 
 
 @pytest.mark.parametrize(("kind", "most"), [(Kind.MALFORMED_RESPONSE, 2), (Kind.UNKNOWN, 1), (Kind.SERVER, 10)])

@@ -42,13 +42,3 @@ def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(width: int) -> N
     assert not [line for line in page.splitlines() if line != line.rstrip()]
     said = {word for row in TRANSITIONS.values() for word in (row.trigger + " " + row.effect).split()}
     assert said <= set(page.split())
-
-
-def test_the_columns_of_the_text_stand_under_each_other() -> None:
-    starts = {line.index(" when  ") for line in as_text(120).splitlines() if " when  " in line}
-    assert len(starts) == 1
-
-
-def test_every_row_of_a_markdown_table_has_the_cells_of_its_header() -> None:
-    tables = [line for line in as_markdown().splitlines() if line.startswith("|")]
-    assert {line.count(" | ") for line in tables} == {4, 2}
