@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from harness.events import (
     BreakerState,
-    CascadePhase,
     Deferred,
     Failure,
     FailureCategory,
@@ -59,34 +58,12 @@ def test_the_next_steps_go_from_the_cause_to_the_sub_task_to_resume_with() -> No
     assert go_on == "Go on with a fresh budget of 5 failures, from: Update documentation"
 
 
-def test_where_all_that_is_left_is_deferred_going_on_is_not_advised() -> None:
-    (step,) = pause_report("x", [READ, DEPLOY], [NO_BASH], budget=5).next_steps
-    assert step == "Nothing that is left can be done yet. Deploy to staging needs: a probe from step 9 on"
-
-
 def test_a_group_is_one_thing_to_look_into_and_asks_for_a_confirmation() -> None:
     group = CascadeGroup("transport", frozenset({"grep", "bash", "fetch"}), due=12)
     steps = pause_report("x", health=list(map(open_tool, ("bash", "fetch", "grep", "glob"))), groups=[group]).next_steps
     assert steps[0].startswith("bash, fetch and grep failed from one cause: ")
     assert steps[0].endswith("When it is gone: /confirm")
     assert steps[1:] == ("Check glob. When it works again: /reset glob", "Go on")
-
-
-def test_a_group_that_recovers_needs_no_confirmation() -> None:
-    group = CascadeGroup("transport", frozenset({"bash", "fetch"}), due=12, phase=CascadePhase.RECOVERING)
-    told, _ = pause_report("x", groups=[group]).next_steps
-    assert told.startswith("bash and fetch: tried one after the other")
-    assert "/confirm" not in told
-
-
-def test_a_tool_that_fails_without_being_open_yet_is_looked_into_and_not_reset() -> None:
-    row = HealthRow("grep", BreakerState.CLOSED, 2, message="I/O error.\nTwice.")
-    assert pause_report("x", health=[row]).next_steps[0] == "Check grep: I/O error. Twice"
-
-
-def test_a_tool_that_has_recovered_is_not_looked_into() -> None:
-    log = [LoggedFailure(1, "bash", TIMED_OUT)]
-    assert pause_report("x", health=[HealthRow("bash", BreakerState.CLOSED, 0)], log=log).next_steps == ("Go on",)
 
 
 def test_a_very_long_message_is_cut_in_the_advice_and_whole_in_the_log() -> None:

@@ -8,7 +8,6 @@ from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Ru
 from harness.policies.loops.messages import (
     LABELS,
     MOST_QUOTED,
-    described,
     next_steps,
     not_made,
     nudge,
@@ -30,29 +29,9 @@ def test_a_nudge_says_what_repeats_how_often_what_came_back_and_what_to_do() -> 
     )
 
 
-def test_a_failing_circle_is_called_one() -> None:
-    loop = Loop(Projection.INTERACTION, "one", 2, 3, "make → make test", ("bash",), failing=True)
-    assert described(loop) == "make → make test, 3 rounds in a row, failing each time"
-    assert "Find out why it fails" in nudge(loop)
-
-
-@pytest.mark.parametrize("weak", [False, True])
-def test_for_a_poll_one_waiting_call_is_prescribed(*, weak: bool) -> None:
-    said = nudge(Loop(Projection.POLL, "one", 1, 4, "status 7", ("status",), weak=weak))
-    assert "make one call that waits until it is over" in said
-
-
-def test_for_text_it_is_to_go_on_without_repeating() -> None:
-    assert "without repeating it" in nudge(Loop(Projection.TEXT, "one", 1, 20, "and so on"))
-
-
 def test_a_long_result_is_quoted_in_part() -> None:
     assert len(nudge(READ, "x" * 10_000_000)) < MOST_QUOTED + 400
     assert "…" in nudge(READ, "x" * 1_000)
-
-
-def test_nothing_that_came_back_is_not_quoted() -> None:
-    assert '""' not in nudge(READ, " \n ")
 
 
 @pytest.mark.parametrize(("projection", "failing", "weak"), list(product(Projection, [False, True], [False, True])))

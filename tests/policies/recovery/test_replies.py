@@ -94,12 +94,6 @@ def test_an_answer_without_end_is_raised_once_continued_three_times_and_then_sto
     assert played.last.keep == CUT.content
 
 
-def test_the_advice_at_the_end_of_the_continuations_names_no_setting_that_cannot_help() -> None:
-    reason = play(for_ever(CUT)).last.reason
-    assert "smaller parts" in reason
-    assert "max" not in reason.lower()
-
-
 def test_a_raised_cap_holds_for_continuations_and_for_all_that_follows() -> None:
     played = play([CUT, CUT, TOOLS])
     assert [cap_for(decision.state, LIMITS, ORDINARY) for decision in played.decisions] == [64_000, 64_000, 64_000]
@@ -141,12 +135,6 @@ def test_a_model_without_effort_ends_the_turn_at_once() -> None:
     assert played.codes == [Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
     assert "all 128,000 output tokens" in played.last.reason
     assert "another model" in played.last.reason
-
-
-def test_a_cap_of_the_users_own_is_what_the_last_sentence_names() -> None:
-    played = play(for_ever(NOTHING), situation=WITHOUT_EFFORT, limits=RecoveryLimits(user_cap=1_000))
-    assert "all 1,000 output tokens" in played.last.reason
-    assert "larger max_tokens" in played.last.reason
 
 
 def test_a_full_window_is_what_the_last_sentence_names() -> None:

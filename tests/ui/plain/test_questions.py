@@ -97,10 +97,6 @@ def test_a_rule_on_offer_is_kept_as_it_is_or_as_it_is_typed(typed: str, answer: 
     assert permission_in(typed, ("bash(npm run *)",)) == answer
 
 
-def test_without_an_offer_there_is_nothing_to_keep() -> None:
-    assert permission_in("k") is None
-
-
 @pytest.mark.anyio
 async def test_the_question_shows_the_rule_that_would_be_kept() -> None:
     out = io.StringIO()

@@ -286,7 +286,11 @@ text = "Here is a test."
 
 @pytest.mark.parametrize(
     ("before", "after", "prompt"),
-    [("a test ", "for this\n", "a test for this"), ("a test for this\n", "", "a test for this"), ("y\n", "", "y")],
+    [
+        ("a test ", "for this\n", "a test for this"),
+        pytest.param("a test for this\n", "", "a test for this", marks=pytest.mark.stories),
+        ("y\n", "", "y"),
+    ],
 )
 async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
     place: Place, before: str, after: str, prompt: str
