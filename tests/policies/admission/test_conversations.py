@@ -1,8 +1,13 @@
 """The breaker of a conversation: the one breaker there is, with seconds for its distances."""
 
-from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WorkEnd
-from harness.policies.admission.conversations import ConversationBreakers
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WatchListFull, WorkEnd
+from harness.policies.admission.conversations import ConversationBreakers, WatchList
 from harness.policies.admission.limits import AdmissionLimits
+from tests.whole import WHOLE
 
 OK, FAILED, CANCELLED = WorkEnd.SUCCEEDED, WorkEnd.FAILED, WorkEnd.CANCELLED
 TALK = "a talk"
@@ -71,3 +76,82 @@ def test_where_nothing_is_known_no_sweep_is_due() -> None:
     assert told.all.sweep_at is None
     told.all.add(TALK, 500.0)
     assert told.all.sweep_at == 560.0
+
+
+# ── which conversations are looked at in a scan, also beside many busy ones ───────────────────────
+
+
+def watching(limits: AdmissionLimits, told: list[Event] | None = None) -> WatchList:
+    return WatchList(limits.watch_cap, limits.reserved, (told if told is not None else []).append)
+
+
+def test_the_newest_activity_comes_first() -> None:
+    watch_list = watching(AdmissionLimits())
+    for at, key in enumerate("abcd"):
+        watch_list.add(key, at)
+    watch_list.active("b", 9.0)
+    watch_list.active("d", 1.0)  # older than what is known
+    assert watch_list.scan() == ("b", "d", "c", "a")
+
+
+def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
+    watch_list = watching(AdmissionLimits(watch_cap=1, reserved_percent=1))
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    assert [watch_list.scan() for _ in range(4)] == [("a",), ("b",), ("c",), ("a",)]
+
+
+def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
+    told: list[Event] = []
+    watch_list = watching(AdmissionLimits(watch_cap=2), told)
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    watch_list.scan()
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)]
+    watch_list.remove("a")
+    watch_list.scan()
+    watch_list.add("d", 0.0)
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)] * 2
+
+
+@pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])
+def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: int) -> None:
+    assert AdmissionLimits(watch_cap=cap).reserved == reserved
+
+
+@settings(max_examples=1_000 if WHOLE else 60, deadline=None)
+@given(
+    cap=st.integers(1, 8),
+    percent=st.sampled_from([1, 20, 50, 100]),
+    happens=st.lists(
+        st.tuples(st.sampled_from(["active", "scan", "scan", "add", "remove"]), st.integers(0, 24)), max_size=150
+    ),
+)
+def test_nobody_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
+    limits = AdmissionLimits(watch_cap=cap, reserved_percent=percent)
+    watch_list = watching(limits)
+    waits: dict[str, int] = {}
+    bound: dict[str, int] = {}
+    """In scans, from when a conversation was looked at last: those that came after it do not count."""
+    for at, (what, number) in enumerate(happens):
+        key = f"talk {number}"
+        match what:
+            case "active":
+                watch_list.active(key, at)
+            case "remove":
+                watch_list.remove(key)
+                waits.pop(key, None)
+            case "add" if key not in waits:
+                watch_list.add(key, at)
+                waits[key] = 0
+                bound[key] = -(-len(waits) // limits.reserved)
+            case "scan":
+                chosen = watch_list.scan()
+                assert len(chosen) == len(set(chosen)) == min(cap, len(waits))
+                for one in waits:
+                    waits[one] += 1
+                    assert waits[one] <= bound[one]
+                    if one in chosen:
+                        waits[one], bound[one] = 0, -(-len(waits) // limits.reserved)
