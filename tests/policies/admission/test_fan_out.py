@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import ceil, log2
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision, Mode
 
@@ -88,9 +89,7 @@ def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> No
     assert rulings == set(FanOutDecision)
 
 
-@pytest.mark.parametrize("free", [1, 2, 10])
-@pytest.mark.parametrize("most", [10, 100, 1_000])
-@pytest.mark.parametrize("wanted", [1, 3, 40])
+@given(free=st.integers(1, 10), most=st.integers(10, 1_000), wanted=st.integers(1, 40))
 def test_a_session_that_starts_all_it_may_asks_few_questions(free: int, most: int, wanted: int) -> None:
     agreement, started, questions = FanOutConsent(free), 0, 0
     while started < most:

@@ -1,8 +1,5 @@
 """The board as a fold over events: live, replayed, saved in between, and with results in any order."""
 
-from itertools import permutations
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,7 +135,7 @@ def test_a_state_that_was_saved_between_two_steps_goes_on_as_if_it_never_had_bee
     assert second.registry.saved() == whole.registry.saved()
 
 
-@pytest.mark.parametrize("order", permutations(range(4)))
+@given(st.permutations(range(4)).map(tuple))
 def test_the_order_in_which_a_batch_ends_changes_nothing(order: tuple[int, ...]) -> None:
     batch = [("grep", FAILURES[1]), ("grep", None), ("bash", FAILURES[2]), ("grep", FAILURES[1])]
     sessions = [Session(BreakerRegistry(TOOLS)) for _ in range(2)]

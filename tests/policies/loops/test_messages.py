@@ -1,8 +1,7 @@
 """What is said about loops: concrete, short, and never in the way of what is quoted."""
 
-from itertools import product
-
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Rung
 from harness.policies.loops.messages import (
@@ -34,7 +33,7 @@ def test_a_long_result_is_quoted_in_part() -> None:
     assert "…" in nudge(READ, "x" * 1_000)
 
 
-@pytest.mark.parametrize(("projection", "failing", "weak"), list(product(Projection, [False, True], [False, True])))
+@given(projection=st.sampled_from(Projection), failing=st.booleans(), weak=st.booleans())
 def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool, weak: bool) -> None:
     loop = Loop(
         projection, "one", 1, 4, "read a.txt", ("read",), failing, ErrorClass.UNKNOWN if failing else None, weak

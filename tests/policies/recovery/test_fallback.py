@@ -88,9 +88,9 @@ def test_a_switch_does_not_give_the_retries_back() -> None:
     assert sum(played.waits) == 159.5
 
 
-@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.OVERLOADED, FaultKind.REFUSAL}))
-def test_no_other_kind_of_fault_ever_switches(kind: FaultKind) -> None:
-    assert play(for_ever(fault(kind)), state=THREE).switches == []
+def test_no_other_kind_of_fault_ever_switches() -> None:
+    switching = {kind for kind in FaultKind if play(for_ever(fault(kind)), state=THREE).switches}
+    assert switching == {FaultKind.OVERLOADED, FaultKind.REFUSAL}
 
 
 def test_an_overload_that_the_server_calls_final_does_not_switch() -> None:

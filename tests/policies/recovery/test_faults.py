@@ -18,7 +18,6 @@ from harness.policies.recovery import (
     Stop,
     decide,
 )
-from harness.policies.recovery.transitions import RESPONSES
 from tests.policies.recovery.cases import (
     ANSWER,
     CALL,
@@ -89,22 +88,12 @@ TERMINAL = [
 ]
 
 
-def test_every_kind_of_fault_has_an_answer_and_an_expectation() -> None:
-    assert set(RESPONSES) == set(POSTS_UNTIL_THE_END) == set(FaultKind)
-
-
-@pytest.mark.parametrize("kind", FaultKind)
-def test_a_fault_that_never_passes_ends_after_its_number_of_requests(kind: FaultKind) -> None:
-    posts, end = POSTS_UNTIL_THE_END[kind]
-    played = play(for_ever(fault(kind)))
-    assert (played.posts, played.end) == (posts, end)
-
-
-@pytest.mark.parametrize("kind", FaultKind)
-def test_the_end_of_a_turn_says_what_happened_in_the_words_of_the_fault(kind: FaultKind) -> None:
-    said = play(for_ever(fault(kind))).last.reason
-    assert "\n" not in said
-    assert kind is Kind.CANCELLED or f"it was {kind}" in said
+def test_a_fault_that_never_passes_ends_after_its_number_of_requests_in_the_words_of_the_fault() -> None:
+    ended = {kind: play(for_ever(fault(kind))) for kind in FaultKind}
+    assert {kind: (played.posts, played.end) for kind, played in ended.items()} == POSTS_UNTIL_THE_END
+    said = {kind: played.last.reason for kind, played in ended.items()}
+    assert [kind for kind, reason in said.items() if "\n" in reason] == []
+    assert [kind for kind, reason in said.items() if f"it was {kind}" not in reason] == [Kind.CANCELLED]
 
 
 @pytest.mark.parametrize("kind", sorted(RETRIED))
@@ -365,12 +354,11 @@ def test_an_interrupted_reply_keeps_its_text_and_no_call_that_nobody_will_answer
     assert (decision.code, decision.keep) == (Code.ABORTED_STREAMING, (text("so far"),))
 
 
-@pytest.mark.parametrize("kind", FaultKind)
-def test_no_turn_ends_with_a_tool_call_that_nobody_answers(kind: FaultKind) -> None:
-    broken = fault(kind, should_retry=False, kept=(use(CALL),))
-    last = play(for_ever(broken)).last
-    assert isinstance(last, Stop)
-    assert not any(block["type"] == "tool_use" for block in last.keep)
+def test_no_turn_ends_with_a_tool_call_that_nobody_answers() -> None:
+    for kind in FaultKind:
+        last = play(for_ever(fault(kind, should_retry=False, kept=(use(CALL),)))).last
+        assert isinstance(last, Stop), kind
+        assert not any(block["type"] == "tool_use" for block in last.keep), kind
 
 
 # ── limits of the retries ───────────────────────────────────────────────────────────────────────
