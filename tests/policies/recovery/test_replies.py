@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import Block, FaultKind, Reply, ToolCall, TransitionCode
+from harness.events import Block, Reply, ToolCall, TransitionCode
 from harness.policies.recovery import Continue, Nudge, RecoveryLimits, Resend, RunTools, Stop, decide
 from harness.policies.recovery.output_cap import cap_for
 from tests.policies.recovery.cases import (
@@ -16,11 +16,8 @@ from tests.policies.recovery.cases import (
     CUT_CALL,
     FRESH,
     LIMITS,
-    MALFORMED,
     ORDINARY,
     TOOLS,
-    after_text,
-    fault,
     for_ever,
     play,
     reply,
@@ -83,26 +80,9 @@ def test_without_more_room_a_cut_reply_is_kept_and_continued(
     assert (decision.keep, decision.nudge) == (CUT.content, Nudge.CUT_AT_CAP)
 
 
-def test_an_answer_without_end_is_raised_once_continued_three_times_and_then_stopped() -> None:
-    played = play(for_ever(CUT))
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        *[Code.MAX_OUTPUT_TOKENS_RECOVERY] * 3,
-        Code.BUDGET_EXHAUSTED,
-    ]
-    assert isinstance(played.last, Stop)
-    assert played.last.keep == CUT.content
-
-
 def test_a_raised_cap_holds_for_continuations_and_for_all_that_follows() -> None:
     played = play([CUT, CUT, TOOLS])
     assert [cap_for(decision.state, LIMITS, ORDINARY) for decision in played.decisions] == [64_000, 64_000, 64_000]
-
-
-def test_the_cap_is_raised_once_and_continuations_count_anew_after_a_whole_reply() -> None:
-    played = play([CUT, CUT, CUT, CUT, TOOLS, CUT, CUT, CUT, ANSWER])
-    assert played.codes.count(Code.MAX_OUTPUT_TOKENS_ESCALATE) == 1
-    assert played.end is Code.COMPLETED
 
 
 # ── cut before any text ─────────────────────────────────────────────────────────────────────────────
@@ -144,26 +124,6 @@ def test_a_full_window_is_what_the_last_sentence_names() -> None:
     assert "/" not in unattended
 
 
-def test_text_that_was_kept_before_stays_when_a_continuation_leaves_nothing() -> None:
-    played = play([CUT, NOTHING, NOTHING], situation=THINKING)
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        Code.MAX_OUTPUT_TOKENS_EFFORT,
-        Code.MAX_OUTPUT_TOKENS_EXHAUSTED,
-    ]
-
-
-def test_a_call_that_was_cut_at_the_cap_is_never_run() -> None:
-    cut = reply("", "max_tokens", cut_calls=(CUT_CALL,))
-    played = play(for_ever(cut))
-    assert not any(decision.calls for decision in played.decisions if isinstance(decision, RunTools))
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        *[Code.MAX_OUTPUT_TOKENS_RECOVERY] * 3,
-        Code.BUDGET_EXHAUSTED,
-    ]
-
-
 def test_whole_calls_before_the_cut_are_run_once_nothing_more_can_be_asked_for() -> None:
     cut = reply("", "max_tokens", calls=(CALL,), cut_calls=(CUT_CALL,))
     decision = decide(FRESH, cut, RecoveryLimits(user_cap=1_000), ORDINARY)
@@ -188,11 +148,6 @@ def test_three_replies_in_a_row_with_nothing_but_unusable_calls_end_the_turn(sto
     assert "its input is not a JSON object" in played.last.reason
 
 
-def test_a_call_that_could_be_run_begins_the_count_of_unusable_ones_anew() -> None:
-    played = play([MALFORMED, MALFORMED, TOOLS, MALFORMED, MALFORMED, ANSWER])
-    assert played.end is Code.COMPLETED
-
-
 # ── nothing, and a pause ────────────────────────────────────────────────────────────────────────
 
 
@@ -204,13 +159,6 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     played = play(for_ever(reply(words)))
     assert (played.posts, played.end) == (2, Code.EMPTY_ANSWER)
     assert "empty" in played.last.reason
-
-
-def test_behind_complete_text_of_a_broken_stream_an_empty_reply_says_that_nothing_is_missing() -> None:
-    broken = after_text(fault(FaultKind.NETWORK))
-    played = play([broken, reply("")])
-    assert (played.posts, played.end) == (2, Code.COMPLETED)
-    assert play([broken, TOOLS, reply(""), ANSWER]).posts == 4
 
 
 def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_without_end() -> None:
