@@ -13,7 +13,7 @@ from harness.events import (
     WorkRejected,
 )
 from harness.policies.admission.controller import AdmissionController, AdmissionSizes
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
+from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
 from harness.policies.admission.limits import AdmissionLimits
 from tests.policies.admission.oracle import balanced
 
@@ -38,35 +38,7 @@ def fails(gate: AdmissionController[str], key: str, times: int, now: float = 0.0
         gate.release(start.ticket, FAILED, now)
 
 
-# ── work that was dropped comes again ───────────────────────────────────────────────────────────
-
-
-def test_after_a_storm_of_four_hundred_every_conversation_was_worked_for() -> None:
-    keys = [f"talk {number}" for number in range(400)]
-    gate = opened(*keys)
-    worked = []
-    for key in keys:
-        gate.ask(key, "x", 0.0)
-    while gate.running:
-        assert len(gate.running) <= 5
-        worked.append(gate.running[0].key)
-        gate.release(gate.running[0], OK, 0.0)
-        for key in gate.due_again(0.0):
-            gate.ask(key, "again", 0.0)
-    assert sorted(worked) == sorted(keys)
-    assert balanced(gate.counts)
-
-
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_work_for_a_conversation_that_rests_is_told_and_comes_when_the_pause_is_over() -> None:
-    gate = opened("a", "b")
-    fails(gate, "a", 5)
-    assert gate.ask("a", "x", 1.0) == Defer(6, DropReason.PAUSED)
-    assert isinstance(gate.ask("b", "x", 1.0), Admit)
-    assert WorkDropped("a", 6, DropReason.PAUSED, dirty=True) in gate.drain_events()
-    assert (gate.due_again(59.9), gate.due_again(60.0)) == ((), ("a",))
 
 
 def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_it() -> None:
@@ -122,13 +94,6 @@ def test_the_end_of_a_pause_is_due_only_where_work_waits_for_it() -> None:
     assert gate.next_due(30.0) == 90.0
     gate.ask("a", "x", 30.0)
     assert gate.next_due(30.0) == 70.0
-
-
-def test_work_that_comes_up_is_activity_of_its_conversation() -> None:
-    gate = opened("a", "b", "c")
-    gate.ask("b", "x", 1.0)
-    gate.active("c", 2.0)
-    assert gate.scan() == ("c", "b", "a")
 
 
 def test_once_closed_everything_is_refused_and_nothing_is_kept_but_what_runs() -> None:

@@ -54,28 +54,11 @@ def test_the_pauses_double_up_to_five_minutes() -> None:
     assert pauses == [60, 120, 240, 300, 300]
 
 
-def test_an_attempt_that_was_cancelled_said_nothing_and_the_next_work_is_one() -> None:
-    told = Told().ends(*[FAILED] * 5).ends(CANCELLED, now=60.0)
-    assert not told.all.is_paused(TALK, 60.0)
-    assert told.all.paused == (TALK,)  # open again, and not half-open for ever
-    told.ends(FAILED, now=61.0)
-    assert told.all.paused_until(TALK) == 181.0
-
-
 def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:
     told = Told()
     assert told.all.sweep_at == 60.0
     assert told.all.gone({"another", "a third"}, 60.0) == (TALK,)
     assert told.all.sweep_at == 120.0
-
-
-def test_where_nothing_is_known_no_sweep_is_due() -> None:
-    told = Told()
-    told.all.remove(TALK)
-    told.all.remove("another")
-    assert told.all.sweep_at is None
-    told.all.add(TALK, 500.0)
-    assert told.all.sweep_at == 560.0
 
 
 # ── which conversations are looked at in a scan, also beside many busy ones ───────────────────────

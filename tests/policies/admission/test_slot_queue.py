@@ -13,7 +13,7 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
+from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
 from harness.policies.admission.slot_queue import SlotQueue
 from tests.policies.admission.oracle import balanced
 
@@ -41,38 +41,12 @@ def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stand
     assert gate.events[-4:-2] == [WorkReplaced("b", 4, 2), WorkReplaced("b", 5, 4)]
 
 
-def test_a_follow_up_of_a_conversation_that_is_being_worked_for_waits_also_where_slots_are_free() -> None:
-    gate = Told(2, 20)
-    gate.asks("a", "a")
-    assert gate.admission.queued == ("a",)
-    gate.asks("b")
-    assert gate.admission.free_slots == 0
-    gate.asks("c")
-    assert [start.ticket.key for start in gate.admission.release(Permit("b", 3), OK)] == ["c"]  # past the one before it
-    assert [start.ticket for start in gate.admission.release(Permit("a", 1), OK)] == [Permit("a", 2)]
-
-
 def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() -> None:
     gate = Told(1, 2)
     gate.asks("a", "b", "c", "d")
     assert gate.admission.queued == ("c", "d")
     assert gate.admission.dirty == ("b",)
     assert gate.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, dirty=True), WorkQueued("d", 4, 2)]
-
-
-def test_no_slots_means_none_and_not_five() -> None:
-    gate = Told(0, 2)
-    gate.asks("a", "b", "c")
-    assert (gate.admission.running, gate.admission.queued) == ((), ("b", "c"))
-    assert [start.ticket.key for start in gate.admission.configure(1, 2)] == ["b"]
-
-
-def test_no_queue_means_none_and_not_twenty() -> None:
-    gate = Told(1, 0)
-    gate.asks("a")
-    assert gate.admission.ask("b", "x") == Defer(2, DropReason.QUEUE_FULL)
-    assert gate.admission.ask("a", "x") == Defer(3, DropReason.QUEUE_FULL)
-    assert (gate.admission.queued, gate.admission.dirty) == ((), ("b", "a"))
 
 
 @pytest.mark.parametrize("ending", WorkEnd)

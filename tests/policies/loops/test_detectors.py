@@ -173,18 +173,6 @@ def alarms(nodes: int, seed: str) -> bool:
     return False
 
 
-def test_states_that_come_back_are_a_loop_and_one_that_stays_is_none() -> None:
-    detectors = Detectors()
-    for number in range(30):
-        detectors.observe_visit(visit("", "the only state", number))
-    assert detectors.verdicts() == ()
-    for number in range(20):
-        for _ in range(1 + number % 3):  # different things are done in each
-            detectors.observe_visit(visit("", f"state {number % 2}", number))
-    (loop,) = detectors.verdicts()
-    assert (loop.projection, loop.period) == (Projection.STATE, 2)
-
-
 # ── weak signs ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -209,16 +197,6 @@ def test_one_interaction_eight_times_among_others_is_a_weak_sign() -> None:
 def test_a_change_begins_the_count_anew_and_so_does_another_result() -> None:
     for news in (edit("x", "y"), replace(A, result="another")):
         assert first(Watch(), [*stagnating(15), (news,), *stagnating(15)]) == 0
-
-
-def test_a_change_that_failed_is_none() -> None:
-    failed = replace(edit("x", "y"), ok=False)
-    assert first(Watch(), [*stagnating(15), (failed,), *stagnating(15)]) == 18
-
-
-def test_what_lies_further_back_than_the_window_does_not_count() -> None:
-    spread = [(A if number % 4 == 0 else read(f"f{number}", f"{number}"),) for number in range(100)]
-    assert first(Watch(), spread) == 0
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────
@@ -258,14 +236,6 @@ def test_new_work_between_two_polls_begins_the_waiting_anew() -> None:
     for step in exploring(10):
         watch.observe(*step, after=100.0)
     assert watch.observe(STATUS) == ()
-
-
-def test_waiting_between_two_failures_does_not_hide_that_they_are_the_same() -> None:
-    watch = Watch()
-    steps = [step for search in searches(6) for step in (search, (STATUS,))]
-    # The first answer of a poll is news.
-    assert first(watch, steps) == 9
-    assert one(watch).projection is Projection.ERROR
 
 
 # ── episodes, snapshots, settings ───────────────────────────────────────────────────────────────

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from harness.events import (
     ErrorClass,
-    Loop,
     LoopAnswered,
     LoopChoice,
     LoopFound,
@@ -23,7 +22,6 @@ from harness.policies.loops.observations import Visit
 from tests.policies.loops.ignoring import Driver, done, observed, rungs
 
 EVERYTHING = Abilities(retry=True, explore=("north",), substitute="grep", rollback=True, breaker=True, human=True)
-TEXT = Loop(Projection.TEXT, "text", 1, 12, "and so on")
 
 
 # ── healthy steps ─────────────────────────────────────────────────────────────────────────
@@ -47,14 +45,6 @@ def test_a_step_outside_of_a_loop_brings_no_event_and_no_advice(streams: list[li
 # ── episodes ─────────────────────────────────────────────────────────────────────
 
 
-def test_the_first_new_thing_ends_it_and_says_what_freed_the_agent() -> None:
-    driver = Driver(abilities=Abilities(explore=("north",)))
-    driver.asks("read", repeat=5)
-    driver.asks("write")
-    (left,) = driver.left()
-    assert (left.projection, left.step, left.freed_by) == (Projection.INTERACTION, 6, Rung.EXPLORE)
-
-
 def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_goes_on_from_its_rung() -> None:
     orchestrator = LoopMonitor()
     for step in range(1, 5):  # one error whatever the arguments, found at its fourth; then the arguments stay the same
@@ -72,25 +62,7 @@ def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_goes_on_fro
     assert (advice.rung, after and after.rung) == (Rung.RETRY, Rung.NUDGE)  # one retry is all that the unknown is given
 
 
-def test_a_loop_that_comes_back_goes_on_where_it_was_on_the_ladder() -> None:
-    policy = LoopLimits().with_changes(stagnation_copies=24)
-    driver = Driver(LoopMonitor(policy), Abilities(explore=("north",), rollback=True))
-    for number in range(3):
-        driver.asks("read", repeat=4)
-        driver.asks(f"write{number}")
-    driver.asks("read", repeat=8)
-    assert [found.relapse for found in driver.found()] == [False, True, True, True]
-    assert rungs(driver) == [Rung.NUDGE, Rung.EXPLORE, Rung.EXPLORE, Rung.ROLLBACK, Rung.STOP]
-
-
 # ── what is due ──────────────────────────────────────────────────────────────────────
-
-
-def test_advice_changes_nothing_before_it_is_carried_out() -> None:
-    driver = Driver(LoopMonitor())
-    driver.asks("read", repeat=3)
-    driver.orchestrator.step([observed("read", 4)])
-    assert driver.orchestrator.advise(EVERYTHING, 0.5) == driver.orchestrator.advise(EVERYTHING, 0.5)
 
 
 def test_after_a_rung_that_was_not_possible_the_next_one_is_due_at_once() -> None:
@@ -107,18 +79,6 @@ def test_after_a_rung_that_was_not_possible_the_next_one_is_due_at_once() -> Non
     ]
     events = orchestrator.step([observed("write", 5)])
     assert [event.freed_by for event in events if isinstance(event, LoopLeft)] == [Rung.HUMAN]
-
-
-def test_of_two_loops_at_once_the_first_one_found_climbs() -> None:
-    orchestrator = LoopMonitor()
-    driver = Driver(orchestrator, Abilities(rollback=True))
-    for step in range(1, 30):  # one error in every call; the arguments go round in a circle of two
-        orchestrator.step([replace(observed("bash", step, ok=False), action=f"bash{step % 2}")])
-        if (advice := orchestrator.advise(driver.abilities, 0.5)) and not driver.stopped:
-            driver.step = step
-            driver.before = None
-            driver.carry_out(advice, "")
-    assert driver.taken == [(4, Rung.NUDGE), (5, Rung.ROLLBACK), (6, Rung.STOP)]
 
 
 def test_retries_wait_a_part_of_a_limit_that_doubles_up_to_a_cap() -> None:
@@ -145,33 +105,8 @@ def test_retries_wait_a_part_of_a_limit_that_doubles_up_to_a_cap() -> None:
 # ── vetoes ───────────────────────────────────────────────────────────────────────────
 
 
-def test_the_veto_falls_with_the_loop() -> None:
-    driver = Driver(abilities=Abilities(substitute="grep"))
-    driver.asks("read", repeat=5)
-    assert driver.orchestrator.kept_from("read")
-    assert not driver.orchestrator.kept_from("write")
-    driver.asks("write")
-    assert not driver.orchestrator.kept_from("read")
-    assert [left.freed_by for left in driver.left()] == [Rung.SUBSTITUTE]
-
-
 def test_what_is_ignored_of_a_loop_that_is_over_is_nothing() -> None:
     assert LoopMonitor().ignored("nothing", 3) == ()
-
-
-# ── rollback ──────────────────────────────────────────────────────────────────────────────
-
-
-def test_after_a_rollback_something_else_is_judged_by_what_was_there_before() -> None:
-    driver = Driver(abilities=Abilities(rollback=True))
-    driver.asks("write", "write")
-    driver.before = driver.orchestrator.snapshot()
-    driver.asks("read", repeat=5)
-    assert rungs(driver) == [Rung.NUDGE, Rung.ROLLBACK]
-    driver.asks("write")
-    assert [left.freed_by for left in driver.left()] == [Rung.ROLLBACK]
-    driver.asks("write")  # the fourth of them, as if nothing had been between
-    assert [found.loop.summary for found in driver.found()] == ["read x", "write x"]
 
 
 # ── a person (LoopAnswered) ─────────────────────────────────────────────────────────────────────
@@ -222,18 +157,3 @@ def test_what_a_person_chooses_is_done_at_once_whatever_the_quota(choice: LoopCh
     assert (action.rung, action.number, action.quota) == (rung, 1, 1)
     driver.orchestrator.on_event(done(action, 5))
     assert driver.orchestrator.advise(driver.abilities, 0.5) is None
-
-
-# ── replies that repeat themselves ──────────────────────────────────────────────────────────────
-
-
-def test_a_reply_that_does_not_repeat_itself_ends_that() -> None:
-    orchestrator = LoopMonitor()
-    orchestrator.reply(TEXT, 1)
-    orchestrator.step([observed("read", 1)])  # what the rest of the step does says nothing about it
-    assert [one.loop.signature for one in orchestrator.status().loops] == ["text"]
-    assert orchestrator.reply(None, 2) == (LoopLeft("text", Projection.TEXT, 2),)
-    assert orchestrator.status().loops == ()
-    (found,) = orchestrator.reply(TEXT, 3)
-    assert isinstance(found, LoopFound)
-    assert found.relapse

@@ -14,7 +14,6 @@ from tests.policies.recovery.cases import (
     CALL,
     CUT,
     FRESH,
-    LIMITS,
     ORDINARY,
     OVERLOADED,
     SERVER,
@@ -156,9 +155,3 @@ def test_stopping_instead_of_a_long_wait_keeps_the_text_that_had_come() -> None:
     decision = decide(FRESH, after_text(HOUR), WITH_A_PERSON, ORDINARY)
     assert isinstance(decision, OfferWait)
     assert decision.otherwise.keep == (text("a whole block"),)
-
-
-def test_the_limits_are_those_of_the_requirements() -> None:
-    assert (LIMITS.retries_per_request, LIMITS.retries_per_turn, LIMITS.waiting_per_turn_s) == (10, 30, 300)
-    assert (LIMITS.long_wait_s, LIMITS.overloads_before_switch) == (60, 3)
-    assert (LIMITS.default_cap, LIMITS.raised_cap, LIMITS.continuations) == (8_000, 64_000, 3)
