@@ -143,20 +143,8 @@ MESSAGES = [
 ]
 """None of them says where a status stands."""
 WORDS = [
-    "timed",
-    "out",
-    "invalid",
-    "lock",
-    "is",
-    "locked",
-    "not",
-    "found",
-    "denied",
-    "rate",
-    "limit",
-    "rows",
-    "the",
-    "ECONNRESET",
+    *("timed", "out", "invalid", "lock", "is", "locked", "not", "found", "denied", "rate", "limit", "rows"),
+    *("the", "ECONNRESET"),
 ]
 digits = st.text("0123456789", min_size=1, max_size=6) | st.sampled_from(["404", "429", "500", "503", "٤٠٤"])
 

@@ -78,13 +78,8 @@ RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 
     Kind.MALFORMED_RESPONSE,
 }
 TERMINAL = [
-    Kind.AUTH,
-    Kind.BILLING,
-    Kind.QUOTA_EXHAUSTED,
-    Kind.TLS,
-    Kind.MODEL_NOT_FOUND,
-    Kind.WRONG_ADDRESS,
-    Kind.REFUSAL,
+    *(Kind.AUTH, Kind.BILLING, Kind.QUOTA_EXHAUSTED, Kind.TLS, Kind.MODEL_NOT_FOUND, Kind.WRONG_ADDRESS),
+    *(Kind.REFUSAL,),
 ]
 
 

@@ -69,15 +69,7 @@ def test_a_choice_is_a_number_a_name_or_its_beginning() -> None:
     choices = ("wait", "switch", "stop")
     typed = ("1", "２", "stop", "W", "sw", "s", "", "4", "0")
     assert [choice_in(one, choices) for one in typed] == [
-        "wait",
-        "switch",
-        "stop",
-        "wait",
-        "switch",
-        None,
-        None,
-        None,
-        None,
+        *("wait", "switch", "stop", "wait", "switch", None, None, None, None),
     ]
 
 
