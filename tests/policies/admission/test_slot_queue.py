@@ -10,6 +10,7 @@ from harness.events import (
     WorkDropped,
     WorkEnd,
     WorkQueued,
+    WorkRejected,
     WorkReleased,
     WorkReplaced,
 )
@@ -67,6 +68,8 @@ def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
     gate.admission.close()
     assert gate.events[-2:] == [WorkDropped("c", 3, DropReason.SHUTTING_DOWN, dirty=False), AdmissionClosed(1, 1)]
     assert gate.admission.ask("d", "x") == Reject(RejectionReason.SHUTTING_DOWN)
+    assert gate.admission.defer("d", DropReason.PAUSED) == Reject(RejectionReason.SHUTTING_DOWN)
+    assert gate.events[-2:] == [WorkRejected("d", RejectionReason.SHUTTING_DOWN)] * 2
     assert gate.admission.release(Permit("a", 1), OK) == ()
     assert (gate.admission.running, gate.admission.queued, gate.admission.dirty) == ((), (), ())
     counts = gate.admission.counts

@@ -1,5 +1,9 @@
 """What is said about loops: concrete, short, and never in the way of what is quoted."""
 
+from dataclasses import replace
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -46,6 +50,20 @@ def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool
         assert "vary" not in said
     steps = next_steps(loop, ())
     assert len(set(steps)) == len(steps) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({}, "say what the agent should do with what read_file brought"),
+        ({"failing": True, "error": ErrorClass.TRANSIENT}, "see whether what read_file needs is reachable"),
+        ({"failing": True}, "see why read_file fails"),
+        ({"projection": Projection.POLL}, "check whether the awaited work is still running"),
+        ({"projection": Projection.TEXT}, "ask again in other words"),
+    ],
+)
+def test_the_first_step_fits_the_loop(changes: dict[str, Any], first: str) -> None:
+    assert next_steps(replace(READ, **changes), ())[0].startswith(first)
 
 
 def test_there_are_words_for_every_rung_and_every_choice() -> None:
