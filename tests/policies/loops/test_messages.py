@@ -55,9 +55,9 @@ def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool
 @pytest.mark.parametrize(
     ("changes", "first"),
     [
-        ({}, "say what the agent should do with what read_file brought"),
-        ({"failing": True, "error": ErrorClass.TRANSIENT}, "see whether what read_file needs is reachable"),
-        ({"failing": True}, "see why read_file fails"),
+        ({}, "say what the agent should do with what read brought"),
+        ({"failing": True, "error": ErrorClass.TRANSIENT}, "see whether what read needs is reachable"),
+        ({"failing": True}, "see why read fails"),
         ({"projection": Projection.POLL}, "check whether the awaited work is still running"),
         ({"projection": Projection.TEXT}, "ask again in other words"),
     ],
