@@ -92,14 +92,6 @@ def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
     assert board.consumed == 5
 
 
-def test_ten_tools_that_fail_with_a_bare_error_have_no_cause_in_common() -> None:
-    tools = [f"tool_{number}" for number in range(10)]
-    board = opened(*tools, why=BARE)
-    assert board.cascades == ()
-    assert board.consumed == 30
-    assert all(board.breaker(tool).state is BreakerState.OPEN for tool in tools)
-
-
 def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:
     board = opened("grep", why=BARE)
     probes = []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.policies.loops.repeats import RepeatTail, wanted_runs
 from tests.policies.loops import oracle
-from tests.policies.loops.sequences import square_free, thue_morse, with_loops
+from tests.policies.loops.sequences import with_loops
 
 Symbols = list[str | None]
 
@@ -63,22 +63,6 @@ def test_other_names_for_the_symbols_change_nothing(symbols: list[str], names: l
 def test_what_came_before_and_was_different_changes_nothing(symbols: list[str], before: int) -> None:
     alone, later = seen([*symbols], 8), seen([*map(str, range(before)), *symbols], 8)
     assert [alone.run(period) for period in range(1, 9)] == [later.run(period) for period in range(1, 9)]
-
-
-def test_a_stream_without_cubes_never_alarms_at_three_copies() -> None:
-    tail, wanted = RepeatTail(), wanted_runs(64, copies=3, copies_cycle=3)
-    for symbol in thue_morse(20_000):
-        tail.push(symbol)
-        assert tail.shortest(wanted) == 0
-
-
-def test_a_stream_without_squares_never_alarms_at_two_copies() -> None:
-    tail, wanted = RepeatTail(), wanted_runs(64, copies=2, copies_cycle=2)
-    stream = square_free(20_000)
-    assert set(stream) == set("abc")
-    for symbol in stream:
-        tail.push(symbol)
-        assert tail.shortest(wanted) == 0
 
 
 @pytest.mark.parametrize("period", [1, 2, 3, 5, 8, 13, 63, 64])

@@ -1,14 +1,12 @@
 """How long to wait."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.policies.recovery.backoff import delay_s, floor_s
-from tests.policies.recovery.cases import ANSWER, ORDINARY, OVERLOADED, play
 
 WRITTEN_OUT = [0.5, 1, 2, 4, 8, 16, 32, 32, 32, 32, 32, 32]
 """Seconds before retry 1, 2, 3 ... as the requirement says them."""
@@ -39,10 +37,3 @@ def test_the_server_can_lengthen_the_wait_and_never_shorten_it(retry: int, wish:
 def test_retries_count_from_one(retry: int) -> None:
     with pytest.raises(ValueError, match="count from 1"):
         floor_s(retry)
-
-
-@given(chance=chances)
-def test_five_overloads_cost_between_15_and_a_half_and_19_and_a_half_seconds(chance: float) -> None:
-    played = play([OVERLOADED] * 5 + [ANSWER], situation=replace(ORDINARY, chance=chance))
-    assert played.posts == 6
-    assert 15.5 <= sum(played.waits) <= 19.4
