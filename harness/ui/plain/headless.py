@@ -112,7 +112,9 @@ async def headless(
             return signalled.exit_code
         finally:
             output.catch_up()
-    return _code(end, signalled) if fits else 1
+    if not fits:
+        return 1
+    return signalled.exit_code if signalled.number else exit_code(end.code)
 
 
 async def _answer(
@@ -348,7 +350,3 @@ def _print(text: str, err: TextIO) -> None:
     """Write a line to standard error. If that fails, because of a closed pipe or a full disk, the turn continues."""
     with suppress(OSError):
         print(visible(text), file=err, flush=True)
-
-
-def _code(end: TurnEnded, signalled: SignalState) -> int:
-    return signalled.exit_code if signalled.number else exit_code(end.code)
