@@ -85,7 +85,7 @@ async def test_a_command_file_runs_with_its_tools(tmp_path: Path, header: str) -
         assert command is not None
         turn = await played(session.run_command(command, "README.md"))
         assert "Look at README.md." in str(here.server.requests[-1].body["messages"])
-        assert [bool(result["is_error"]) for result in turn.results] == [bool(header)]
+        assert [bool(result.get("is_error")) for result in turn.results] == [bool(header)]
 
 
 async def test_an_image_is_kept_once_and_privately(tmp_path: Path) -> None:
