@@ -152,12 +152,7 @@ def test_what_is_wrong_with_a_file_is_said_and_stops_nothing(folder: Path) -> No
     code, page = examined(folder)
     odd = [line for line in page.splitlines() if line.startswith("  ! ")]
     assert code == 0
-    words = (
-        "AGENTS.md is left out",
-        "SKILL.md is left out",
-        "broken.md is left out",
-        "cannot share agent slots",
-    )
+    words = (*("AGENTS.md is left out", "SKILL.md is left out", "broken.md is left out", "cannot share agent slots"),)
     assert [sum(word in line for line in odd) for word in words] == [1, 1, 1, 1]
     assert fact(page, "admission").endswith("not shared between sessions, see below")
     assert "\x1b" not in page

@@ -33,16 +33,11 @@ def test_a_secret_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "The password is in the keyring.",
-        "The password for staging is kept in the vault.",
-        "The token is kept in 1Password, under staging.",
-        "Passwords: never write them down.",
-        "Secrets come from $VAULT_TOKEN.",
-        "password = os.environ[...]",
-        "We use the risk-assessment-document-template.",
-        "https://example.com:8080/path@2",
-        "The tokenizer is fast: 100,000 tokens in 1 s.",
-        "パスワードは金庫にあります",
+        *("The password is in the keyring.", "The password for staging is kept in the vault."),
+        *("The token is kept in 1Password, under staging.", "Passwords: never write them down."),
+        *("Secrets come from $VAULT_TOKEN.", "password = os.environ[...]"),
+        *("We use the risk-assessment-document-template.", "https://example.com:8080/path@2"),
+        *("The tokenizer is fast: 100,000 tokens in 1 s.", "パスワードは金庫にあります"),
     ],
 )
 def test_what_speaks_of_one_is_none(text: str) -> None:

@@ -277,15 +277,9 @@ def test_an_address_in_dotenv_is_refused_for_a_token_from_elsewhere(place: Place
 @pytest.mark.parametrize(
     "line",
     [
-        "HARNESS_PERMISSION_MODE=yolo",
-        "HARNESS_WORKSPACE=/",
-        "HARNESS_TOOL_FAULTS=grep-dies",
-        "HARNESS_PRACTICE_SCRIPT=docs/tour.toml",
-        "HARNESS_PRACTICE=1",
-        "HARNESS_STATE_DIR=.state",
-        "HARNESS_TRUST_FOLDER=1",
-        "HARNESS_TRUSTED_FOLDERS=.",
-        "HARNESS_USER_DIR=.",
+        *("HARNESS_PERMISSION_MODE=yolo", "HARNESS_WORKSPACE=/", "HARNESS_TOOL_FAULTS=grep-dies"),
+        *("HARNESS_PRACTICE_SCRIPT=docs/tour.toml", "HARNESS_PRACTICE=1", "HARNESS_STATE_DIR=.state"),
+        *("HARNESS_TRUST_FOLDER=1", "HARNESS_TRUSTED_FOLDERS=.", "HARNESS_USER_DIR=."),
         "HARNESS_PERMISSIONS_ALLOW=bash",
     ],
 )

@@ -78,18 +78,7 @@ RULE_PARTS = st.one_of(
     st.text("ab.*?", min_size=1, max_size=5).filter(lambda part: "**" not in part),
     st.sampled_from(
         [
-            "[ab]",
-            "[!a]*",
-            "[^b]",
-            "[a-b]?",
-            "[[:alpha:]]*",
-            "\\*",
-            "a\\ ",
-            "[]a]",
-            "[b-a]",
-            "[a",
-            "a**b",
-            "\\a",
+            *("[ab]", "[!a]*", "[^b]", "[a-b]?", "[[:alpha:]]*", "\\*", "a\\ ", "[]a]", "[b-a]", "[a", "a**b", "\\a"),
             "[\\]]",
         ]
     ),

@@ -15,12 +15,8 @@ __all__ = ["place"]
 pytestmark = pytest.mark.anyio
 
 HOSTILE = (
-    "sleep 0 & wait -n -p 'a[$(touch PWNED)]'",
-    "[ -- = -- -o -v 'a[$(touch PWNED)]' ]",
-    "echo 'touch PWNED' | sh -sc ls",
-    "find . -[d]elete",
-    "echo $((a[$(touch PWNED)]))",
-    "set",
+    *("sleep 0 & wait -n -p 'a[$(touch PWNED)]'", "[ -- = -- -o -v 'a[$(touch PWNED)]' ]"),
+    *("echo 'touch PWNED' | sh -sc ls", "find . -[d]elete", "echo $((a[$(touch PWNED)]))", "set"),
 )
 
 

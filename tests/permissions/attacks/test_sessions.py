@@ -133,35 +133,12 @@ async def test_what_the_agent_wrote_is_not_run_unasked_in_the_mode_that_lets_it_
         **repository,
     }
     lines = (
-        *(
-            "pytest --version",
-            "cd tests && pytest --version",
-            "python -m pytest --version",
-            "python pytest.py --version",
-        ),
-        *(
-            "cd v && git status -s",
-            "git -C v status",
-            "cd v && git diff",
-            "cd v && git ls-files -m",
-            "cd v/refs && git status",
-        ),
-        *(
-            "make -C w -n",
-            "cd w && make -n",
-            "cd w && npm ls",
-            "cd w && npm --version",
-            "cd w && npm test",
-            "cd w && npx x",
-        ),
-        *("awk -f w/p.awk a.txt", "sed -f w/p.sed a.txt", "sed -n -f w/p.sed a.txt", "sh w/run.sh", "bash -n w/run.sh"),
-        *(
-            "source w/run.sh",
-            "xargs -a w/run.sh env",
-            "python -m pip list",
-            "cd w && cargo --version",
-            "node -r ./w/evil.js -v",
-        ),
+        *("pytest --version", "cd tests && pytest --version", "python -m pytest --version"),
+        *("python pytest.py --version", "cd v && git status -s", "git -C v status", "cd v && git diff"),
+        *("cd v && git ls-files -m", "cd v/refs && git status", "make -C w -n", "cd w && make -n", "cd w && npm ls"),
+        *("cd w && npm --version", "cd w && npm test", "cd w && npx x", "awk -f w/p.awk a.txt", "sed -f w/p.sed a.txt"),
+        *("sed -n -f w/p.sed a.txt", "sh w/run.sh", "bash -n w/run.sh", "source w/run.sh", "xargs -a w/run.sh env"),
+        *("python -m pip list", "cd w && cargo --version", "node -r ./w/evil.js -v"),
     )
     writes = [call("write_file", path=path, content=text) for path, text in written.items()]
     settings: dict[str, Any] = {"workspace": canary.work, "loop_intervention": False, "permission_mode": "edits"}

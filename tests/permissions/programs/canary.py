@@ -32,23 +32,7 @@ NAMES = [
 ]
 """Words as a shell reads them: files, links to elsewhere, patterns, and names that look like options."""
 VALUES = [
-    "1",
-    "2",
-    "5",
-    "-1",
-    "+2",
-    "1,2",
-    "a",
-    ":",
-    "x",
-    "%s",
-    "new",
-    "../outside/secret",
-    "link",
-    "*",
-    "a*",
-    "-o",
-    "--",
+    *("1", "2", "5", "-1", "+2", "1,2", "a", ":", "x", "%s", "new", "../outside/secret", "link", "*", "a*", "-o", "--"),
 ]
 
 

@@ -194,10 +194,7 @@ def test_how_much_of_a_word_is_known(word: str, kind: WordKind) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "bad>&-c E",
-        "good >& -n",
-        "good <&-x",
-        "good $(cat <<'E'\na\nE\nfor x in a; do ls; done)",
+        *("bad>&-c E", "good >& -n", "good <&-x", "good $(cat <<'E'\na\nE\nfor x in a; do ls; done)"),
         'good "$(cat <<E; ls\na\nE\n)"',
     ],
 )
@@ -237,17 +234,9 @@ def test_a_redirection_names_what_it_writes() -> None:
 
 ASSIGNED = [
     *("read f", "f=x", "read -r $x", "printf -v f x", "export f=x", "unset f", "eval f=x", ". x", "$x", "mapfile f"),
-    *(
-        "for f in c; do ls; done",
-        "(f=x)",
-        "echo $(f=x)",
-        "IFS=x",
-        "printf $x",
-        "[ -v f ]",
-        "set -- a",
-        "command read f",
-    ),
-    *("f=x ls", "trap f=x EXIT", "wait -p f", "let f=1", "getopts a f", "local f", "shopt -s x", "exec x", "alias a=b"),
+    *("for f in c; do ls; done", "(f=x)", "echo $(f=x)", "IFS=x", "printf $x", "[ -v f ]", "set -- a"),
+    *("command read f", "f=x ls", "trap f=x EXIT", "wait -p f", "let f=1", "getopts a f", "local f", "shopt -s x"),
+    *("exec x", "alias a=b"),
 ]
 
 
@@ -385,55 +374,21 @@ def test_whether_an_unknown_word_may_be_several(word: str, split: bool) -> None:
 
 PORTABLE = ["ls -l | wc", "a && b || c & d; (e)", "if a; then b; fi", 'cat "$x" ${y} ~/a *.py', "ls 2>&1 >a <b"]
 PORTABLE += [
-    "for f in a b; do cat $f; done",
-    "! a",
-    "cat <<E\n$x\nE",
-    "A=1 b",
-    "case a in b) c;; esac",
-    "time ls",
+    *("for f in a b; do cat $f; done", "! a", "cat <<E\n$x\nE", "A=1 b", "case a in b) c;; esac", "time ls"),
     "[ -f a ]",
 ]
 DIFFERENT = [
-    "echo $'a'",
-    'echo $"a"',
-    "cat <(a)",
-    "a > >(b)",
-    "cat <<< a",
-    "a &> b",
-    "a >& b",
-    "a |& b",
-    "ls {a,b}",
+    *("echo $'a'", 'echo $"a"', "cat <(a)", "a > >(b)", "cat <<< a", "a &> b", "a >& b", "a |& b", "ls {a,b}"),
     "[[ a ]]",
 ]
 DIFFERENT += [
-    "function f { a; }",
-    "time ! a",
-    "time -p { a; }",
-    "ls [^a]",
-    "ls ?",
-    "ls {a}>b",
-    "echo $[1]",
-    "a+=b",
-    "a 10>b",
+    *("function f { a; }", "time ! a", "time -p { a; }", "ls [^a]", "ls ?", "ls {a}>b", "echo $[1]", "a+=b", "a 10>b"),
 ]
 DIFFERENT += [
-    "! ! a",
-    "case a in b) c;& esac",
-    "ls .*",
-    "for x do a; done",
-    "a=(b)",
-    "echo `a \\` `",
-    "a <&3-",
-    "coproc a",
+    *("! ! a", "case a in b) c;& esac", "ls .*", "for x do a; done", "a=(b)", "echo `a \\` `", "a <&3-", "coproc a"),
 ]
 DIFFERENT += [
-    "select x in a; do b; done",
-    "((1))",
-    "echo ${x:0:1}",
-    "echo ${!x}",
-    "a &>> b",
-    'echo "`a "b"`"',
-    "echo {1..3}",
+    *("select x in a; do b; done", "((1))", "echo ${x:0:1}", "echo ${!x}", "a &>> b", 'echo "`a "b"`"', "echo {1..3}"),
 ]
 
 
