@@ -23,17 +23,14 @@ def test_a_chain_that_comes_back_stays_in_the_workspace(line: str) -> None:
     assert isinstance(decided(line), Allow)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_a_folder_that_is_not_certain_is_asked_about() -> None:
+    table = [
         *("cd a && cat ../../b", "cd a; cat ../b", "cd a || cat ../b", "false && cd a; cat ../b", "cd a & cat ../b"),
         *("cd a | cat ../b", "(cd a) && cat ../b", "echo $(cd a) && cat ../b", "bash -c 'cd a' && cat ../b"),
         *("eval 'cd a' && cat ../b", "command cd a && cat ../b", "if cd a; then ls; fi; cat ../b"),
         *("cd a && ls\ncat ../b", "cd $x && cat b", "cd && cat b", "pushd a && cat b"),
-    ],
-)
-def test_a_folder_that_is_not_certain_is_asked_about(line: str) -> None:
-    assert isinstance(decided(line), Ask)
+    ]
+    assert [line for line in table if not isinstance(decided(line), Ask)] == []
 
 
 STEPS = ["cd a", "cd ..", "cd a/b", "cd .", "cd link", "cd nowhere", "true", "false", "(cd a)", ": $(cd a)"]

@@ -102,15 +102,12 @@ def test_what_is_kept_covers_nothing_nasty(line: str, offered: str) -> None:
         assert isinstance(decided(nasty, allow=offered), Ask), nasty
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_what_is_not_known_or_dangerous_is_not_offered() -> None:
+    table = [
         *("rm -rf build", "make $target", "PATH=. make", "FOO=1 make", "cp *.py out", "npm run build -- *"),
         *("'A=1' make", "cp ~/'a b' c", "make <(ls)", "make 'a\nb'", "git commit -m $x", "sudo make"),
-    ],
-)
-def test_what_is_not_known_or_dangerous_is_not_offered(line: str) -> None:
-    assert offers(line) == ()
+    ]
+    assert [line for line in table if offers(line) != ()] == []
 
 
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12) | st.sampled_from(

@@ -138,9 +138,8 @@ def test_a_rule_covers_a_command_however_it_is_written(rule: str, line: str) -> 
     assert rule in decision.why
 
 
-@pytest.mark.parametrize(("rule", "line"), NOT_COVERED)
-def test_a_rule_covers_nothing_beyond_its_command(rule: str, line: str) -> None:
-    assert isinstance(decided(line, allow=rule), Ask)
+def test_a_rule_covers_nothing_beyond_its_command() -> None:
+    assert [rule for rule, line in NOT_COVERED if not isinstance(decided(line, allow=rule), Ask)] == []
 
 
 def test_every_part_of_a_line_needs_its_own_rule() -> None:

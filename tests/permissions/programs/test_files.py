@@ -119,9 +119,8 @@ ROLES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), ROLES)
-def test_every_word_has_its_role(line: str, expected: str) -> None:
-    assert uses(line) == set(expected.split("; "))
+def test_every_word_has_its_role() -> None:
+    assert [line for line, expected in ROLES if uses(line) != set(expected.split("; "))] == []
 
 
 LOOKS = [
@@ -134,14 +133,12 @@ LOOKS = [
 """The only forms that may run unasked."""
 
 
-@pytest.mark.parametrize("line", LOOKS)
-def test_these_forms_only_look(line: str) -> None:
-    assert looks(line)
+def test_these_forms_only_look() -> None:
+    assert [line for line in LOOKS if not looks(line)] == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_every_other_form_is_asked_about() -> None:
+    table = [
         # What runs something, or obeys a file.
         *("tar tf a.tar -I ./x", "tar tf a.tar --checkpoint=1 --checkpoint-action=exec=x", "tar tf h:a.tar"),
         *("tar tf a.tar --to-command=x", "tar tf a.tar --info-script=x", "tar tf a.tar -F x", "tar tf a.tar -T x"),
@@ -156,10 +153,8 @@ def test_these_forms_only_look(line: str) -> None:
         *("xz -tz a", "unxz --test --compress a", "zstd -t -z a", "zstd -l -d a.zst", "zstd -dc a.zst -o x"),
         *("zstd -dc --rm a.zst", "xz a", "ar x a.a", "ar d a.a a.o", "jar xf a.jar", "cpio -i", "tee a", "dd if=a"),
         *("cp a b", "zip -l a", "sqlite3 a .tables", "curl u", "ssh h ls", "gpg --list-keys"),
-    ],
-)
-def test_every_other_form_is_asked_about(line: str) -> None:
-    assert not looks(line)
+    ]
+    assert [line for line in table if looks(line)] == []
 
 
 @pytest.mark.parametrize("line", ["tar tf a.tar *", "unzip -l a.zip ?x", "zcat *", "cp * out"])

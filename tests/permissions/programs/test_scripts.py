@@ -96,14 +96,12 @@ def looks(line: str) -> bool:
     return parsed is not None and parsed.looks and parsed.ends
 
 
-@pytest.mark.parametrize("line", _LOOKING)
-def test_an_ordinary_script_only_prints(line: str) -> None:
-    assert looks(line)
+def test_an_ordinary_script_only_prints() -> None:
+    assert [line for line in _LOOKING if not looks(line)] == []
 
 
-@pytest.mark.parametrize("line", _OTHERS)
-def test_another_script_does_not_only_print(line: str) -> None:
-    assert not looks(line)
+def test_another_script_does_not_only_print() -> None:
+    assert [line for line in _OTHERS if looks(line)] == []
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,8 @@ def test_what_may_go_on_for_ever_does_not_end_by_itself(line: str) -> None:
     assert parsed is None or not parsed.ends
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
+def test_each_word_has_its_role() -> None:
+    table = [
         ("grep -v .env .env", [("text", ".env"), ("read", ".env")]),
         ("grep -f.env x", [("read", ".env"), ("read", "x")]),
         ("grep -r x", [("text", "x"), ("tree", ".")]),
@@ -121,10 +120,8 @@ def test_what_may_go_on_for_ever_does_not_end_by_itself(line: str) -> None:
         ("uniq a b", [("read", "a"), ("write", "b")]),
         ("sort -o a b", [("write", "a"), ("read", "b")]),
         ("du -X .env a", [("read", ".env"), ("list", "a")]),
-    ],
-)
-def test_each_word_has_its_role(line: str, expected: list[tuple[str, str]]) -> None:
-    assert roles(line) == expected
+    ]
+    assert [line for line, expected in table if roles(line) != expected] == []
 
 
 @pytest.mark.parametrize(

@@ -116,33 +116,27 @@ def test_a_wrapper_around_what_looks_only_looks(line: str) -> None:
     assert isinstance(decided(line), Allow)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_what_runs_nothing_else_is_not_opaque() -> None:
+    table = [
         *("trap -p", "trap - EXIT", "wait $!", "read -r x", 'export A="$b"', "local x=1", "unset x", "mapfile -t a"),
         *("git -c user.name=x commit", "git -C a status", "git rebase main", "hash git", "jobs -l", "fd x src"),
         *("alias", "bash build.sh", "bash -x build.sh a", "sh --version", "uv sync", "npm install", "test -f x"),
         *("git config user.name x", "git config --get core.editor", "git config -l", "GIT_PAGER=cat git log"),
         *("A='x[1]' ls", "ENV=prod make", "export EDITOR=true", "test -n 'a[1]'", 'find "$x"', 'env A="$x" ls'),
-    ],
-)
-def test_what_runs_nothing_else_is_not_opaque(line: str) -> None:
-    assert not any(run.opaque for run in resolved_commands(line))
+    ]
+    assert [line for line in table if any(run.opaque for run in resolved_commands(line))] == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_text_for_sh_is_read_as_every_shell_reads_it_or_asked_about() -> None:
+    table = [
         *("sh -c 'echo $'\"'\"'\\'\"'\"'; touch P; #'\"'\"''", "sh -c 'ls &> f'", "sh -c 'ls |& cat'"),
         *("sh -c 'cat <<< x'", "sh -c 'echo {a,b}'", "sh -c '[[ -f x ]]'", "sh -c 'cat <(ls)'", "sh -c 'ls 10>x'"),
         *("sh -c 'a+=b ls'", "sh -c 'ls [^a]*'", "sh -c 'ls ?'", "sh -c 'time ! ls'", "sh -c 'echo `echo \\`ls\\``'"),
         *("sh -c 'ls >&x'", "sh -c 'ls {x}>a'", "sh -c 'echo $\"x\"'", "sh -c 'echo $[1]'", "sh -c 'ls .*'"),
         *("sh -c '! ! ls'", "dash -c 'ls &> f'", "watch 'ls &> f'", "busybox sh -c 'ls &> f'", "xargs sh -c 'ls &> f'"),
         "find . -exec sh -c 'ls &> f' \\;",
-    ],
-)
-def test_text_for_sh_is_read_as_every_shell_reads_it_or_asked_about(line: str) -> None:
-    assert isinstance(decided(line, allow="bash"), Ask)
+    ]
+    assert [line for line in table if not isinstance(decided(line, allow="bash"), Ask)] == []
 
 
 def test_text_for_bash_is_read_as_bash_reads_it() -> None:
