@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.permissions import Allow, Ask, Mode
+from harness.permissions import Allow, Ask
 from harness.permissions.needs import RequirementKind, requirements_of
 from harness.permissions.protected_places import Surroundings
 from tests.permissions.test_verdicts import bash, decided
@@ -67,8 +67,3 @@ def _folders(factory: pytest.TempPathFactory) -> Path:
             (folder / "here").write_text(str(folder))
         (root / "link").symlink_to("a/b")
     return root
-
-
-def test_nothing_of_this_depends_on_the_mode() -> None:
-    for mode in (Mode.ASK, Mode.EDITS):
-        assert isinstance(decided("cd a; cat ../b", mode), Ask)

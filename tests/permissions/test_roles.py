@@ -6,7 +6,6 @@ import pytest
 
 from harness.permissions import Allow, Ask, Deny, Mode
 from harness.permissions.disk import Disk, TreeContents
-from harness.permissions.programs import PROGRAMS
 from tests.permissions.test_verdicts import bash, decided, empty_disk, permissions
 
 KEY = "~/.ssh/id_rsa"
@@ -163,7 +162,3 @@ def test_odd_names_are_no_list() -> None:
         asked = gate.questions(request)
         odd = replace(empty_disk(asked), trees=dict.fromkeys(asked.trees, TreeContents(odd="a b")))
         assert isinstance(gate.decide(replace(request, disk=odd)), Ask if matters else Allow), line
-
-
-def test_the_tables_hold_the_programs_that_people_use() -> None:
-    assert len(PROGRAMS) >= 200

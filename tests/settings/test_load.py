@@ -245,6 +245,10 @@ def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> 
         ("practice = true", "must not put another model in the place of yours"),
         ('state_dir = ".state"', "must not bring sessions and memories"),
         ("trust_folder = true", "cannot be set in a file; use --trust-folder"),
+        ('user_dir = ".harness"', "must not bring what counts as yours"),
+        ('trusted_folders = ["/"]', "must not trust itself"),
+        ('permissions_allow = ["bash"]', "must not switch questions off"),
+        ('permissions_file = "rules.toml"', "must not switch questions off"),
     ],
 )
 def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Place, project: str, reason: str) -> None:

@@ -15,6 +15,10 @@ from tests.permissions.attacks.lines import ATTACKS
 pytestmark = pytest.mark.anyio
 
 
+MODES = ("ask", *(pytest.param(mode, marks=pytest.mark.stories) for mode in ("edits", "deny")))
+"""What the gate decides in each mode is in test_lines; that a session obeys it shows in one."""
+
+
 @pytest.fixture
 def canary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
     """The folder, and an environment with secrets as the program would have it."""
@@ -57,7 +61,7 @@ def bash(*lines: str) -> list[str]:
     return [call("bash", command=line, timeout=5) for line in lines]
 
 
-@pytest.mark.parametrize("mode", ["ask", "edits", "deny"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("group", ATTACKS)
 async def test_hostile_lines_do_nothing_where_nobody_answers(
     canary: Canary, tmp_path: Path, group: str, mode: str
@@ -85,7 +89,7 @@ READS = (
 )
 
 
-@pytest.mark.parametrize("mode", ["ask", "edits", "deny"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_file_tools_show_no_keys_and_nothing_outside(canary: Canary, tmp_path: Path, mode: str) -> None:
     wanted = [call(tool, **values) for tool, values in READS]
     turn = await reading(canary, tmp_path, wanted, permission_mode=mode)

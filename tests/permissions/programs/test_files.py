@@ -192,10 +192,6 @@ def test_no_option_is_in_two_tables_of_a_program(module: ModuleType) -> None:
         assert sorted(written) == sorted(set(written)), name
 
 
-def test_more_than_120_programs_are_known() -> None:
-    assert len({**archives.PROGRAMS, **files.PROGRAMS, **network.PROGRAMS}) > 120
-
-
 # ── what the programs really do ─────────────────────────────────────────────────────────────────
 
 
