@@ -114,62 +114,68 @@ def test_a_file_pattern_that_may_become_an_option_is_named() -> None:
 # ── what its words are ──────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("line", "path"),
-    [
-        ("show :0:.env", ".env^"),
-        ("cat-file -p :0:.env", ".env^"),
-        ("cat-file -p :.env", ".env^"),
-        ("cat-file blob HEAD:.env", ".env^"),
-        ("show HEAD@{10:30}:.env", ".env^"),
-        ("show HEAD:./.env", "./.env"),
-        ("show HEAD:../x", "../x"),
-        ("show -- ':(top,literal).env'", ".env^"),
-        ("diff -- :/.env", ".env^"),
-        ("diff -- ':!.env'", ".env^"),
-        ("diff .env", ".env"),
-        ("diff HEAD .env", ".env"),
-        ("diff --no-index /dev/null .env", ".env"),
-        ("diff ~/.ssh/id_rsa /dev/null", "~/.ssh/id_rsa"),
-        ("log -p -- .env", ".env"),
-        ("log -L 1,9:.env", ".env^"),
-        ("log -L :main:.env", ".env^"),
-        ("blame .env", ".env"),
-        ("blame --contents .env a", ".env^"),
-        ("blame -S .env a", ".env^"),
-        ("blame --ignore-revs-file=.env a", ".env^"),
-        ("grep .env .env", ".env"),
-        ("grep -e x .env", ".env"),
-        ("grep -f .env", ".env^"),
-        ("grep x HEAD:.env", ".env^"),
-        ("grep x -- sub .env", ".env"),
-        ("ls-files -X .env", ".env^"),
-        ("ls-files --exclude-per-directory=.env", ".env^"),
-        ("status --pathspec-from-file=.env", ".env^"),
-        ("apply --check .env", ".env"),
-        ("-C sub diff .env", "sub/.env"),
-        ("-C sub -C ../x diff .env", "sub/../x/.env"),
-        ("-C /a -C b show HEAD:.env", "/a/b/.env"),
-        ("-C sub show HEAD:.env", ".env^"),
-        ("-C ~/x diff .env", "~/x/.env"),
-        ("-C ../x log", "../x"),
-        ("x://y diff", ""),
-        ("diff x://../../.env", "x://../../.env"),
-        ("remote -v", ".git/config^"),
-        ("config --get remote.origin.url", ".git/config^"),
-        ("bisect log", ".git/BISECT_LOG^"),
-        ("commit -F .env", ".env"),
-        ("add .env", ".env"),
-        ("push ../elsewhere main", ""),
-        ("fetch ../elsewhere", "../elsewhere"),
-        ("clone --reference ../other x://a b", "../other"),
+READ = {
+    ".env^": [
+        *("show :0:.env", "cat-file -p :0:.env", "cat-file -p :.env", "cat-file blob HEAD:.env"),
+        *("show HEAD@{10:30}:.env", "show -- ':(top,literal).env'", "diff -- :/.env", "diff -- ':!.env'"),
+        *("log -L 1,9:.env", "log -L :main:.env", "blame --contents .env a", "blame -S .env a"),
+        *("blame --ignore-revs-file=.env a", "grep -f .env", "grep x HEAD:.env", "ls-files -X .env"),
+        *("ls-files --exclude-per-directory=.env", "status --pathspec-from-file=.env", "-C sub show HEAD:.env"),
     ],
-)
-def test_every_part_of_a_word_that_may_be_a_path_is_read(line: str, path: str) -> None:
-    if path:
-        assert path in used(line, WordRole.READ)
-    else:
-        assert parsed(line) is None or not used(line, WordRole.READ)
+    "./.env": [
+        "show HEAD:./.env",
+    ],
+    "../x": [
+        "show HEAD:../x",
+        "-C ../x log",
+    ],
+    ".env": [
+        *("diff .env", "diff HEAD .env", "diff --no-index /dev/null .env", "log -p -- .env", "blame .env"),
+        *("grep .env .env", "grep -e x .env", "grep x -- sub .env", "apply --check .env", "commit -F .env", "add .env"),
+    ],
+    "~/.ssh/id_rsa": [
+        "diff ~/.ssh/id_rsa /dev/null",
+    ],
+    "sub/.env": [
+        "-C sub diff .env",
+    ],
+    "sub/../x/.env": [
+        "-C sub -C ../x diff .env",
+    ],
+    "/a/b/.env": [
+        "-C /a -C b show HEAD:.env",
+    ],
+    "~/x/.env": [
+        "-C ~/x diff .env",
+    ],
+    "x://../../.env": [
+        "diff x://../../.env",
+    ],
+    ".git/config^": [
+        "remote -v",
+        "config --get remote.origin.url",
+    ],
+    ".git/BISECT_LOG^": [
+        "bisect log",
+    ],
+    "../elsewhere": [
+        "fetch ../elsewhere",
+    ],
+    "../other": [
+        "clone --reference ../other x://a b",
+    ],
+}
+"""The path that may be read, and lines that may read it; a ^: from the top of the repository."""
+
+
+@pytest.mark.parametrize("path", READ)
+def test_every_part_of_a_word_that_may_be_a_path_is_read(path: str) -> None:
+    assert [line for line in READ[path] if path not in used(line, WordRole.READ)] == []
+
+
+@pytest.mark.parametrize("line", ["x://y diff", "push ../elsewhere main"])
+def test_an_address_is_no_path(line: str) -> None:
+    assert parsed(line) is None or not used(line, WordRole.READ)
 
 
 def test_the_words_of_a_command_have_their_roles() -> None:
