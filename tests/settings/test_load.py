@@ -30,12 +30,8 @@ def test_the_first_layer_that_says_something_wins(place: Place, present: tuple[b
     loaded = place.load({"model": "from-flag" if flag else None}, environ)
     values = ["from-flag", "from-environment", "from-dotenv", "from-project", "from-user", "claude-sonnet-5-5"]
     origins = [
-        "flag --model",
-        "environment HARNESS_MODEL",
-        ".env HARNESS_MODEL",
-        f"{project_settings_file(place.workspace)}: model",
-        f"{place.user_file}: model",
-        "default",
+        *("flag --model", "environment HARNESS_MODEL", ".env HARNESS_MODEL"),
+        *(f"{project_settings_file(place.workspace)}: model", f"{place.user_file}: model", "default"),
     ]
     winner = [*present, True].index(True)
     assert loaded.settings.model == values[winner]
