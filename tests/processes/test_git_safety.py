@@ -174,38 +174,14 @@ def test_git_lfs_as_it_sets_itself_up_is_no_danger(repository: Path) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    """\
-core.fsmonitor
-filter.x.clean
-filter.x.smudge
-filter.x.process
-diff.external
-diff.x.command
-diff.x.textconv
-merge.x.driver
-core.worktree
-core.attributesFile
-core.excludesFile
-core.gitProxy
-core.alternateRefsCommand
-include.path
-includeIf.gitdir:/.path
-alias.st
-url.x.insteadOf
-remote.origin.uploadpack
-remote.origin.promisor
-extensions.partialClone
-uploadpack.packObjectsHook
-gc.recentObjectsHook
-blame.ignoreRevsFile
-mailmap.file
-pretty.x
-diff.orderFile
-submodule.x.update
-trace2.eventTarget
-hook.x.command
-unheard.of
-""".splitlines(),
+    [
+        *("core.fsmonitor", "filter.x.clean", "filter.x.smudge", "filter.x.process", "diff.external", "diff.x.command"),
+        *("diff.x.textconv", "merge.x.driver", "core.worktree", "core.attributesFile", "core.excludesFile"),
+        *("core.gitProxy", "core.alternateRefsCommand", "include.path", "includeIf.gitdir:/.path", "alias.st"),
+        *("url.x.insteadOf", "remote.origin.uploadpack", "remote.origin.promisor", "extensions.partialClone"),
+        *("uploadpack.packObjectsHook", "gc.recentObjectsHook", "blame.ignoreRevsFile", "mailmap.file", "pretty.x"),
+        *("diff.orderFile", "submodule.x.update", "trace2.eventTarget", "hook.x.command", "unheard.of"),
+    ],
 )
 def test_a_setting_that_is_not_known_to_be_harmless_is_named(repository: Path, key: str) -> None:
     first, _, last = key.rpartition(".")

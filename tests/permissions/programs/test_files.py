@@ -246,7 +246,7 @@ def to_change(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("line", list(filter(found, CHANGES)))
+@pytest.mark.parametrize("line", [line for line in CHANGES if found(line)])
 def test_what_a_program_changes_is_in_a_word_that_it_writes(line: str, to_change: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(to_change, tmp_path / "folder")
     before = state(folder)
