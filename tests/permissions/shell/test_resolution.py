@@ -58,17 +58,14 @@ WRAPPED = [
 """git push in other words, {} standing for it."""
 
 
-@pytest.mark.parametrize("form", WRAPPED)
-def test_no_wrapper_gets_a_denied_command_past_its_rule(form: str) -> None:
-    line = form.format("git push")
-    assert not isinstance(decided(line, Mode.YOLO, deny="bash(git push *)"), Allow), line
+def test_no_wrapper_gets_a_denied_command_past_its_rule() -> None:
+    lines = [form.format("git push") for form in WRAPPED]
+    assert [line for line in lines if isinstance(decided(line, Mode.YOLO, deny="bash(git push *)"), Allow)] == []
 
 
-@pytest.mark.parametrize("form", [form for form in WRAPPED if "{}" in form])
-def test_no_wrapper_hides_what_is_dangerous(form: str) -> None:
-    line = form.format("rm -rf a")
-    decision = decided(line, allow=["bash", "read", "write"])
-    assert isinstance(decision, Ask), line
+def test_no_wrapper_hides_what_is_dangerous() -> None:
+    lines = [form.format("rm -rf a") for form in WRAPPED if "{}" in form]
+    assert [line for line in lines if not isinstance(decided(line, allow=["bash", "read", "write"]), Ask)] == []
 
 
 @pytest.mark.parametrize(
