@@ -176,15 +176,12 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("line", [*VERSIONS, *LISTS])
-def test_nothing_of_a_hostile_folder_is_run(line: str, hostile: Path) -> None:
-    if not found(line):
-        pytest.skip("the program is not installed")
+def test_nothing_of_a_hostile_folder_is_run(hostile: Path) -> None:
     before = state(hostile)
-    done = run(line, hostile)
-    assert state(hostile) == before
-    if line in VERSIONS:
-        assert done.returncode == 0, done.stderr
+    for line in [line for line in (*VERSIONS, *LISTS) if found(line)]:
+        done = run(line, hostile)
+        assert state(hostile) == before, line
+        assert done.returncode == 0 or line in LISTS, (line, done.stderr)
 
 
 @pytest.mark.parametrize("line", ["make -n", "python3 -m pip list", "python3 setup.py", "npm ls"])
