@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from harness.events import Json
 from harness.model.notices import summary_message, summary_request
-from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say
 from harness.practice.requests import Purpose, purpose
 from harness.practice.script import After, Script
 from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, ScriptEntry
+from harness.practice.sse import ApiError
 from tests.practice.raw_client import request
 
 ANY = request()
