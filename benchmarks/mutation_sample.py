@@ -35,9 +35,10 @@ TESTS: Mapping[str, tuple[str, ...]] = {
 }
 """The tests of packages; those of any other are where its name says."""
 MOST_TESTS = 40
-"""Tests that are run for one change: half of them the quickest that call its function, half those that call the fewest
-functions beside it."""
+"""Tests that are run first for one change: half of them the quickest that call its function, half those that call the
+fewest functions beside it. If these do not notice it, all tests of the package are run."""
 TIME_S = 300
+ALL_S = 1_200
 LEAST_SHARE = 0.85
 CALLS_FILE = "HARNESS_CALLS_FILE"
 COMPARISONS: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
@@ -111,9 +112,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def tests_of_functions(copy: Path, tests: tuple[str, ...]) -> dict[str, list[str]]:
     """The tests to run for a change of each function ("file:line")."""
     notes = copy / "calls.jsonl"
-    there = [test for test in tests if (copy / test).exists()]
-    if not _pytest(copy, "-p", "benchmarks.mutation_sample", *there, time_s=None, **{CALLS_FILE: str(notes)}):
-        print(f"Some of {', '.join(there)} fail in the unchanged copy.")
+    if not _pytest(copy, "-p", "benchmarks.mutation_sample", *tests, time_s=None, **{CALLS_FILE: str(notes)}):
+        print(f"Some of {', '.join(tests)} fail in the unchanged copy.")
     if not notes.exists():
         raise SystemExit("No test ran.")
     found: dict[str, list[tuple[float, int, str]]] = {}
@@ -193,7 +193,9 @@ def _pytest(copy: Path, *arguments: str, time_s: float | None, **environment: st
 
 def survivors_of(copy: Path, package: str, number: int, seed: int) -> tuple[int, list[Mutant]]:
     """How many changes were tried, and those that no test noticed."""
-    tests = tests_of_functions(copy, TESTS.get(package) or (f"tests/{package.removeprefix('harness/')}",))
+    named = TESTS.get(package) or (f"tests/{package.removeprefix('harness/')}",)
+    there = tuple(test for test in named if (copy / test).exists())
+    tests = tests_of_functions(copy, there)
     every = list(mutants_of(copy, package))
     chosen = Random(seed).sample(every, min(number, len(every)))
     survivors = []
@@ -203,7 +205,9 @@ def survivors_of(copy: Path, package: str, number: int, seed: int) -> tuple[int,
         covering = tests.get(f"{mutant.file}:{mutant.function}", [])
         file.write_bytes(mutant.applied(source))
         try:
-            survived = not covering or _pytest(copy, "-x", *covering, time_s=TIME_S)
+            survived = not covering or (
+                _pytest(copy, "-x", *covering, time_s=TIME_S) and _pytest(copy, "-x", "-n2", *there, time_s=ALL_S)
+            )
         finally:
             file.write_bytes(source)
         if survived:
