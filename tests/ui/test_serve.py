@@ -193,18 +193,20 @@ ODD_FRAMES = {
 
 @pytest.mark.parametrize("name", ODD_FRAMES)
 async def test_what_is_no_json_or_too_large_ends_the_page_and_its_app_without_a_traceback(
-    server: WebServer, session: ClientSession, name: str, caplog: pytest.LogCaptureFixture
+    name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(session, server.link) as page:
-        await page.sees("size 60 by 20")
-        apps = apps_of(APP)
-        with suppress(ConnectionError):  # the server does not wait for the end of what is too large
-            await page.websocket.send_str(ODD_FRAMES[name])
-        await page.is_closed()
-    await gone(*apps)
-    assert not [record for record in caplog.records if record.exc_info or "\n" in record.getMessage()]
-    async with opened(session, server.link) as another:
-        await another.sees("size 60 by 20")
+    async with WebServer(APP) as server, browser() as session:
+        await (await session.get(server.link)).read()
+        async with opened(session, server.link) as page:
+            await page.sees("size 60 by 20")
+            apps = apps_of(APP)
+            with suppress(ConnectionError):  # the server does not wait for the end of what is too large
+                await page.websocket.send_str(ODD_FRAMES[name])
+            await page.is_closed()
+        await gone(*apps)
+        assert not [record for record in caplog.records if record.exc_info or "\n" in record.getMessage()]
+        async with opened(session, server.link) as another:
+            await another.sees("size 60 by 20")
 
 
 async def test_another_version_of_the_protocol_is_refused_before_an_app_begins(

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum
 
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import WebSocketError, WSCloseCode, WSMsgType, web
 
 from harness.ui.web.app_process import AppProcess, Drawn, FileOffered, OpenUrl, Packet
 
@@ -23,14 +23,6 @@ MOST_CELLS = 1000
 """Most columns and rows."""
 _CLOSE_S = 1.0
 _LEAVE_SCREEN = b"\x1b[?1049l\x1b[?25h\x1b[0m"
-_VIOLATIONS = frozenset(
-    {
-        WSCloseCode.PROTOCOL_ERROR,
-        WSCloseCode.UNSUPPORTED_DATA,
-        WSCloseCode.INVALID_TEXT,
-        WSCloseCode.MESSAGE_TOO_BIG,
-    }
-)
 _log = logging.getLogger("harness.serving")
 
 
@@ -104,16 +96,17 @@ class PageApp:
         previous, self._page = self._page, page
         if self._expiry is not None:
             self._expiry.cancel()
+        valid = True
         try:
             with suppress(ConnectionError):
                 await self._greet(page, again=again)
                 if previous is not None:
                     await _close(previous, PageClosure.TAKEN)
-                await self._receive(page.websocket)
+                valid = await self._receive(page.websocket)
         finally:
             if left := self._page is page:
                 self._leave()
-        if page.websocket.close_code in _VIOLATIONS:
+        if not valid:
             await self.process.end()
         elif left:
             await self.process.send("blur")
@@ -127,9 +120,9 @@ class PageApp:
         await page.websocket.send_json(["page", self._secret])
         if again:
             await self.process.send("redraw", width=page.width, height=page.height)
-        undelivered, self._undelivered = self._undelivered, []
-        for message in undelivered:
-            await page.websocket.send_json(message)
+        while self._undelivered:
+            await page.websocket.send_json(self._undelivered[0])
+            del self._undelivered[0]
 
     def _leave(self) -> None:
         self._page = None
@@ -161,9 +154,11 @@ class PageApp:
                 return
         self._undelivered.append(message)
 
-    async def _receive(self, websocket: web.WebSocketResponse) -> None:
-        """Forward input of the page until the connection ends. Invalid JSON ends it."""
+    async def _receive(self, websocket: web.WebSocketResponse) -> bool:
+        """Forward input of the page until the connection ends. False: it ended because a message was invalid."""
         async for message in websocket:
+            if message.type is WSMsgType.ERROR:
+                return not isinstance(message.data, WebSocketError)
             if message.type is not WSMsgType.TEXT:
                 continue
             try:
@@ -171,8 +166,7 @@ class PageApp:
             except (ValueError, RecursionError):
                 _log.warning("a page sent invalid JSON and was closed")
                 await websocket.close(code=WSCloseCode.UNSUPPORTED_DATA, message=b"not JSON")
-                await self.process.end()
-                return
+                return False
             match content:
                 case ["stdin", str(text)]:
                     await self.process.type(text)
@@ -184,6 +178,7 @@ class PageApp:
                     await websocket.send_json(["pong", moment])
                 case other:
                     _log.warning("a page sent an unknown message: %.200r", other)
+        return True
 
 
 async def _close(page: Connection, code: PageClosure) -> None:
