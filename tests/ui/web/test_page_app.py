@@ -15,6 +15,7 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 
 from aiohttp import ClientSession
 
+from harness.ui.web.app_process import ShutdownLimits
 from harness.ui.web.page_app import PageClosure
 from harness.ui.web.server import WebServer
 from tests.ui.page import Page, browser, opened
@@ -82,6 +83,8 @@ async def test_a_reload_shows_the_present_screen_of_the_same_app(server: WebServ
         secret = await secret_of(page)
         apps = apps_of(APP)
         await page.type("g")
+        await page.sees("typed g")
+    await asyncio.sleep(0.5)  # until nothing of the loss of the focus is left to be drawn
     async with opened(session, server.link, again(secret)) as page:
         await page.sees("typed g")
         assert "\x1b[?1049h" in page.screen
@@ -193,6 +196,7 @@ async def test_a_file_that_was_offered_meanwhile_is_announced() -> None:
     async with WebServer((sys.executable, "-c", OFFERING)) as server, entered(server) as session:
         async with opened(session, server.link) as page:
             secret = await secret_of(page)
+        await asyncio.sleep(0.5)  # until it has been offered
         async with opened(session, server.link, again(secret)) as page:
             assert await page.is_told("deliver_file_start") == "1"
 
@@ -234,6 +238,20 @@ async def test_without_a_page_the_app_ends_after_the_grace_time_and_its_last_wor
         await until(lambda: reported)
         assert reported == ["resume with: this\n"]
         await gone(*apps)
+        async with opened(session, server.link, again(secret)) as page:
+            await page.is_closed()
+            assert page.websocket.close_code == PageClosure.UNKNOWN
+
+
+async def test_an_app_that_is_ending_gets_no_page() -> None:
+    slow = (sys.executable, "-c", "import time; print('__GANGLION__', flush=True); time.sleep(600)")
+    patience = ShutdownLimits(quit_s=1, term_s=0.2)
+    async with WebServer(slow, patience=patience, grace_s=0) as server, entered(server) as session:
+        async with opened(session, server.link) as page:
+            secret = await secret_of(page)
+            apps = apps_of(slow)
+        await asyncio.sleep(0.2)
+        assert all(map(alive, apps))
         async with opened(session, server.link, again(secret)) as page:
             await page.is_closed()
             assert page.websocket.close_code == PageClosure.UNKNOWN
