@@ -25,6 +25,7 @@ NEEDED = (
     "harness/py.typed",
     "harness/tools/grep_worker.py",
     "harness/ui/web/page.html",
+    "harness/ui/web/page.js",
     "chapters/__init__.py",
     "chapters/s01_agent_loop/README.ja.md",
     "chapters/s01_agent_loop/script.toml",

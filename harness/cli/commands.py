@@ -58,7 +58,7 @@ def run(command: str, options: Namespace) -> int:
         case "serve":
             from harness.ui.web.command import serve
 
-            asyncio.run(serve([*_no_trust(options.of_app), *options.of_app], options.port, sys.stdout))
+            asyncio.run(serve([*_no_trust(options.of_app), *options.of_app], options.port, sys.stdout, sys.stderr))
     return 0
 
 

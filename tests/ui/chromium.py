@@ -44,6 +44,17 @@ class Tab:
         await self.call("Page.navigate", url=address)
         await self.until("document.readyState === 'complete' && location.href !== 'about:blank'")
 
+    async def reload(self) -> None:
+        await self.evaluate("window.formerPage = true")
+        await self.call("Page.reload")
+        await self.until("document.readyState === 'complete' && !window.formerPage")
+
+    async def resize(self, width: int, height: int) -> None:
+        """Give the window another size, at the scale it has."""
+        await self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=0, mobile=False
+        )
+
     async def evaluate(self, expression: str) -> Any:
         """What this JavaScript gives; promises are awaited."""
         answer = await self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
@@ -58,10 +69,6 @@ class Tab:
     async def press(self, character: str) -> None:
         for kind in ("keyDown", "keyUp"):
             await self.call("Input.dispatchKeyEvent", type=kind, text=character, key=character)
-
-    async def click(self, x: int, y: int) -> None:
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     async def colour(self, x: int, y: int) -> tuple[int, ...]:
         """Red, green and blue of a pixel as it is shown."""

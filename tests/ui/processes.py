@@ -28,13 +28,13 @@ def apps_of(program: tuple[str, ...], parent: int | None = None) -> list[int]:
     return found
 
 
-async def until(reached: Callable[[], object]) -> None:
+async def until(reached: Callable[[], object], limit_s: float = LIMIT_S) -> None:
     """Wait for something that other processes do."""
-    async with asyncio.timeout(LIMIT_S):
+    async with asyncio.timeout(limit_s):
         while not reached():  # noqa: ASYNC110 (no event of ours tells)
             await asyncio.sleep(0.02)
 
 
-async def gone(*pids: int) -> None:
+async def gone(*pids: int, limit_s: float = LIMIT_S) -> None:
     """Wait until these processes have ended."""
-    await until(lambda: not any(map(alive, pids)))
+    await until(lambda: not any(map(alive, pids)), limit_s)

@@ -1,24 +1,40 @@
-"""A small app for the browser: green after `g`, red after anything else, gone after `x`, a file after `f`."""
+"""A small app for the browser: green after `g`, red after anything else, gone after `x`, a file after `f`.
+
+Wide terminals are yellow until a key is pressed.
+"""
 
 import io
 import sys
 
 from textual.app import App, ComposeResult
 from textual.events import Key, Resize
-from textual.widgets import Static
+from textual.widgets import Label, Static
 
 
 class ServedApp(App[None]):
     """Says what it was last told."""
 
-    CSS = "Screen { background: #0000ff; } Screen.green { background: #00ff00; } Screen.red { background: #ff0000; }"
+    CSS = """
+    Screen { background: #0000ff; }
+    Screen.wide { background: #ffff00; }
+    Screen.green { background: #00ff00; }
+    Screen.red { background: #ff0000; }
+    """
     ENABLE_COMMAND_PALETTE = False
 
     def compose(self) -> ComposeResult:
         yield Static("the app is here", markup=False)
+        yield Label("the focus is unknown")
+
+    def on_app_focus(self) -> None:
+        self.query_one(Label).update("the focus is here")
+
+    def on_app_blur(self) -> None:
+        self.query_one(Label).update("the focus is elsewhere")
 
     def on_resize(self, event: Resize) -> None:
         self.query_one(Static).update(f"size {event.size.width} by {event.size.height}")
+        self.screen.set_class(event.size.width > 100, "wide")
 
     def on_key(self, event: Key) -> None:
         self.query_one(Static).update(f"typed {event.character}")

@@ -20,6 +20,7 @@ pytest.importorskip("textual_serve", reason="textual-serve is not installed (the
 from aiohttp import ClientPayloadError, ClientSession, WSServerHandshakeError
 
 from harness.ui.web.app_process import AppProcess, Drawn, ShutdownLimits, app_command
+from harness.ui.web.page_app import GRACE_S
 from harness.ui.web.server import MOST_APPS, WebServer
 from tests.ui.crowded_app import ROUNDS, SIZES
 from tests.ui.page import browser, opened, origin_of
@@ -34,7 +35,7 @@ SENTENCE = re.compile(r"[A-Z][^\n]+\.\n")
 
 @pytest.fixture
 async def server() -> AsyncIterator[WebServer]:
-    async with WebServer(APP) as standing:
+    async with WebServer(APP, grace_s=0.1) as standing:
         yield standing
 
 
@@ -67,7 +68,9 @@ async def test_the_link_works_once(server: WebServer, session: ClientSession) ->
                 assert "was used" in await answer.text()
 
 
-@pytest.mark.parametrize("path", ["/", "/static/js/textual.js", "/static/", "/download/1", "/ws", "/no/such/page"])
+@pytest.mark.parametrize(
+    "path", ["/", "/page.js", "/static/js/textual.js", "/static/", "/download/1", "/ws", "/ws?page=1", "/no/such/page"]
+)
 async def test_without_the_cookie_nothing_is_served(server: WebServer, path: str) -> None:
     async with browser() as one, one.get(origin_of(server.link) + path) as answer:
         assert answer.status == 403
@@ -190,18 +193,20 @@ ODD_FRAMES = {
 
 @pytest.mark.parametrize("name", ODD_FRAMES)
 async def test_what_is_no_json_or_too_large_ends_the_page_and_its_app_without_a_traceback(
-    server: WebServer, session: ClientSession, name: str, caplog: pytest.LogCaptureFixture
+    name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(session, server.link) as page:
-        await page.sees("size 60 by 20")
-        apps = apps_of(APP)
-        with suppress(ConnectionError):  # the server does not wait for the end of what is too large
-            await page.websocket.send_str(ODD_FRAMES[name])
-        await page.is_closed()
-    await gone(*apps)
-    assert not [record for record in caplog.records if record.exc_info or "\n" in record.getMessage()]
-    async with opened(session, server.link) as another:
-        await another.sees("size 60 by 20")
+    async with WebServer(APP) as server, browser() as session:
+        await (await session.get(server.link)).read()
+        async with opened(session, server.link) as page:
+            await page.sees("size 60 by 20")
+            apps = apps_of(APP)
+            with suppress(ConnectionError):  # the server does not wait for the end of what is too large
+                await page.websocket.send_str(ODD_FRAMES[name])
+            await page.is_closed()
+        await gone(*apps)
+        assert not [record for record in caplog.records if record.exc_info or "\n" in record.getMessage()]
+        async with opened(session, server.link) as another:
+            await another.sees("size 60 by 20")
 
 
 async def test_another_version_of_the_protocol_is_refused_before_an_app_begins(
@@ -304,8 +309,10 @@ async def test_one_app_too_many_gets_a_sentence_and_a_closed_page_makes_room() -
             await refused.sees("4 apps are open; close one")
             await refused.is_closed()
         await until(lambda: len(apps_of(CAT)) == MOST_APPS)
+        apps = set(apps_of(CAT))
         await first.websocket.close()
-        await until(lambda: len(apps_of(CAT)) < MOST_APPS)
+        await pages.enter_async_context(opened(session, server.link))
+        await until(lambda: len(apps_of(CAT)) == MOST_APPS and len(apps & set(apps_of(CAT))) == MOST_APPS - 1)
 
 
 # ── the end ─────────────────────────────────────────────────────────────────────────────────────
@@ -370,16 +377,23 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
 
 
 @pytest.mark.stories
-async def test_a_conversation_in_a_tab_can_be_gone_on_with_after_the_tab_was_closed(place: Place) -> None:
+async def test_a_conversation_in_a_tab_survives_a_reload_and_can_be_resumed_after_the_tab_was_closed(
+    place: Place,
+) -> None:
     async with serving(place, "--practice") as (process, link), browser() as session:
         await (await session.get(link)).read()
         async with opened(session, link, "?width=100&height=30") as page:
             await page.type("hello")
             await page.type("\r")
             await page.sees("I am the rule-based practice model")
+            secret = await page.is_told("page")
             apps = apps_of(app_command(["--practice"]), process.pid)
             assert apps
-        await gone(*apps)
+        async with opened(session, link, f"?width=90&height=30&page={secret}") as page:
+            await page.sees("I am the rule-based practice model")
+            assert apps_of(app_command(["--practice"]), process.pid) == apps
+        await gone(*apps, limit_s=GRACE_S + 10)
+        assert b"harness --resume" in await process.stderr.readline()
     assert "hello" in (await run(place, "sessions")).out
     assert "hello (1 turn)" in (await run(place, "-c", "--practice")).out
 

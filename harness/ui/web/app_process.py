@@ -113,6 +113,11 @@ class AppProcess:
         """Process id, and id of its group."""
         return self._process.pid
 
+    @property
+    def ending(self) -> bool:
+        """Whether `end` was called."""
+        return self._ending is not None
+
     async def stderr_text(self) -> str:
         """The last 16 KiB of standard error of an app that has ended, escaped."""
         await asyncio.wait({self._reading}, timeout=1)
@@ -123,7 +128,7 @@ class AppProcess:
         await self._send(b"D", text.encode("utf-8", "replace"))  # a lone surrogate would end the input of the app
 
     async def send(self, kind: str, **fields: object) -> None:
-        """Send a message: `resize` with width and height in cells, `focus`, `blur`, `quit`."""
+        """Send a message: `resize` and `redraw` with width and height in cells, `focus`, `blur`, `quit`."""
         await self._send(b"M", json.dumps({"type": kind, **fields}).encode())
 
     async def packets(self) -> AsyncGenerator[Packet, None]:

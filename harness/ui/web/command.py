@@ -16,10 +16,11 @@ class PortError(HarnessError):
     exit_code = 2
 
 
-async def serve(flags: Sequence[str], port: int, out: TextIO) -> None:
+async def serve(flags: Sequence[str], port: int, out: TextIO, err: TextIO) -> None:
     """Serve the app with these flags on 127.0.0.1 until a signal arrives; port 0: any free one.
 
-    Prints the link for one browser. Raises SettingsError if a package is missing, PortError if the port is taken.
+    Prints the link for one browser to `out`, and to `err` how to resume a conversation whose page was closed.
+    Raises SettingsError if a package is missing, PortError if the port is taken.
     """
     try:
         from harness.ui.web.app_process import app_command
@@ -30,9 +31,13 @@ async def serve(flags: Sequence[str], port: int, out: TextIO) -> None:
         raise SettingsError(
             "The app in a browser needs a further package; install it with `pip install 'textual-serve>=1.1.3,<2'`."
         ) from error
+
+    def report(words: str) -> None:
+        print("A page was closed and its app has ended:", words.strip(), file=err, flush=True)
+
     with handle_signals() as signalled:
         try:
-            async with WebServer(app_command(flags), port) as server:
+            async with WebServer(app_command(flags), port, report=report) as server:
                 print(server.link, file=out, flush=True)
                 await asyncio.Event().wait()
         except OSError as error:

@@ -1,25 +1,26 @@
-"""The server of `harness serve`: a page with a terminal, and one app process per open page.
+"""The server of `harness serve`: a page with a terminal, and one app process per page (see `page_app`).
 
 Requests are checked by `harness.ui.web.access`. Page and app communicate over a websocket: terminal output as binary
 messages, input as JSON lists. The terminal in the page comes from textual-serve.
 """
 
 import asyncio
-import json
 import logging
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from string import Template
 from typing import Self
 from urllib.parse import quote
 
 import textual_serve
-from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from harness.ui.web.access import AccessDenied, AccessGrant, AccessPolicy, AccessRequest, security_headers
-from harness.ui.web.app_process import AppProcess, Drawn, FileOffered, OpenUrl, ShutdownLimits
+from harness.ui.web.app_process import AppProcess, ShutdownLimits
+from harness.ui.web.page_app import GRACE_S, Connection, PageApp, PageClosure, cells
 
 MOST_APPS = 4
 """Most app processes."""
@@ -28,24 +29,35 @@ HEARTBEAT_S = 15.0
 _ADMITTED = web.RequestKey("admitted", str)
 _STATIC = Path(textual_serve.__file__).parent / "static"
 _PAGE = Path(__file__).with_name("page.html")
-_LEAVE_SCREEN = b"\x1b[?1049l\x1b[?25h\x1b[0m"
+_SCRIPT = Path(__file__).with_name("page.js")
+_CLOSE_S = 1.0
 _log = logging.getLogger("harness.serving")
 
 
 class WebServer:
     """Serves `command`, a Textual app, on 127.0.0.1, as an async context manager.
 
+    An app without a page ends after `grace_s`. `report` gets the last words of an app that no page has shown.
     Ends all app processes on exit. Raises OSError if the port cannot be used.
     """
 
-    def __init__(self, command: Sequence[str], port: int = 0, patience: ShutdownLimits | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        port: int = 0,
+        patience: ShutdownLimits | None = None,
+        *,
+        grace_s: float = GRACE_S,
+        report: Callable[[str], object] = _log.info,
+    ) -> None:
         self._command = tuple(command)
         self._patience = patience or ShutdownLimits()
+        self._grace_s = grace_s
+        self._report = report
         self._port = port
         self._slots = asyncio.Semaphore(MOST_APPS)
-        self._apps: dict[AppProcess, web.Request] = {}
+        self._apps: dict[PageApp, asyncio.Task[None]] = {}
         self._closing = False
-        self._offers: dict[str, tuple[AppProcess, str]] = {}
         self._policy: AccessPolicy
         self._runner: web.AppRunner
 
@@ -66,19 +78,20 @@ class WebServer:
         self._closing = True
         apps = dict(self._apps)
         try:
-            for request in apps.values():
-                if request.transport is not None:
-                    request.transport.abort()  # a stalled page must not block its app
-            await asyncio.gather(*(app.end() for app in apps))
+            for app in apps:
+                app.abort()  # a stalled page must not block its app
+            await asyncio.gather(*(app.process.end() for app in apps))
+            await asyncio.gather(*apps.values(), return_exceptions=True)
             await self._runner.cleanup()
         finally:
             for app in {*apps, *self._apps}:
-                app.kill()
+                app.process.kill()
 
     def _application(self) -> web.Application:
         application = web.Application(middlewares=[self._admit])
         application.on_response_prepare.append(_secure)
         application.router.add_get("/", self._page)
+        application.router.add_get("/page.js", self._script)
         application.router.add_get("/ws", self._terminal)
         application.router.add_get("/download/{key}", self._download)
         application.router.add_static("/static", _STATIC, show_index=False)
@@ -104,85 +117,69 @@ class WebServer:
         page = Template(_PAGE.read_text(encoding="utf-8")).substitute(host=request[_ADMITTED])
         return web.Response(text=page, content_type="text/html")
 
+    async def _script(self, _: web.Request) -> web.Response:
+        return web.Response(text=_SCRIPT.read_text(encoding="utf-8"), content_type="text/javascript")
+
     async def _terminal(self, request: web.Request) -> web.WebSocketResponse:
-        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, compress=False)
+        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=_CLOSE_S, compress=False)
         await websocket.prepare(request)
-        if self._closing or self._slots.locked():
+        width, height = _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24)
+        page = Connection(websocket, request.transport, width, height)
+        secret = request.query.get("page")
+        app = await self._start(width, height) if secret is None else self._app_of(secret)
+        if app is not None:
+            await app.show(page, again=secret is not None)
+        elif secret is not None:
+            await websocket.close(code=PageClosure.UNKNOWN)
+        else:
             await websocket.send_bytes(f"{MOST_APPS} apps are open; close one, then reload this page.\r\n".encode())
             await websocket.close()
-            return websocket
-        async with self._slots:
-            await self._run(request, websocket)
         return websocket
 
-    async def _run(self, request: web.Request, websocket: web.WebSocketResponse) -> None:
-        """Run the app of a page until one of them ends, then end both."""
-        width, height = _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24)
-        app = await AppProcess.start(self._command, width, height, self._patience)
-        self._apps[app] = request
+    def _app_of(self, secret: str) -> PageApp | None:
+        return next((app for app in self._apps if app.belongs_to(secret)), None)
+
+    async def _start(self, width: int, height: int) -> PageApp | None:
+        """Start an app. If there are too many, end the one that has waited longest for its page; None if none waits."""
+        while self._slots.locked():
+            waiting = [(since, app) for app in self._apps if (since := app.waits_since) is not None]
+            if not waiting:
+                return None
+            _, oldest = min(waiting, key=itemgetter(0))
+            running = self._apps[oldest]
+            await oldest.process.end()
+            await asyncio.wait({running})
+        if self._closing:
+            return None
+        await self._slots.acquire()
         try:
-            async with asyncio.TaskGroup() as both:
-                showing = both.create_task(self._show(websocket, app))
-                await self._receive(websocket, app)
-                await app.end()
-                showing.cancel()
+            app = PageApp(await AppProcess.start(self._command, width, height, self._patience), self._grace_s)
+        except BaseException:
+            self._slots.release()
+            raise
+        self._apps[app] = asyncio.create_task(self._run(app))
+        return app
+
+    async def _run(self, app: PageApp) -> None:
+        try:
+            words = await app.run()
         finally:
-            await app.end()
             del self._apps[app]
-            self._offers = {key: offer for key, offer in self._offers.items() if offer[0] is not app}
-
-    async def _show(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
-        """Forward packets of the app, then close the page."""
-        async for packet in app.packets():
-            try:
-                match packet:
-                    case Drawn(data):
-                        await websocket.send_bytes(data)
-                    case OpenUrl(url, new_tab):
-                        await websocket.send_json(["open_url", {"url": url, "new_tab": new_tab}])
-                    case FileOffered(key, name):
-                        self._offers[key] = app, name
-                        await websocket.send_json(["deliver_file_start", key])
-            except ConnectionError:
-                continue
-        await app.end()
-        if not websocket.closed and (text := await app.stderr_text()):
-            await websocket.send_bytes(_LEAVE_SCREEN + text.replace("\n", "\r\n").encode())
-        await websocket.close()
-
-    async def _receive(self, websocket: web.WebSocketResponse, app: AppProcess) -> None:
-        """Forward input of the page until it is closed. Invalid JSON closes it."""
-        async for message in websocket:
-            if message.type is not WSMsgType.TEXT:
-                continue
-            try:
-                content = json.loads(message.data)
-            except (ValueError, RecursionError):
-                _log.warning("a page sent invalid JSON and was closed")
-                await websocket.close(code=WSCloseCode.UNSUPPORTED_DATA, message=b"not JSON")
-                return
-            match content:
-                case ["stdin", str(text)]:
-                    await app.type(text)
-                case ["resize", {"width": int(width), "height": int(height)}]:
-                    await app.send("resize", width=_within(width), height=_within(height))
-                case ["focus" | "blur" as kind]:
-                    await app.send(kind)
-                case ["ping", str(moment)]:
-                    await websocket.send_json(["pong", moment])
-                case other:
-                    _log.warning("a page sent an unknown message: %.200r", other)
+            self._slots.release()
+        if words:
+            self._report(words)
 
     async def _download(self, request: web.Request) -> web.StreamResponse:
-        offer = self._offers.pop(request.match_info["key"], None)
-        if offer is None:
+        key = request.match_info["key"]
+        app = next((app for app in self._apps if key in app.offers), None)
+        if app is None:
             return web.Response(status=404, text="This file does not exist or was downloaded already.\n")
-        app, name = offer
+        name = app.offers.pop(key)
         response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
         response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
         await response.prepare(request)
         try:
-            async for piece in app.file(request.match_info["key"]):
+            async for piece in app.process.file(key):
                 await response.write(piece)
         except (ConnectionError, TimeoutError) as error:
             _log.warning("a download failed: %s", error)
@@ -218,8 +215,4 @@ def _origin(values: Sequence[str]) -> str | None:
 
 
 def _cells(number: str | None, usual: int) -> int:
-    return _within(int(number)) if number is not None and number.isdecimal() else usual
-
-
-def _within(cells: int) -> int:
-    return min(max(cells, 1), 1000)
+    return cells(int(number)) if number is not None and number.isdecimal() else usual
