@@ -60,7 +60,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.press("End", "F3")
         await terminal.asks("2 reset grep and continue (r)", gone=("last ok",))
         await terminal.press("c")
-        await terminal.sees("grep skipped → bash: rg", "That is all I could find.", gone=("Paused", "3 of 3"))
+        await terminal.sees("grep skipped → bash: rg", "That is all I could find.", gone=("Paused", "· used up"))
         await terminal.press("Left", "Left")
         await terminal.sees("◂ step 4", "Esc back to now")
         await terminal.press("Right", "Right")
