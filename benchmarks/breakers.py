@@ -25,11 +25,10 @@ from harness.engine.conversation import Conversation, ignore
 from harness.engine.hooks.hook_runner import HookRunner
 from harness.engine.hooks.invoker import HookInvoker
 from harness.engine.permissions.asker import NoAsker
-from harness.engine.signals import Signals
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.freshness import FreshnessLabels
-from harness.engine.turn import ToolRestriction
+from harness.engine.turn import Signals, ToolRestriction
 from harness.events import ToolCall
 from harness.permissions import Mode, Permissions
 from harness.policies.breakers.registry import BreakerRegistry

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROOM = "harness/policies/breakers"
-NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "*cache*", "__pycache__", ".hypothesis", "mutants")
+NOT_COPIED = shutil.ignore_patterns(".git", ".venv", ".*cache*", "__pycache__", ".hypothesis", "mutants")
 CONFIGURATION = """
 [tool.mutmut]
 source_paths = ["{room}/"]

@@ -1,12 +1,14 @@
 """The programs in `examples` run alone, without a key, and show what they promise."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.ui.nursery import MODULE
+from tests.ui.warm import Piped
+
+pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[1]
 SHOWS = {
     "custom_tool": ["the last one is weather", "called: It is raining in Oslo."],
@@ -17,21 +19,15 @@ SHOWS = {
 
 
 @pytest.mark.parametrize("name", SHOWS)
-def test_an_example_shows_what_it_promises(name: str, tmp_path: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-W", "error", str(ROOT / "examples" / f"{name}.py")],
-        cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert [line for line in SHOWS[name] if line not in ran.stdout] == []
+async def test_an_example_shows_what_it_promises(name: str, tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    ran = await Piped.begin(tmp_path, (), environment, command=(*MODULE, f"examples.{name}"))
+    out, err = await ran.communicate()
+    assert (ran.returncode, err) == (0, b"")
+    assert [line for line in SHOWS[name] if line not in out.decode()] == []
 
 
-def test_every_example_is_run_and_stands_on_the_page() -> None:
+async def test_every_example_is_run_and_stands_on_the_page() -> None:
     there = {path.stem for path in (ROOT / "examples").glob("*.py")} - {"__init__"}
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     assert there == SHOWS.keys()

@@ -77,10 +77,10 @@ def _settings(options: Namespace) -> Settings:
 
 
 def _sessions(settings: Settings) -> int:
-    from harness.journal import session_folder, sessions
+    from harness.journal import sessions
     from harness.ui.commands.session_commands import session_lines
 
-    found = sessions(session_folder(settings.workspace, settings.state_dir))
+    found = sessions(_folder(settings))
     for line in session_lines(found):
         print(line)
     if not found:
@@ -89,12 +89,9 @@ def _sessions(settings: Settings) -> int:
 
 
 def _breakers(settings: Settings, options: Namespace) -> int:
-    from harness.cli.breakers import breaker_lines, session_file
-    from harness.journal import session_folder
+    from harness.cli.breakers import breaker_lines
 
-    path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
-    for line in breaker_lines(path, options.at):
-        print(line)
+    print(*breaker_lines(_journal(settings, options.session), options.at), sep="\n")
     return 0
 
 
@@ -127,11 +124,11 @@ def _admission(settings: Settings, options: Namespace) -> int:
 
 def _export(settings: Settings, options: Namespace) -> int:
     from harness.engine.config import secrets_of
-    from harness.journal import find, read, session_folder
+    from harness.journal import find, read
     from harness.journal.export import as_json, save
     from harness.ui.markdown_page import markdown
 
-    path = find(session_folder(settings.workspace, settings.state_dir), options.id)
+    path = find(_folder(settings), options.id)
     write = markdown if options.format == "markdown" else as_json
     text = write(read(path).records, secrets_of(settings, os.environ))
     if options.output is None:
@@ -143,14 +140,12 @@ def _export(settings: Settings, options: Namespace) -> int:
 
 
 def _shot(settings: Settings, options: Namespace) -> int:
-    from harness.cli.breakers import session_file
     from harness.engine.config import secrets_of
-    from harness.journal import session_folder
     from harness.journal.export import save, without_secrets
     from harness.ui.app.snapshot import parse_size, snapshot_svg
 
     columns, rows = parse_size(options.size)
-    path = session_file(options.session, session_folder(settings.workspace, settings.state_dir))
+    path = _journal(settings, options.session)
     secrets = secrets_of(settings, os.environ)
     records = without_secrets(records_until(path, step=options.at, seq=options.seq), secrets)
     drawing = snapshot_svg(
@@ -163,15 +158,12 @@ def _shot(settings: Settings, options: Namespace) -> int:
 
 def _watch(settings: Settings, options: Namespace) -> int:
     """Without a name the running session is watched, else the latest."""
-    from harness.cli.breakers import session_file
-    from harness.journal import session_folder
     from harness.journal.follow import follow, running_session
     from harness.ui.plain.printer import has_colours
     from harness.ui.plain.recordings import watch_as_json, watch_in_lines
 
-    folder = session_folder(settings.workspace, settings.state_dir)
-    running = None if options.session else running_session(folder)
-    path = running or session_file(options.session or "latest", folder)
+    running = None if options.session else running_session(_folder(settings))
+    path = running or _journal(settings, options.session or "latest")
     if options.output_format == "stream-json":
         return watch_as_json(path, sys.stdout, sys.stderr)
     if _on_screen(settings):
@@ -179,22 +171,20 @@ def _watch(settings: Settings, options: Namespace) -> int:
 
         return watch(path.stem, follow(path))
     colours = has_colours(sys.stdout, os.environ)
-    return watch_in_lines(path, _resume_hint(path, folder, options), sys.stdout, colours=colours)
+    return watch_in_lines(path, _resume_hint(path, settings, options), sys.stdout, colours=colours)
 
 
 def _replay(settings: Settings, options: Namespace) -> int:
     from harness.base.errors import SettingsError
     from harness.base.external_text import counted
-    from harness.cli.breakers import session_file
-    from harness.journal import read, session_folder
+    from harness.journal import read
     from harness.ui.plain.printer import has_colours
     from harness.ui.plain.recordings import replay_in_lines
     from harness.ui.replay import FASTEST, SLOWEST
 
     if options.speed != 0 and not SLOWEST <= options.speed <= FASTEST:
         raise SettingsError(f"--speed must be from {SLOWEST:g} to {FASTEST:g}, or 0 for no pauses.")
-    folder = session_folder(settings.workspace, settings.state_dir)
-    path = session_file(options.session, folder)
+    path = _journal(settings, options.session)
     reading = read(path)
     if reading.skipped:
         print(f"{counted(len(reading.skipped), 'line')} of {path.name} could not be read", file=sys.stderr)
@@ -204,7 +194,7 @@ def _replay(settings: Settings, options: Namespace) -> int:
         return replay(path.stem, reading.records, speed=options.speed, step=options.step)
     return replay_in_lines(
         reading.records,
-        _resume_hint(path, folder, options),
+        _resume_hint(path, settings, options),
         sys.stdout,
         speed=options.speed,
         step=options.step,
@@ -218,9 +208,21 @@ def _on_screen(settings: Settings) -> bool:
     return screen_wanted(settings.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr))
 
 
-def _resume_hint(path: Path, folder: Path, options: Namespace) -> str:
+def _folder(settings: Settings) -> Path:
+    from harness.journal import session_folder
+
+    return session_folder(settings.workspace, settings.state_dir)
+
+
+def _journal(settings: Settings, name: str) -> Path:
+    from harness.cli.breakers import session_file
+
+    return session_file(name, _folder(settings))
+
+
+def _resume_hint(path: Path, settings: Settings, options: Namespace) -> str:
     """The command that resumes a session; empty for a journal outside of its sessions folder."""
-    if path.resolve().parent != folder.resolve():
+    if path.resolve().parent != _folder(settings).resolve():
         return ""
     where = f" --cwd {shlex.quote(options.cwd)}" if options.cwd else ""
     return f"harness --resume {path.stem}{where}"
@@ -230,6 +232,14 @@ async def _practice(options: Namespace) -> int:
     from harness.practice.service import proxy, serve
     from harness.ui.signals import handle_signals
 
+    common = {
+        "host": options.host,
+        "port": options.port,
+        "script": options.script,
+        "probability": options.faults,
+        "seed": options.seed,
+        "allowed_hosts": options.allow_host,
+    }
     with handle_signals() as signalled:
         try:
             if options.kind == "serve":
@@ -238,29 +248,9 @@ async def _practice(options: Namespace) -> int:
 
                 counter = TokenCounter()
                 await asyncio.to_thread(counter.load)
-                await serve(
-                    RuleModel(),
-                    sys.stdout,
-                    host=options.host,
-                    port=options.port,
-                    script=options.script,
-                    window=options.window,
-                    probability=options.faults,
-                    seed=options.seed,
-                    allowed_hosts=options.allow_host,
-                    tokens=counter,
-                )
+                await serve(RuleModel(), sys.stdout, window=options.window, tokens=counter, **common)
             else:
-                await proxy(
-                    options.upstream,
-                    sys.stdout,
-                    host=options.host,
-                    port=options.port,
-                    script=options.script,
-                    probability=options.faults,
-                    seed=options.seed,
-                    allowed_hosts=options.allow_host,
-                )
+                await proxy(options.upstream, sys.stdout, **common)
         except asyncio.CancelledError:
             if not signalled.number:
                 raise

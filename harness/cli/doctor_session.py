@@ -7,17 +7,15 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.errors import HarnessError
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 from harness.cli.admission import slots_status
-from harness.definitions import AgentFile, DefinitionOrigin, usable
+from harness.definitions import AgentFile, DefinitionOrigin, DefinitionProblem, usable
 from harness.engine.config import (
-    agent_limits,
+    admission_limits,
     agents_for,
-    command_limits,
     commands_for,
     memory_for,
     skills_for,
@@ -25,6 +23,7 @@ from harness.engine.config import (
 )
 from harness.engine.instruction_files import NAME, read_instructions
 from harness.engine.permissions.session_rules import SessionRules
+from harness.memory import MemoryProblem
 from harness.permissions.rules import RuleScope
 from harness.settings.layers import ADDED_UP
 from harness.settings.load import LoadedSettings
@@ -72,7 +71,7 @@ def _skills(loaded: LoadedSettings, warn: Warn) -> str:
     if not loaded.settings.skills:
         return OFF
     book = skills_for(loaded.settings)
-    _warn_of_problems(((problem.file, problem.text) for problem in book.problems), warn)
+    _warn_of_problems(book.problems, warn)
     return _whose(skill.origin.value for skill in book.skills)
 
 
@@ -80,7 +79,7 @@ def _commands(loaded: LoadedSettings, warn: Warn) -> str:
     from harness.ui.commands.commands import TAKEN
 
     found = commands_for(loaded.settings)
-    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
+    _warn_of_problems(found.problems, warn)
     for command in found.commands:
         if command.name in TAKEN:
             warn(f"{visible(str(command.file))} is ignored: /{command.name} is a built-in command; rename the file.")
@@ -93,7 +92,7 @@ def _agents(loaded: LoadedSettings, warn: Warn) -> str:
     settings = loaded.settings
     skills, memory = skills_for(settings), memory_for(settings, session="")
     found = usable(agents_for(settings), [tool.name for tool in tools_for(settings, None, skills, memory)])
-    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
+    _warn_of_problems(found.problems, warn)
     return _named((f"{one.name}{_chosen(one)}", one.origin) for one in found.agents)
 
 
@@ -107,7 +106,7 @@ def _memory(loaded: LoadedSettings, warn: Warn) -> str:
     if not book.on:
         return OFF
     found = book.store.find()
-    _warn_of_problems(((problem.file, problem.text) for problem in found.problems), warn)
+    _warn_of_problems(found.problems, warn)
     return _whose(memory.place.value for memory in found.memories)
 
 
@@ -146,8 +145,11 @@ def _trust(loaded: LoadedSettings, warn: Warn) -> str:
 
 def _admission(loaded: LoadedSettings, warn: Warn) -> str:
     settings = loaded.settings
-    agents, commands = agent_limits(settings).max_concurrent, command_limits(settings).max_concurrent
-    running = f"{_counted(agents, 'agent')} and {_counted(commands, 'background command')} at a time"
+    agents, commands = (
+        admission_limits(settings, "max_concurrent").max_concurrent,
+        admission_limits(settings, "max_background").max_concurrent,
+    )
+    running = f"{counted(agents, 'agent')} and {counted(commands, 'background command')} at a time"
     limits = f"{running}, {settings.max_queue_size} of each queued"
     if not settings.shared_admission:
         return f"{limits}; not shared between sessions (shared_admission)"
@@ -158,10 +160,6 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
         return f"{limits}; not shared between sessions, see below"
     running_now = sum(entry.started is not None for entry in status.entries)
     return f"{limits}; shared by all your sessions, {running_now} running now"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
@@ -192,6 +190,6 @@ def _named(found: Iterable[tuple[str, DefinitionOrigin]]) -> str:
     )
 
 
-def _warn_of_problems(problems: Iterable[tuple[Path, str]], warn: Warn) -> None:
-    for file, text in problems:
-        warn(f"{visible(str(file))} {' '.join(visible(text).split())}.")
+def _warn_of_problems(problems: Iterable[DefinitionProblem | MemoryProblem], warn: Warn) -> None:
+    for problem in problems:
+        warn(f"{visible(str(problem.file))} {' '.join(visible(problem.text).split())}.")

@@ -11,6 +11,7 @@ from harness.definitions.files import (
     DefinitionOrigin,
     DefinitionProblem,
     MarkdownFile,
+    Problems,
     markdown_files,
 )
 from harness.definitions.tool_names import tools_named
@@ -63,7 +64,7 @@ def discover_agents(places: Iterable[DefinitionFolder], *, trusted: bool) -> Age
     `trusted`: the files of the project may choose models and efforts. Never raises for the content of the disk.
     """
     found: dict[str, AgentFile] = {}
-    problems: list[DefinitionProblem] = []
+    problems = Problems()
     for place in places:
         here: dict[str, AgentFile] = {}
         for file in markdown_files(place, KEYS, problems):
@@ -73,12 +74,10 @@ def discover_agents(places: Iterable[DefinitionFolder], *, trusted: bool) -> Age
             if place.origin is DefinitionOrigin.PROJECT and not trusted:
                 agent = _without_choices(agent, problems)
             if (first := here.setdefault(agent.name, agent)) is not agent:
-                problems.append(
-                    DefinitionProblem(agent.file, f"is left out: {first.file} is called {agent.name} as well")
-                )
+                problems.note(agent.file, f"is left out: {first.file} is called {agent.name} as well")
         for name, agent in here.items():
             if name in found and found[name].file.resolve() != agent.file.resolve():
-                problems.append(DefinitionProblem(found[name].file, f"is hidden by {agent.file} of the same name"))
+                problems.note(found[name].file, f"is hidden by {agent.file} of the same name")
             found[name] = agent
     return Agents(tuple(found[name] for name in sorted(found)), tuple(problems))
 
@@ -86,7 +85,7 @@ def discover_agents(places: Iterable[DefinitionFolder], *, trusted: bool) -> Age
 def usable(found: Agents, available: Collection[str]) -> Agents:
     """Those whose tools are known, each with its own of the `available` ones; the others become problems."""
     kept: list[AgentFile] = []
-    problems = list(found.problems)
+    problems = Problems(found.problems)
     for agent in found.agents:
         named = None if agent.tools is None else tools_named(agent.tools, available)
         refused = tools_named(agent.refused, available)
@@ -96,66 +95,52 @@ def usable(found: Agents, available: Collection[str]) -> Agents:
         ]
         if unknown:
             there = ", ".join(available)
-            problems.append(
-                DefinitionProblem(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
-            )
+            problems.note(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
         elif refused is None or not given:
-            problems.append(DefinitionProblem(agent.file, "is left out: it has none of the tools that there are"))
+            problems.note(agent.file, "is left out: it has none of the tools that there are")
         else:
             if named and named.absent:
-                problems.append(
-                    DefinitionProblem(agent.file, f"goes without {', '.join(named.absent)}, which is not here")
-                )
+                problems.note(agent.file, f"goes without {', '.join(named.absent)}, which is not here")
             kept.append(replace(agent, given=tuple(given)))
     return Agents(tuple(kept), tuple(problems))
 
 
-def _without_choices(agent: AgentFile, problems: list[DefinitionProblem]) -> AgentFile:
+def _without_choices(agent: AgentFile, problems: Problems) -> AgentFile:
     """The agent as it is in a folder that is not trusted: what it costs is not chosen there."""
     if agent.model:
-        problems.append(
-            DefinitionProblem(agent.file, f"names the model {agent.model}, which {TRUST.format('the model')}")
-        )
+        problems.note(agent.file, f"names the model {agent.model}, which {TRUST.format('the model')}")
     if agent.effort is not None:
-        problems.append(
-            DefinitionProblem(agent.file, f"names the effort {agent.effort}, which {TRUST.format('the effort')}")
-        )
+        problems.note(agent.file, f"names the effort {agent.effort}, which {TRUST.format('the effort')}")
     return replace(agent, model="", effort=None)
 
 
-def _effort(file: MarkdownFile, problems: list[DefinitionProblem]) -> Effort | None:
+def _effort(file: MarkdownFile, problems: Problems) -> Effort | None:
     """The effort that a file names; one that there is not is left out."""
     named, line = file.parts.values.get("effort", ""), file.parts.lines.get("effort")
     if not file.effort and line is not None and named.lower() not in INHERITED:
         there = ", ".join(Effort)
-        problems.append(
-            DefinitionProblem(file.path, f"line {line}: {named[:80]!r} is no effort and is left out; there are {there}")
-        )
+        problems.note(file.path, f"line {line}: {named[:80]!r} is no effort and is left out; there are {there}")
     return file.effort or None
 
 
-def _agent(file: MarkdownFile, problems: list[DefinitionProblem]) -> AgentFile | None:
+def _agent(file: MarkdownFile, problems: Problems) -> AgentFile | None:
     values, body = file.parts.values, file.parts.body
     problems.extend(DefinitionProblem(file.path, text) for text in file.parts.problems)
     name, description = values.get("name", ""), values.get("description", "")
     missing = "front matter" if not values else "name" if not name else "description" if not description else ""
     if missing or not body:
         why = f"it has no {missing}" if missing else "it has no prompt below its front matter"
-        problems.append(DefinitionProblem(file.path, f"is left out: {why}; it needs name, description and a prompt"))
+        problems.note(file.path, f"is left out: {why}; it needs name, description and a prompt")
         return None
     for key in ("tools", "disallowedTools"):
         if (line := file.parts.lost.get(key)) is not None:  # a list that cannot be read must not mean all tools
-            problems.append(DefinitionProblem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
+            problems.note(file.path, f"is left out: line {line}: {key} has to be a list of names")
             return None
     if not NAME.fullmatch(name):
-        problems.append(
-            DefinitionProblem(file.path, f"line 2: {name[:80]!r} is no name for an agent; that of its file is taken")
-        )
+        problems.note(file.path, f"line 2: {name[:80]!r} is no name for an agent; that of its file is taken")
         name = file.relative.name
     if not NAME.fullmatch(name):
-        problems.append(
-            DefinitionProblem(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64")
-        )
+        problems.note(file.path, "is left out: it has no name of letters, digits, - _ . and at most 64")
         return None
     tools, refused = values.get("tools"), values.get("disallowedTools", "")
     effort = _effort(file, problems)

@@ -14,6 +14,7 @@ from harness.definitions.files import (
     DefinitionOrigin,
     DefinitionProblem,
     MarkdownFile,
+    Problems,
     markdown_files,
 )
 
@@ -85,37 +86,35 @@ def discover_commands(places: Iterable[DefinitionFolder], *, trusted: bool) -> C
     raises for the content of the disk.
     """
     found: dict[str, CommandFile] = {}
-    problems: list[DefinitionProblem] = []
+    problems = Problems()
     for place in places:
         for file in markdown_files(place, KEYS, problems):
             command = _command(file, problems)
             if command is None:
                 continue
             if command.model and place.origin is DefinitionOrigin.PROJECT and not trusted:
-                problems.append(DefinitionProblem(command.file, f"names the model {command.model}, which {TRUST}"))
+                problems.note(command.file, f"names the model {command.model}, which {TRUST.format('the model')}")
                 command = replace(command, model="")
             before = found.get(command.name)
             if before is not None and before.file.resolve() != command.file.resolve():
-                problems.append(DefinitionProblem(before.file, f"is hidden by {command.file} of the same name"))
+                problems.note(before.file, f"is hidden by {command.file} of the same name")
             found[command.name] = command
     return Commands(tuple(found[name] for name in sorted(found)), tuple(problems))
 
 
-def _command(file: MarkdownFile, problems: list[DefinitionProblem]) -> CommandFile | None:
+def _command(file: MarkdownFile, problems: Problems) -> CommandFile | None:
     values, body = file.parts.values, file.parts.body
     problems.extend(DefinitionProblem(file.path, text) for text in file.parts.problems)
     name = ":".join(file.relative.parts).lower()
     if not NAME.fullmatch(name):
-        problems.append(
-            DefinitionProblem(file.path, f"is left out: {name[:80]!r} is no name for a command; rename the file")
-        )
+        problems.note(file.path, f"is left out: {name[:80]!r} is no name for a command; rename the file")
         return None
     if not body:
-        problems.append(DefinitionProblem(file.path, "is left out: it says nothing"))
+        problems.note(file.path, "is left out: it says nothing")
         return None
     for key in ("allowed-tools",):
         if (line := file.parts.lost.get(key)) is not None:  # a list that cannot be read must not mean all tools
-            problems.append(DefinitionProblem(file.path, f"is left out: line {line}: {key} has to be a list of names"))
+            problems.note(file.path, f"is left out: line {line}: {key} has to be a list of names")
             return None
     first = next((one_line(line.lstrip("# ")) for line in body.splitlines() if line.strip("# ")), "")
     description = (values.get("description") or first)[:DESCRIPTION_CHARACTERS]

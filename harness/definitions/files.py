@@ -40,6 +40,14 @@ class DefinitionProblem:
     """A sentence without its full stop."""
 
 
+class Problems(list[DefinitionProblem]):
+    """The problems found so far."""
+
+    def note(self, file: Path, text: str) -> None:
+        """Add one."""
+        self.append(DefinitionProblem(file, text))
+
+
 def definition_folders(
     kind: str, workspace: Path, user_dir: Path | None = None, home_dir: Path | None = None
 ) -> tuple[DefinitionFolder, ...]:
@@ -121,7 +129,7 @@ class CostClaim:
 def markdown_files(
     place: DefinitionFolder,
     keys: Collection[str],
-    problems: list[DefinitionProblem],
+    problems: Problems,
     texts: Collection[str] = ("description",),
 ) -> Iterator[MarkdownFile]:
     """The files of a place in the order of their names; problems are added to `problems`.
@@ -130,19 +138,19 @@ def markdown_files(
     """
     paths = list(islice(_paths(place.folder), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
-        problems.append(DefinitionProblem(place.folder, f"holds more files than {MOST_FILES}; the others are not read"))
+        problems.note(place.folder, f"holds more files than {MOST_FILES}; the others are not read")
     for path in paths[:MOST_FILES]:
         try:
             real = path.resolve(strict=True)
             if place.border is not None and not real.is_relative_to(place.border):
-                problems.append(DefinitionProblem(path, f"is left out: it leads to {real}, outside of the project"))
+                problems.note(path, f"is left out: it leads to {real}, outside of the project")
                 continue
             text, refusal = text_of(real, MOST_BYTES, "shorten it")
         except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-            problems.append(DefinitionProblem(path, f"cannot be read: {getattr(error, 'strerror', None) or error}"))
+            problems.note(path, f"cannot be read: {getattr(error, 'strerror', None) or error}")
             continue
         if refusal:
-            problems.append(DefinitionProblem(path, refusal))
+            problems.note(path, refusal)
             continue
         has_head = text.removeprefix("\ufeff").startswith(FENCE)
         parts = front_matter(text, (*keys, *texts), keys) if has_head else FrontMatter({}, text.strip())
@@ -154,7 +162,7 @@ def cost_claims(
 ) -> tuple[CostClaim, ...]:
     """The models and efforts that the files of a project name, as far as they are among `keys`."""
     of_project = (place for place in places if place.origin is DefinitionOrigin.PROJECT)
-    files = (file for place in of_project for file in markdown_files(place, keys, [], ()))
+    files = (file for place in of_project for file in markdown_files(place, keys, Problems(), ()))
     claims = (
         CostClaim(file.path, *named) for file in files for named in (("model", file.model), ("effort", file.effort))
     )

@@ -13,6 +13,7 @@ from harness.engine.config import Policies
 from harness.engine.conversation import Conversation
 from harness.engine.parts import AgentParts
 from harness.engine.permissions.asker import Asker
+from harness.events import Json
 from harness.hooks import Hook
 from harness.settings import Settings
 from harness.tools.tool import Tool
@@ -39,6 +40,7 @@ class AgentBase:
         policies: Policies | None = None,
         parent: AgentParts | None = None,
         role: str = "",
+        answer_format: Json | None = None,
         **overrides: object,
     ) -> None:
         """
@@ -57,6 +59,7 @@ class AgentBase:
             policies: replace those that follow from the settings.
             parent: the agent that starts this one as its subagent, and whose hooks and policies it uses.
             role: text of its kind of subagent, added to the system prompt.
+            answer_format: the `output_config.format` of answers, for models that take one; None: any text.
             overrides: settings by name, for example `model="claude-opus-5-5"` or `permission_mode="yolo"`.
 
         Raises SettingsError when a setting cannot be used; TypeError and ValueError for tools, hooks and policies that
@@ -81,6 +84,7 @@ class AgentBase:
             policies=policies,
             parent=parent,
             role=role,
+            answer_format=answer_format,
         )
         """The collaborators of this agent."""
 

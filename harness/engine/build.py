@@ -15,11 +15,10 @@ from harness.engine.background.commands import BackgroundCommands, CommandLimits
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.config import (
     Policies,
-    agent_limits,
+    admission_limits,
     agents_for,
     capabilities_for,
     checkpoints_for,
-    command_limits,
     dispatch_limits,
     loop_limits,
     memory_for,
@@ -52,22 +51,21 @@ from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, Se
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
-from harness.engine.signals import Signals
 from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.subagents.factory import SubagentFactory
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.subagent import Subagent, SubagentSpec
+from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.turn import ToolRestriction, TurnLock
+from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.engine.user_commands import UserCommands
-from harness.events import AdmissionPool, Event, PromptListsRead
+from harness.events import AdmissionPool, Event, Json, PromptListsRead
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -113,6 +111,7 @@ def build_parts(
     policies: Policies | None,
     parent: AgentParts | None,
     role: str,
+    answer_format: Json | None,
 ) -> AgentParts:
     """The parts of an agent; `make` makes its subagents. The other arguments and the errors are those of
     `AgentBase`."""
@@ -188,6 +187,7 @@ def build_parts(
         endpoints=shared.endpoints,
         retries=shared.retries,
         effort=settings.effort,
+        answer_format=answer_format,
         web=lambda: web_access(settings, standard if hired else None, restriction.only),
         watches_text=lambda: orchestrator.policy.enabled,
     )
@@ -427,7 +427,7 @@ def background_work(
     emit = conversation.emit
     inbox = Inbox(emit)
     subagent_admission = AdmissionRunner(
-        AdmissionController(policies.admission or agent_limits(settings), AdmissionPool.AGENTS),
+        AdmissionController(policies.admission or admission_limits(settings, "max_concurrent"), AdmissionPool.AGENTS),
         emit,
         clock,
         shared=shared.slots,
@@ -435,7 +435,7 @@ def background_work(
         log=log,
     )
     command_admission = AdmissionRunner(
-        AdmissionController(command_limits(settings), AdmissionPool.COMMANDS),
+        AdmissionController(admission_limits(settings, "max_background"), AdmissionPool.COMMANDS),
         emit,
         clock,
         existing=lambda: commands.ids,

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
@@ -192,21 +193,15 @@ def dispatch_limits(settings: Settings) -> DispatchLimits:
     )
 
 
-def agent_limits(settings: Settings) -> AdmissionLimits:
-    """How many agents may work and wait. Raises SettingsError, one sentence."""
-    return _gate_limits(settings, "max_concurrent")
+def admission_limits(settings: Settings, most: Literal["max_concurrent", "max_background"]) -> AdmissionLimits:
+    """How many agents or background commands may work and wait; `most` is the setting that bounds them.
 
-
-def command_limits(settings: Settings) -> AdmissionLimits:
-    """How many commands may run in the background and wait for it. Raises SettingsError, one sentence."""
-    return _gate_limits(settings, "max_background")
-
-
-def _gate_limits(settings: Settings, name: str) -> AdmissionLimits:
+    Raises SettingsError, one sentence.
+    """
     try:
-        return AdmissionLimits(max_concurrent=getattr(settings, name), max_queue_size=settings.max_queue_size)
+        return AdmissionLimits(max_concurrent=getattr(settings, most), max_queue_size=settings.max_queue_size)
     except ValueError as error:
-        raise SettingsError(f"Cannot use {name} or max_queue_size: {error}.") from error
+        raise SettingsError(f"Cannot use {most} or max_queue_size: {error}.") from error
 
 
 def loop_limits(settings: Settings) -> LoopLimits:

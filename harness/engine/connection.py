@@ -78,7 +78,7 @@ class ModelConnection:
         """
         if not self._settings.practice:
             raise HarnessError(
-                f"The model at {self.address} cannot be result from here; "
+                f"The model at {self.address} cannot be broken from here; "
                 "start `harness --practice`, or put faults before a real model with `harness practice proxy`."
             )
         if self._orders is None:

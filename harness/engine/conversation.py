@@ -6,8 +6,9 @@ before any subscriber receives it, so that a front end never shows more than was
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import Literal
+from dataclasses import fields
+from operator import add, sub
+from typing import Any, Literal
 
 from harness.base.secrets import Masking
 from harness.events import (
@@ -221,53 +222,34 @@ class Conversation:
         self.emit(StepStarted(self.step))
         return self.step
 
-    def add_spend(self, usage: Usage, cost_usd: float | None, *, wasted: bool, requests: int = 1) -> None:
+    def add_spend(self, usage: Usage, cost_usd: float | None, *, wasted: bool) -> None:
         """Add the cost of a request; None: unknown. `wasted`: it failed or its answer was discarded."""
-        before, unpriced, cost_usd = self.spend, cost_usd is None, cost_usd or 0.0
-        self.spend = SpendChanged(
-            requests=before.requests + requests,
-            usage=before.usage + usage,
-            cost_usd=before.cost_usd + cost_usd,
-            retry_usage=before.retry_usage + usage if wasted else before.retry_usage,
-            retry_cost_usd=before.retry_cost_usd + cost_usd if wasted else before.retry_cost_usd,
-            unpriced=before.unpriced + unpriced,
-        )
-        self.emit(self.spend)
+        cost, retry_usage, retry_cost = cost_usd or 0.0, Usage(), 0.0
+        if wasted:
+            retry_usage, retry_cost = usage, cost
+        self._add(SpendChanged(1, usage, cost, retry_usage, retry_cost, unpriced=cost_usd is None))
 
     def add_spend_of_subagent(self, before: SpendChanged, after: SpendChanged) -> None:
         """Add what a subagent has spent between two of its states."""
-        own, more = self.spend, spent_since(before, after)
-        self.spend = SpendChanged(
-            requests=own.requests + more.requests,
-            usage=own.usage + more.usage,
-            cost_usd=own.cost_usd + more.cost_usd,
-            retry_usage=own.retry_usage + more.retry_usage,
-            retry_cost_usd=own.retry_cost_usd + more.retry_cost_usd,
-            unpriced=own.unpriced + more.unpriced,
-        )
-        self.emit(self.spend)
+        self._add(spent_since(before, after))
 
     def add_waste(self, usage: Usage, cost_usd: float | None) -> None:
         """Count a paid answer that was discarded as spend on retries."""
-        before = self.spend
-        self.spend = replace(
-            before,
-            retry_usage=before.retry_usage + usage,
-            retry_cost_usd=before.retry_cost_usd + (cost_usd or 0.0),
-        )
+        self._add(SpendChanged(0, Usage(), 0.0, usage, cost_usd or 0.0))
+
+    def _add(self, more: SpendChanged) -> None:
+        self.spend = _combined(add, self.spend, more)
         self.emit(self.spend)
 
 
 def spent_since(before: SpendChanged, after: SpendChanged) -> SpendChanged:
     """Spend between two states of one conversation."""
-    return SpendChanged(
-        requests=after.requests - before.requests,
-        usage=after.usage - before.usage,
-        cost_usd=after.cost_usd - before.cost_usd,
-        retry_usage=after.retry_usage - before.retry_usage,
-        retry_cost_usd=after.retry_cost_usd - before.retry_cost_usd,
-        unpriced=after.unpriced - before.unpriced,
-    )
+    return _combined(sub, after, before)
+
+
+def _combined(operation: Callable[[Any, Any], Any], one: SpendChanged, other: SpendChanged) -> SpendChanged:
+    """Each number of `one` with that of `other`."""
+    return SpendChanged(*(operation(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)))
 
 
 def ignore(event: Event) -> None:

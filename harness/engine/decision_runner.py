@@ -17,8 +17,7 @@ from harness.engine.hooks.hook_runner import HookRunner
 from harness.engine.model.calls import ModelCallResult, ModelCalls
 from harness.engine.model.selection import ModelSelection
 from harness.engine.permissions.asker import Asker
-from harness.engine.signals import Signals, wait_for_retry
-from harness.engine.turn import Turn
+from harness.engine.turn import Signals, Turn, wait_for_retry
 from harness.events import (
     Block,
     Message,

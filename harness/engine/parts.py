@@ -24,14 +24,13 @@ from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import Rollbacks
-from harness.engine.signals import Signals
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.turn import ToolRestriction, TurnLock
+from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.user_commands import UserCommands
 from harness.events import PromptListsRead
 from harness.memory import MemoryBook

@@ -12,8 +12,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.selection import ModelSelection
-from harness.engine.signals import Signals
-from harness.engine.turn import TurnLock
+from harness.engine.turn import Signals, TurnLock
 from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.processes import Processes, ProcessLimits

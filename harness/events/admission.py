@@ -6,6 +6,26 @@ from enum import StrEnum
 from harness.events.breakers import BreakerState, ChangeReason
 from harness.events.catalogue import Event
 
+__all__ = [
+    "AdmissionClosed",
+    "AdmissionEvent",
+    "AdmissionLimitsSet",
+    "AdmissionPool",
+    "ConversationBreakerChanged",
+    "ConversationRemoved",
+    "DropReason",
+    "RejectionReason",
+    "RemovalReason",
+    "WatchListFull",
+    "WorkAdmitted",
+    "WorkDropped",
+    "WorkEnd",
+    "WorkQueued",
+    "WorkRejected",
+    "WorkReleased",
+    "WorkReplaced",
+]
+
 
 class AdmissionPool(StrEnum):
     """The pool of slots that an event is about. Each pool has its own limits."""

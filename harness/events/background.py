@@ -6,6 +6,22 @@ from enum import StrEnum
 from harness.events.catalogue import Event
 from harness.events.messages import Usage
 
+__all__ = [
+    "AgentCreated",
+    "AgentEnd",
+    "AgentEnded",
+    "AgentMoved",
+    "ArrivalKind",
+    "Arrived",
+    "CommandBegun",
+    "CommandCreated",
+    "CommandEnd",
+    "CommandEnded",
+    "CommandHandedOver",
+    "CommandQuiet",
+    "Delivered",
+]
+
 
 class AgentEnd(StrEnum):
     """How a subagent ended. Everything but ANSWERED is reported as a failure."""

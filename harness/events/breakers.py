@@ -3,6 +3,33 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+__all__ = [
+    "Alternative",
+    "BreakerCommand",
+    "BreakerState",
+    "CascadeMode",
+    "CascadePhase",
+    "ChangeReason",
+    "Deferred",
+    "Dispatch",
+    "DispatchLimits",
+    "DispatchReason",
+    "Failure",
+    "FailureCategory",
+    "FreshnessLabel",
+    "HealthRow",
+    "ItemStatus",
+    "LoggedFailure",
+    "PauseReport",
+    "PlanItem",
+    "Rank",
+    "Score",
+    "Severity",
+    "ToolTally",
+    "key_of",
+    "part_key",
+]
+
 
 class FailureCategory(StrEnum):
     """How a tool itself failed. A failed test or a missing file is not a failure of the tool."""

@@ -18,6 +18,48 @@ from harness.events.messages import (
     Usage,
 )
 
+__all__ = [
+    "BudgetReached",
+    "CacheMissed",
+    "CompactionEnded",
+    "CompactionStarted",
+    "Event",
+    "FaultOccurred",
+    "FaultOrdered",
+    "HistoryRepaired",
+    "HistoryReplaced",
+    "MessageAdded",
+    "ModelSwitched",
+    "Notice",
+    "OutputCapChanged",
+    "PartialDiscarded",
+    "PromptListsRead",
+    "ReplyReceived",
+    "RequestSent",
+    "RetryBudgetSpent",
+    "RetryEnded",
+    "RetryScheduled",
+    "SessionResumed",
+    "SessionStarted",
+    "SettingChanged",
+    "SilenceHint",
+    "SpendChanged",
+    "StepStarted",
+    "TextDelta",
+    "ThinkingDelta",
+    "ThinkingEnded",
+    "ThinkingOmitted",
+    "ToolCallDelta",
+    "ToolEnded",
+    "ToolStarted",
+    "Transition",
+    "TurnEnded",
+    "TurnStarted",
+    "WaitAnswered",
+    "WaitOffered",
+    "WebUsed",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Event:

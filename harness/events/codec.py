@@ -9,6 +9,12 @@ from typing import Any
 from harness.events.catalogue import Event
 from harness.events.messages import Json
 
+__all__ = [
+    "decode",
+    "encode",
+    "name_of",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class FormerSpelling:

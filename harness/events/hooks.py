@@ -5,6 +5,13 @@ from enum import StrEnum
 
 from harness.events.catalogue import Event
 
+__all__ = [
+    "HookFailed",
+    "HookOutcome",
+    "HookPoint",
+    "HookRan",
+]
+
 
 class HookPoint(StrEnum):
     """Where a hook runs."""

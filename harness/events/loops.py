@@ -6,6 +6,27 @@ from typing import Literal
 
 from harness.events.catalogue import Event
 
+__all__ = [
+    "Attempt",
+    "CheckpointMade",
+    "ErrorClass",
+    "Intervened",
+    "Loop",
+    "LoopAnswered",
+    "LoopAsked",
+    "LoopChoice",
+    "LoopFound",
+    "LoopLeft",
+    "LoopPolicySet",
+    "NodeVisited",
+    "Projection",
+    "RolledBack",
+    "Rung",
+    "StuckReported",
+    "WalkEnd",
+    "WalkEnded",
+]
+
 
 class Projection(StrEnum):
     """What repeats. The first five are streams of observations."""

@@ -4,6 +4,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
+__all__ = [
+    "ATTACHMENT",
+    "OWN_COMMAND",
+    "OWN_EFFORT",
+    "Block",
+    "CacheMiss",
+    "CutCall",
+    "Effort",
+    "Fault",
+    "FaultKind",
+    "Json",
+    "KnownMemory",
+    "Message",
+    "Origin",
+    "Outcome",
+    "Reply",
+    "Revision",
+    "Source",
+    "ToolCall",
+    "ToolOutcome",
+    "TransitionCode",
+    "Usage",
+]
+
 Json = dict[str, Any]
 """A JSON object."""
 Block = dict[str, Any]

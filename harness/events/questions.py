@@ -5,6 +5,15 @@ from typing import Literal
 
 from harness.events.catalogue import Event
 
+__all__ = [
+    "FanOut",
+    "PermissionAnswered",
+    "PermissionAsked",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "QuestionOption",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class PermissionAsked(Event):

@@ -19,6 +19,21 @@ from harness.events.breakers import (
 )
 from harness.events.catalogue import Event
 
+__all__ = [
+    "BreakerChanged",
+    "BreakerCommanded",
+    "CascadeChanged",
+    "DispatchLimitsSet",
+    "Dispatched",
+    "FailureCharged",
+    "LateResult",
+    "PauseReported",
+    "PlanChanged",
+    "PlanReminded",
+    "ResultLabelled",
+    "ToolScored",
+]
+
 
 @dataclass(frozen=True, slots=True)
 class DispatchLimitsSet(Event):

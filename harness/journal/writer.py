@@ -237,11 +237,13 @@ class Recorder:
     A full disk is reported once, and the conversation continues.
     """
 
-    def __init__(self, journal: Journal, observer: Callable[[Event, float], None]) -> None:
+    def __init__(
+        self, journal: Journal, observer: Callable[[Event, float], None], show: Callable[[Event], None]
+    ) -> None:
+        """`show` shows an event that is not recorded."""
         self.journal = journal
         self._observer = observer
-        self.show: Callable[[Event], None] = lambda event: None
-        """Shows an event without recording it."""
+        self._show = show
 
     def __call__(self, event: Event) -> None:
         was_behind = self.journal.behind
@@ -256,7 +258,7 @@ class Recorder:
 
     def _report(self, notice: Notice) -> None:
         self._observer(notice, time.time())
-        self.show(notice)
+        self._show(notice)
 
 
 def unobserved(event: Event, at: float) -> None:

@@ -30,9 +30,6 @@ class LocalizedText:
         return self.ja if language == "ja" else self.en
 
 
-PLAIN = (str, int, float, bool)
-
-
 class FieldError(Exception):
     """A name without a value; the message is a clause."""
 

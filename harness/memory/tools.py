@@ -20,7 +20,7 @@ from harness.memory.memory import (
 )
 from harness.memory.prompt_section import MemoryBook, line_of, list_text, memory_text
 from harness.tools.arguments import ToolArguments
-from harness.tools.files import on_disk
+from harness.tools.files import file_work
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
 
@@ -87,15 +87,12 @@ def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) ->
         content, full = shorten(_recalled(chosen), result_characters, context.output_file)
         return ToolResult(content, summary=_count(len(chosen)), full_output=full)
 
-    async def run(context: ToolContext, arguments: RecallArguments) -> ToolResult:
-        return await on_disk(lambda: read(context, arguments))
-
     return Tool(
         name=RECALL,
         description="Read memories of earlier sessions: one by its name, or those that contain given words.",
         arguments=RecallArguments,
         effect=Effect.READ,
-        run=run,
+        run=file_work(read),
         summarise=_recall_summary,
         parallel=True,
     )
@@ -104,7 +101,7 @@ def recall_tool(book: MemoryBook, result_characters: int = RESULT_CHARACTERS) ->
 def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
     """The tools remember and forget. They write only to the store, and like every write they need permission."""
 
-    def remember(arguments: RememberArguments) -> ToolResult:
+    def remember(_: ToolContext, arguments: RememberArguments) -> ToolResult:
         draft = MemoryDraft(arguments.name, arguments.description, arguments.type, arguments.text)
         try:
             memory = book.store.keep(draft, arguments.place or USUAL_PLACE[arguments.type])
@@ -112,18 +109,12 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
             raise ToolError(str(error)) from error
         return ToolResult(f"Remembered as {memory.name}, for the {memory.place}.", summary=f"as {memory.name}")
 
-    def forget(arguments: ForgetArguments) -> ToolResult:
+    def forget(_: ToolContext, arguments: ForgetArguments) -> ToolResult:
         try:
             place = book.store.forget(arguments.name, arguments.place)
         except StoreError as error:
             raise ToolError(str(error)) from error
         return ToolResult(f"Forgotten; the user can restore it with /memory undo. It belonged to the {place}.")
-
-    async def run_remember(context: ToolContext, arguments: RememberArguments) -> ToolResult:
-        return await on_disk(lambda: remember(arguments))
-
-    async def run_forget(context: ToolContext, arguments: ForgetArguments) -> ToolResult:
-        return await on_disk(lambda: forget(arguments))
 
     return (
         Tool(
@@ -131,7 +122,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
             description="Store a fact for later sessions. The user is asked first, as before any write.",
             arguments=RememberArguments,
             effect=Effect.WRITE,
-            run=run_remember,
+            run=file_work(remember),
             summarise=_name,
             preview=_preview,
             idempotent=True,
@@ -141,7 +132,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
             description="Delete a memory.",
             arguments=ForgetArguments,
             effect=Effect.WRITE,
-            run=run_forget,
+            run=file_work(forget),
             summarise=_name,
             idempotent=False,
         ),

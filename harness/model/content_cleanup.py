@@ -26,7 +26,7 @@ class Cleaned:
 
 
 def cleaned(block: Block, role: Literal["user", "assistant"]) -> Cleaned:
-    """`block` as it is valid in a message of `role`. `call_pairs` checks results against calls."""
+    """`block` as it is valid in a message of `role`. `repair` checks results against calls."""
     kind = block.get("type")
     if not isinstance(kind, str) or not kind:
         return Cleaned(None, "dropped a block without a type")

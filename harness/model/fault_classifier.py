@@ -10,8 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.events import Fault, FaultKind, Json, Reply
-from harness.model.error_patterns import recognised
-from harness.model.error_responses import aws_type, error_body, one_line, request_id_of, retry_after_s, should_retry
+from harness.model.error_responses import (
+    aws_type,
+    error_body,
+    one_line,
+    recognised,
+    request_id_of,
+    retry_after_s,
+    should_retry,
+)
 
 _BY_TYPE: Mapping[str, FaultKind] = {
     "overloaded_error": FaultKind.OVERLOADED,

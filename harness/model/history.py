@@ -10,8 +10,7 @@ from itertools import accumulate, takewhile
 from harness.events import Block, Message
 from harness.model.invariants import SERVER_USES, THINKING, violations
 from harness.model.media import MEDIA_TYPES, with_words_for
-from harness.model.message_drafts import MessageDraft, built, drafts_of, drop_thinking_from, joined, key
-from harness.model.repair import Repaired, repaired
+from harness.model.repair import MessageDraft, Repaired, built, drafts_of, drop_thinking_from, joined, key, repaired
 from harness.model.server_tools import in_words
 
 __all__ = [

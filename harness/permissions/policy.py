@@ -66,7 +66,7 @@ class Permissions:
             case Effect.DELEGATE:
                 return self._looking(request, judgement, "each call of the subagent is decided separately")
             case Effect.WRITE | Effect.RUN if self.mode is Mode.DENY:
-                why = f"this session is read-only, and {request.tool} {_verb(request.effect)}"
+                why = f"this session is read-only, and {request.tool} {_VERBS[request.effect]}"
                 return Deny(f"{why}; only the user can change its permission mode", by="mode")
             case _ if judgement is None:
                 return self._by_answer(request) or self._by_mode(request)
@@ -86,7 +86,8 @@ class Permissions:
         return Allow(why)
 
     def _judged(self, request: PermissionRequest, judgement: RuleVerdict) -> Decision:
-        if _is_one_call(request) and (answered := self._by_answer(request)) is not None:
+        # An answer for this session covered exactly this call, so it counts even if the call is dangerous.
+        if request.effect is not Effect.WRITE and (answered := self._by_answer(request)) is not None:
             return answered
         if self.mode is Mode.YOLO:
             return self._everything(request, judgement)
@@ -117,7 +118,7 @@ class Permissions:
             case Mode.EDITS if request.effect is Effect.WRITE:
                 return Allow("writing inside the workspace is allowed in this mode", by="mode")
             case _:
-                return Ask(f"{request.tool} {_verb(request.effect)}", firm=False)
+                return Ask(f"{request.tool} {_VERBS[request.effect]}", firm=False)
 
     def remember(self, request: PermissionRequest, answer: PermissionAnswer) -> Allow | Deny:
         """Apply an answer to this request; "always" also counts for later requests of the same scope.
@@ -151,21 +152,12 @@ def _firm(request: PermissionRequest, judgement: RuleVerdict, reason: str) -> As
     return Ask(why, dangers=judgement.dangers) if why else None
 
 
-def _is_one_call(request: PermissionRequest) -> bool:
-    """An answer for this session covered exactly this call, so it counts even if the call is dangerous."""
-    return request.effect is not Effect.WRITE
-
-
 def _scope(request: PermissionRequest) -> tuple[str, str]:
     if request.effect is Effect.WRITE:
         return request.tool, ""
     if request.tool == SHELL and isinstance(command := request.input.get("command"), str):
         return request.tool, command
     return request.tool, json.dumps(request.input, sort_keys=True)
-
-
-def _verb(effect: Effect) -> str:
-    return _VERBS[effect]
 
 
 _VERBS = {

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
 from harness.events import Json
 from harness.practice import faults, sse
-from harness.practice.error_bodies import ApiError, error_body, status_of, usual_message, usual_type
 from harness.practice.fault_player import (
     Act,
     FaultPlayer,
@@ -19,7 +18,7 @@ from harness.practice.fault_player import (
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.prepared_reply import Prepared
 from harness.practice.replies import ScriptedReply
-from harness.practice.sse import Frame, compact, frames
+from harness.practice.sse import ApiError, Frame, compact, error_body, frames, status_of, usual_message, usual_type
 from harness.practice.wire import ClientConnection
 
 Headers = Iterable[tuple[str, str]]

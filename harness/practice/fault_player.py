@@ -12,9 +12,8 @@ from enum import Enum, auto
 
 from harness.events import Json
 from harness.practice import faults
-from harness.practice.error_bodies import error_body, usual_message
 from harness.practice.faults import At, StreamFault
-from harness.practice.sse import Frame, compact, frame
+from harness.practice.sse import Frame, compact, error_body, frame, usual_message
 
 
 @dataclass(frozen=True, slots=True)

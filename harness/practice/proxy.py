@@ -19,7 +19,6 @@ from urllib.parse import urlsplit
 from harness.base.errors import HarnessError
 from harness.practice import faults
 from harness.practice.answer import ResponseWriter, perform_before_headers, perform_body, perform_stream
-from harness.practice.error_bodies import ApiError, usual_message
 from harness.practice.fault_player import Framing
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.listener import Listener, body_of
@@ -28,7 +27,7 @@ from harness.practice.prepared_reply import prepare
 from harness.practice.requests import RecordedExchange, RecordedRequest
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
-from harness.practice.sse import Frame, FrameReader
+from harness.practice.sse import ApiError, Frame, FrameReader, usual_message
 from harness.practice.token_count import ByteCounter
 from harness.practice.wire import ClientConnection, HttpRequest
 

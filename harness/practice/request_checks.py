@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.events import Json
-from harness.practice.error_bodies import ApiError
 from harness.practice.message_checks import message_problems
 from harness.practice.requests import blocks
 from harness.practice.rules import EFFORTS, ServedModel, ServerRules
+from harness.practice.sse import ApiError
 from harness.practice.token_count import Counter, request_tokens
 from harness.practice.tool_types import TOOL_TYPES
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.events import Json
 from harness.practice.answer import ResponseWriter
 from harness.practice.dialects import translated
-from harness.practice.error_bodies import ApiError
 from harness.practice.fault_orders import FaultQueue
 from harness.practice.faults import StatusFault
 from harness.practice.listener import Listener, body_of
@@ -29,6 +28,7 @@ from harness.practice.requests import RecordedExchange, RecordedRequest
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
+from harness.practice.sse import ApiError
 from harness.practice.token_count import ByteCounter, Counter, request_tokens
 from harness.practice.wire import ClientConnection, HttpRequest
 

@@ -16,13 +16,7 @@ from harness.base.threads import in_thread
 from harness.engine.config import Policies, secrets_of
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker
-from harness.events import (
-    Effort,
-    Event,
-    SessionResumed,
-    SessionStarted,
-    SettingChanged,
-)
+from harness.events import Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
 from harness.hooks import Hook
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.session.session import Session
@@ -52,6 +46,7 @@ async def open_session(
     standard: Collection[str] | None = None,
     hooks: Iterable[Hook] = (),
     policies: Policies | None = None,
+    answer_format: Json | None = None,
     reread: Callable[[], Settings] | None = None,
     observer: Callable[[Event, float], None] | None = None,
     clock: Clock | None = None,
@@ -73,6 +68,7 @@ async def open_session(
         standard: names of the standard tools to keep; None: all of them, `()`: none.
         hooks: functions that are asked at fixed points, after those of the settings.
         policies: what the agent decides by; None: as the settings say.
+        answer_format: the `output_config.format` of answers, for models that take one; None: any text.
         reread: reads the settings again when a key was refused.
         observer: sees every event with its Unix time: first those of a session that is resumed, then each new one
             right after it was written, also what happens outside a turn.
@@ -112,9 +108,8 @@ async def open_session(
         observer(masking.value(record.event), record.at)
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
-    recorder = Recorder(kept, observer)
+    recorder = Recorder(kept, observer, lambda event: conversation.show(event))  # noqa: PLW0108  it is made below
     conversation = Conversation.resumed(recorder, state, masking)
-    recorder.show = conversation.show
     try:
         agent = Agent(
             settings,
@@ -122,6 +117,7 @@ async def open_session(
             standard=standard,
             hooks=hooks,
             policies=policies,
+            answer_format=answer_format,
             asker=asker,
             conversation=conversation,
             outputs=journal.outputs_folder(kept.path),

@@ -15,8 +15,8 @@ from harness.base.files import replace_atomically
 from harness.base.secrets import Secret
 from harness.definitions import CommandFile, tools_named
 from harness.engine.config import commands_for, retirements, secrets_of, web_access
-from harness.events import Event, Json
-from harness.hooks.declaration import hook_lines
+from harness.events import Event
+from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
 from harness.model.catalogue import model_named
 from harness.settings import Settings
@@ -120,14 +120,11 @@ class Session:
         """End the turn that runs."""
         self._agent.interrupt()
 
-    def answer_with(self, answer_format: Json | None) -> bool:
-        """Request answers in this `output_config.format`; None: any text.
-
-        False: the model does not support it, so the prompt has to ask for it.
-        """
+    @property
+    def asks_for_format(self) -> bool:
+        """Requests ask for the answer format; False: there is none, or the model takes none."""
         calls = self._parts.calls
-        calls.answer_format = answer_format
-        return answer_format is not None and calls.takes_format(self.models.current)
+        return calls.answer_format is not None and calls.takes_format(self.models.current)
 
     # ── tools, hooks and skills ──────────────────────────────────────────────────────────────────────
 

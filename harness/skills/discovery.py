@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.front_matter import front_matter, one_line
-from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem, text_of
+from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem, Problems, text_of
 
 FILE = "SKILL.md"
 MOST_BYTES = 100_000
@@ -44,7 +44,7 @@ def discover(places: Iterable[DefinitionFolder]) -> DiscoveredSkills:
     Never raises for the content of the disk.
     """
     found: dict[str, Skill] = {}
-    problems: list[DefinitionProblem] = []
+    problems = Problems()
     for place in places:
         here: dict[str, Skill] = {}
         for entry in _entries(place, problems):
@@ -52,35 +52,29 @@ def discover(places: Iterable[DefinitionFolder]) -> DiscoveredSkills:
             if skill is None:
                 continue
             if (first := here.setdefault(skill.name, skill)) is not skill:
-                problems.append(
-                    DefinitionProblem(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well")
-                )
+                problems.note(entry / FILE, f"is left out: {first.folder} is called {skill.name} as well")
         for name, skill in here.items():
             if name in found and found[name].folder != skill.folder:  # a link to the same one hides nothing
-                problems.append(
-                    DefinitionProblem(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name")
-                )
+                problems.note(found[name].folder / FILE, f"is hidden by {skill.folder} of the same name")
             found[name] = skill
     return DiscoveredSkills(tuple(found[name] for name in sorted(found)), tuple(problems))
 
 
-def _entries(place: DefinitionFolder, problems: list[DefinitionProblem]) -> list[Path]:
+def _entries(place: DefinitionFolder, problems: Problems) -> list[Path]:
     try:
         entries = sorted(entry for entry in place.folder.iterdir() if not entry.name.startswith("."))
         entries = [entry for entry in entries if entry.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        problems.append(DefinitionProblem(place.folder, f"cannot be read: {error.strerror}"))
+        problems.note(place.folder, f"cannot be read: {error.strerror}")
         return []
     if len(entries) > MOST_SKILLS:
-        problems.append(
-            DefinitionProblem(place.folder, f"holds {len(entries)} folders; only the first {MOST_SKILLS} are read")
-        )
+        problems.note(place.folder, f"holds {len(entries)} folders; only the first {MOST_SKILLS} are read")
     return entries[:MOST_SKILLS]
 
 
-def _read(entry: Path, place: DefinitionFolder, problems: list[DefinitionProblem]) -> Skill | None:
+def _read(entry: Path, place: DefinitionFolder, problems: Problems) -> Skill | None:
     file = entry / FILE
     try:
         folder, real = entry.resolve(strict=True), file.resolve(strict=True)
@@ -90,7 +84,7 @@ def _read(entry: Path, place: DefinitionFolder, problems: list[DefinitionProblem
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         text, refusal, folder = "", f"cannot be read: {getattr(error, 'strerror', None) or error}", entry
     if refusal:
-        problems.append(DefinitionProblem(file, refusal))
+        problems.note(file, refusal)
         return None
     parts = front_matter(text)
     wrong = [*parts.problems]
@@ -108,9 +102,7 @@ def _read(entry: Path, place: DefinitionFolder, problems: list[DefinitionProblem
         description = next((one_line(line.lstrip("# ")) for line in parts.body.splitlines() if line.strip("# ")), "")
     problems.extend(DefinitionProblem(file, problem) for problem in wrong)
     if not NAME.fullmatch(name) or not parts.body:
-        problems.append(
-            DefinitionProblem(file, "is left out: " + ("it says nothing" if not parts.body else "it has no name"))
-        )
+        problems.note(file, "is left out: " + ("it says nothing" if not parts.body else "it has no name"))
         return None
     return Skill(name, description, parts.body, folder, place.origin)
 

@@ -11,7 +11,7 @@ from harness.events import Json
 from harness.skills.discovery import Skill
 from harness.skills.prompt_section import SkillBook, list_text, skill_text
 from harness.tools.arguments import ToolArguments
-from harness.tools.files import on_disk
+from harness.tools.files import file_work
 from harness.tools.output import shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
 from harness.tools.workspace import OutsideWorkspace, require_file, resolve_within
@@ -46,9 +46,6 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
         lines = text.count("\n") + 1
         return ToolResult(content, summary=f"{lines} line{'s' * (lines != 1)}", full_output=full)
 
-    async def run(context: ToolContext, arguments: SkillArguments) -> ToolResult:
-        return await on_disk(lambda: read(context, arguments))
-
     return Tool(
         name=SKILL,
         description=(
@@ -57,7 +54,7 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
         ),
         arguments=SkillArguments,
         effect=Effect.READ,
-        run=run,
+        run=file_work(read),
         summarise=_summary,
         parallel=True,
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.base.files import read_regular
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
-from harness.tools.files import on_disk, open_inside, path_of
+from harness.tools.files import file_work, open_inside, path_of
 from harness.tools.read_file import ReadFileArguments, media_result
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
@@ -15,16 +15,12 @@ def attachment_tool() -> Tool:
 
     Permissions and hooks see a call of read_file. Whether a file outside the workspace may be read is asked before.
     """
-
-    async def attach(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
-        return await on_disk(lambda: _attach(context, arguments.path))
-
     return Tool(
         name="read_file",
         description="Read an image or PDF that the user has named.",
         arguments=ReadFileArguments,
         effect=Effect.READ,
-        run=attach,
+        run=file_work(_attach),
         summarise=lambda input: str(input.get("path", "")),
         resource=path_of,
         caches=False,
@@ -39,7 +35,8 @@ def real_path(root: Path, path: str) -> Path:
         raise PathError(f"{path!r} is not a usable path: {error}.") from error
 
 
-def _attach(context: ToolContext, path: str) -> ToolResult:
+def _attach(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
+    path = arguments.path
     real = real_path(context.workspace.root, path)
     size = require_file(real, path)
     if size > MOST_FILE_BYTES:

@@ -22,14 +22,8 @@ from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, Too
 
 LONGEST_S = 600
 SECRETS = (
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "ANTHROPIC_CUSTOM_HEADERS",
-    "HARNESS_API_KEY",
-    "HARNESS_AUTH_TOKEN",
-    "HARNESS_HEADERS",
-    "ANTHROPIC_FOUNDRY_API_KEY",
-    "AWS_BEARER_TOKEN_BEDROCK",
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "HARNESS_API_KEY", "HARNESS_AUTH_TOKEN"),
+    *("HARNESS_HEADERS", "ANTHROPIC_FOUNDRY_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"),
 )
 """Removed from the environment of commands: `env` would write credentials of the model into history and journal."""
 CRASHES = frozenset(

@@ -12,7 +12,7 @@ from pydantic import Field
 from harness.events import Json
 from harness.tools.arguments import ToolArguments
 from harness.tools.diff import unified_diff
-from harness.tools.files import on_disk, open_inside, path_of, revision
+from harness.tools.files import file_work, open_inside, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, require_file
@@ -72,7 +72,7 @@ def write_file_tool() -> Tool:
         ),
         arguments=WriteFileArguments,
         effect=Effect.WRITE,
-        run=_write_file,
+        run=file_work(_write_file),
         summarise=_summary,
         resource=path_of,
         preview=lambda context, arguments: _preview(lambda: plan_write(context, arguments)),
@@ -89,7 +89,7 @@ def edit_file_tool() -> Tool:
         ),
         arguments=EditFileArguments,
         effect=Effect.WRITE,
-        run=_edit_file,
+        run=file_work(_edit_file),
         summarise=_summary,
         resource=path_of,
         preview=lambda context, arguments: _preview(lambda: plan_edit(context, arguments)),
@@ -135,32 +135,25 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> PlannedEdit
     return PlannedEdit(path, context.workspace.relative(path), before, after, text.count(old))
 
 
-async def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
-    def write() -> ToolResult:
-        change = plan_write(context, arguments)
-        _write(context, change)
-        lines = _count_lines(arguments.content)
-        done = "Wrote" if change.before is None else "Overwrote"
-        text = f"{done} {change.shown}: {len(change.after):,} bytes, {lines}."
-        return ToolResult(
-            text,
-            summary=f"{lines}, {'new' if change.before is None else 'overwritten'}",
-            detail=change.diff,
-            revision=revision(context, change.path, change.after),
-        )
-
-    return await on_disk(write)
+def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
+    change = plan_write(context, arguments)
+    _write(context, change)
+    lines = _count_lines(arguments.content)
+    done = "Wrote" if change.before is None else "Overwrote"
+    return ToolResult(
+        f"{done} {change.shown}: {len(change.after):,} bytes, {lines}.",
+        summary=f"{lines}, {'new' if change.before is None else 'overwritten'}",
+        detail=change.diff,
+        revision=revision(context, change.path, change.after),
+    )
 
 
-async def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
-    def edit() -> ToolResult:
-        change = plan_edit(context, arguments)
-        _write(context, change)
-        times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
-        after = revision(context, change.path, change.after)
-        return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
-
-    return await on_disk(edit)
+def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
+    change = plan_edit(context, arguments)
+    _write(context, change)
+    times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
+    after = revision(context, change.path, change.after)
+    return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
 
 
 def _require_writable(path: Path, shown: str) -> int:

@@ -2,16 +2,18 @@
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from harness.base.threads import in_thread
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, resolve_within
+
+A = TypeVar("A")
 
 ANSWERS = frozenset(
     {
@@ -45,6 +47,15 @@ async def on_disk(work: Callable[[], ToolResult], on_cancel: Callable[[], None] 
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror or error}"
         return refused(text) if error.errno in ANSWERS else broken(text, category_of(error))
+
+
+def file_work(work: Callable[[ToolContext, A], ToolResult]) -> Callable[[ToolContext, A], Awaitable[ToolResult]]:
+    """`work` as a tool runs it: `on_disk`."""
+
+    async def run(context: ToolContext, arguments: A) -> ToolResult:
+        return await on_disk(lambda: work(context, arguments))
+
+    return run
 
 
 def path_of(input: Json) -> str | None:

@@ -268,11 +268,14 @@ def cells_of_status(status: int) -> list[Cell]:
     return [Cell(number, shape, fault, Mode.CONTINUES) for number, (fault, shape) in enumerate(chosen, 1)]
 
 
-def cells_of(kind: str, shape: Shape) -> list[Cell]:
-    """The cells for one kind of fault in one shape of reply."""
+def cells_of(kind: str, shapes: Sequence[Shape]) -> list[Cell]:
+    """The cells for one kind of fault in these shapes of reply."""
     modes = (Mode.CONTINUES,) if kind in HARMLESS | NOTHING_ARRIVES else tuple(Mode)
-    every = [(fault, mode) for fault in faults_of(kind, shape) for mode in modes]
-    # Another beginning for each group, so that a place left out in one is played in the next.
-    begin = (len(kind) + len(shape.name)) % min(SHARE, len(every) or 1)
-    chosen = every if WHOLE or len(every) <= SMALL else every[begin::SHARE]
-    return [Cell(number, shape, fault, mode) for number, (fault, mode) in enumerate(chosen, 1)]
+    cells: list[Cell] = []
+    for shape in shapes:
+        every = [(fault, mode) for fault in faults_of(kind, shape) for mode in modes]
+        # Another beginning for each group, so that a place left out in one is played in the next.
+        begin = (len(kind) + len(shape.name)) % min(SHARE, len(every) or 1)
+        chosen = every if WHOLE or len(every) <= SMALL else every[begin::SHARE]
+        cells += [Cell(number, shape, fault, mode) for number, (fault, mode) in enumerate(chosen, len(cells) + 1)]
+    return cells

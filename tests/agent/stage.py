@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import psutil
 
@@ -18,7 +18,7 @@ from harness.agent import Agent
 from harness.engine.config import loop_limits
 from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
-from harness.engine.permissions.asker import Asker
+from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import (
     ATTACHMENT,
     BreakerChanged,
@@ -58,6 +58,7 @@ from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.processes.outcome import MARK
+from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings, load
 from harness.tools.tool import Tool
 
@@ -406,3 +407,37 @@ def summarises(
 ) -> str:
     """An entry of a script, set aside for requests for a summary."""
     return f"\n[[reply]]\nwhen = {{ purpose = \"summary\" }}\ntext = '''{text}'''\ntimes = {times}\n"
+
+
+# ── sessions ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class PassingClock(VirtualClock):
+    """Time passes as it does: what is cleaned up once a minute must not be done at every turn of the loop."""
+
+    def now(self) -> float:
+        """Unix time in seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+@asynccontextmanager
+async def sessions(folder: Path, script: str, **values: object) -> AsyncIterator["Sessions"]:
+    """Several sessions with these settings, one after the other, before one server."""
+    async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
+        yield Sessions(settings_of(folder, server.base_url, **values), server)
+
+
+class Sessions:
+    """Opens them."""
+
+    def __init__(self, loaded: LoadedSettings, server: PracticeServer) -> None:
+        self.loaded = loaded
+        self.server = server
+
+    async def open(self, opening: Opening | None = None, **more: Any) -> Session:
+        """A new one, or one that is gone on with; `more`: what `open_session` takes."""
+        return await open_session(self.loaded, NoAsker(), opening, clock=PassingClock(), **more)

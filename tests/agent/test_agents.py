@@ -1,38 +1,44 @@
 """Agents that work for an agent: what each is told, what comes back, and that a failure is never told as an answer."""
 
 import asyncio
-import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import Asker, NoAsker
+from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     AgentCreated,
     AgentEnd,
     AgentEnded,
     AgentMoved,
-    Arrived,
-    Delivered,
-    Event,
     Json,
-    MessageAdded,
-    Origin,
     PermissionAsked,
     RetryBudgetSpent,
-    RetryScheduled,
     ToolEnded,
     ToolOutcome,
     TransitionCode,
     WorkAdmitted,
     WorkReleased,
 )
-from harness.hooks import Hook
 from harness.permissions import PermissionAnswer, PermissionRequest
-from tests.agent.stage import Played, Stage, VirtualClock, calls, fails, run, says, stage
+from harness.session import Opening
+from tests.agent.stage import (
+    MODEL,
+    PassingClock,
+    Played,
+    Stage,
+    calls,
+    fails,
+    played,
+    run,
+    says,
+    sessions,
+    stage,
+)
+from tests.definitions.folders import agent
 
 pytestmark = pytest.mark.anyio
 
@@ -62,40 +68,9 @@ def hired(entry: str) -> str:
     return entry.rstrip() + f"\nwhen = {HIRED}\n"
 
 
-class PassingClock(VirtualClock):
-    """Time passes as it does: what is cleaned up once a minute must not be done at every turn of the loop."""
-
-    def now(self) -> float:
-        """Unix time in seconds."""
-        return time.time()
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(seconds)
-
-
-def on_stage(
-    folder: Path,
-    script: str,
-    *,
-    asker: Asker | None = None,
-    tools: None = None,
-    hooks: Sequence[Hook] = (),
-    **values: object,
-) -> AbstractAsyncContextManager[Stage]:
+def on_stage(folder: Path, script: str, **more: Any) -> AbstractAsyncContextManager[Stage]:
     """A stage on which time passes."""
-    return stage(
-        folder,
-        script,
-        asker=asker,
-        tools=tools,
-        reread=None,
-        clock=PassingClock(),
-        messages=(),
-        hooks=hooks,
-        reached=lambda base_url: {},
-        **values,
-    )
+    return stage(folder, script, clock=PassingClock(), **more)
 
 
 def result(turn: Played) -> Json:
@@ -151,16 +126,6 @@ async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_kee
         assert max(event.running for event in turn.of(WorkAdmitted)) == 2
 
 
-async def test_never_more_work_than_are_allowed_and_all_get_their_turn(tmp_path: Path) -> None:
-    script = calls(*(task(f"task {number}") for number in range(12))) + hired(says("Done.", times="12")) + says("All.")
-    async with on_stage(tmp_path, script, max_concurrent=2, max_queue_size=3) as here:
-        turn = await here.turn()
-        assert max(event.running for event in turn.of(WorkAdmitted)) == 2
-        assert ends(turn) == [AgentEnd.ANSWERED] * 12
-        assert len(turn.of(WorkReleased)) == 12
-        assert len(turn.results) == 12
-
-
 async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_those_it_has(tmp_path: Path) -> None:
     three = calls(*(task(f"task {number}") for number in range(3)))
     again = calls(task("more", agent="a1"), task("another one"))
@@ -197,72 +162,12 @@ async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
         assert "may be incomplete" in text
 
 
-async def test_an_agent_whose_money_is_spent(tmp_path: Path) -> None:
-    looks = hired(calls(run("again"), times='"forever"'))
-    async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), subagent_budget_usd=0.0001) as here:
-        failed(await here.turn(), AgentEnd.LIMIT)
-
-
 async def test_an_agent_cannot_spend_more_than_the_session_may(tmp_path: Path) -> None:
     looks = hired(calls(run("again"), times='"forever"'))
     async with on_stage(tmp_path, calls(task()) + looks, max_budget_usd=0.01) as here:
         turn = await here.turn()
         failed(turn, AgentEnd.LIMIT)
         assert turn.end.code is TransitionCode.BUDGET_EXHAUSTED
-
-
-async def test_an_agent_whose_model_refuses_every_request(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, calls(task()) + hired(fails(400, message='"no"')) + says("A pity.")) as here:
-        assert "It had not written anything yet" in failed(await here.turn(), AgentEnd.FAILED)
-
-
-async def test_an_agent_whose_stream_breaks_for_good_hands_back_what_it_had(tmp_path: Path) -> None:
-    begins = hired(calls(run("once"), text="The first half is known."))
-    dies = hired(fails(401, message='"no such key"'))
-    async with on_stage(tmp_path, calls(task()) + begins + dies + says("A pity.")) as here:
-        assert "The first half is known." in failed(await here.turn(), AgentEnd.FAILED)
-
-
-async def test_an_agent_that_says_nothing(tmp_path: Path) -> None:
-    silent = hired('\n[[reply]]\ntext = ""\ntimes = 3\n')
-    async with on_stage(tmp_path, calls(task()) + silent + says("A pity.")) as here:
-        failed(await here.turn(), AgentEnd.SILENT)
-
-
-async def test_an_agent_that_goes_in_circles(tmp_path: Path) -> None:
-    circles = hired(calls('{ name = "glob", input = { pattern = "*" } }', times='"forever"'))
-    async with on_stage(tmp_path, calls(task()) + circles + says("A pity.")) as here:
-        failed(await here.turn(), AgentEnd.STUCK)
-
-
-async def test_an_agent_whose_tools_fail_too_often(tmp_path: Path) -> None:
-    breaks = "".join(
-        hired(calls(f'{{ name = "bash", input = {{ command = "kill -9 $$ # {number}" }} }}')) for number in range(6)
-    )
-    async with on_stage(tmp_path, calls(task()) + breaks + says("A pity."), failure_budget=2) as here:
-        failed(await here.turn(), AgentEnd.PAUSED)
-
-
-async def test_an_agent_that_the_gate_does_not_let_in(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, calls(task()) + says("A pity."), max_concurrent=0) as here:
-        text = failed(await here.turn(), AgentEnd.NOT_STARTED)
-        assert "--max-concurrent" in text
-        assert len(here.posts) == 2
-
-
-async def test_an_agent_that_a_person_stops(tmp_path: Path) -> None:
-    slow = hired(calls('{ name = "bash", input = { command = "sleep 30" } }', text="I wait."))
-    async with on_stage(tmp_path, calls(task()) + slow + says("A pity.")) as here:
-
-        def stop(event: object) -> None:
-            if isinstance(event, AgentMoved) and event.doing.startswith("bash"):
-                assert here.agent.parts.background is not None
-                assert here.agent.parts.background.subagents.stop("a1")
-
-        turn = await here.turn(on_event=stop)
-        text = failed(turn, AgentEnd.CANCELLED)
-        assert "the user stopped it" in text
-        assert "I wait." in text
 
 
 async def test_an_interrupted_turn_ends_its_agents(tmp_path: Path) -> None:
@@ -325,25 +230,6 @@ async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path
         assert [moved for moved in turn.of(AgentMoved) if moved.waits_for_user]
 
 
-async def test_nobody_there_means_no_for_an_agent_as_well(tmp_path: Path) -> None:
-    script = calls(task()) + hired(calls(run("x"))) + hired(says("I was not allowed to.")) + says("Then not.")
-    async with on_stage(tmp_path, script, permission_mode="ask") as here:
-        turn = await here.turn()
-        assert here.ran() == {}
-        assert ends(turn) == [AgentEnd.ANSWERED]
-
-
-async def test_a_tool_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> None:
-    from harness.events import BreakerCommand
-
-    script = calls(task()) + hired(calls(run("x"))) + hired(says("bash is switched off.")) + says("Then not.")
-    async with on_stage(tmp_path, script) as here:
-        here.agent.parts.breakers.announce()
-        here.agent.parts.breakers.command(BreakerCommand.ISOLATE, "bash")
-        await here.turn()
-        assert here.ran() == {}
-
-
 async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> None:
     from harness.events import BreakerCommand
 
@@ -377,61 +263,6 @@ async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
 # ── in the background ───────────────────────────────────────────────────────────────────────────
 
 
-async def background_ended(here: Stage) -> None:
-    """Wait until something has arrived."""
-    assert here.agent.parts.background is not None
-    incoming, changed = here.agent.parts.background.inbox, asyncio.Event()
-    incoming.notify(changed.set)
-    async with asyncio.timeout(10):
-        while not incoming.waiting:
-            changed.clear()
-            await changed.wait()
-
-
-async def test_an_answer_from_the_background_is_told_exactly_once_also_when_the_agent_is_idle(tmp_path: Path) -> None:
-    script = f"\n[[reply]]\ntools = [{task(background=True)}]\nwhen = {FAR}\n"
-    script += f'\n[[reply]]\ntext = "Asked."\nwhen = {FAR}\n\n[[reply]]\ntext = "It is blue, they say."\nwhen = {FAR}\n'
-    script += hired(says("It is blue."))
-    async with on_stage(tmp_path, script) as here:
-        first = await here.turn()
-        assert "in the background" in result(first)["content"]
-        await background_ended(here)
-        second = await here._taken(here.agent.deliver())
-        (told,) = [event.message.text for event in second.of(MessageAdded) if event.origin is Origin.ARRIVAL]
-        assert "It is blue." in told
-        assert second.end.answer == "It is blue, they say."
-        assert arrivals(here.recorded) == ([1], [1])
-
-
-def arrivals(recorded: Sequence[object]) -> tuple[list[int], list[int]]:
-    """What has arrived, and what was delivered."""
-    arrived = [event.number for event in recorded if isinstance(event, Arrived)]
-    return arrived, [number for event in recorded if isinstance(event, Delivered) for number in event.numbers]
-
-
-async def test_closing_ends_what_works_in_the_background(tmp_path: Path) -> None:
-    script = (
-        f'\n[[reply]]\ntools = [{task(background=True)}]\nwhen = {FAR}\n\n[[reply]]\ntext = "Asked."\nwhen = {FAR}\n'
-    )
-    script += hired(calls('{ name = "bash", input = { command = "sleep 30" } }'))
-    async with on_stage(tmp_path, script) as here:
-        sleeps = asyncio.Event()
-
-        def see(event: Event) -> None:
-            if isinstance(event, AgentMoved) and "sleep" in event.doing:
-                sleeps.set()
-
-        here.agent.conversation.subscribe(see)
-        await here.turn()
-        assert here.agent.parts.background is not None
-        assert here.agent.parts.background.busy
-        async with asyncio.timeout(10):
-            await sleeps.wait()
-        await here.agent.parts.background.aclose()
-        assert [event.end for event in here.recorded if isinstance(event, AgentEnded)] == [AgentEnd.CANCELLED]
-        assert arrivals(here.recorded) == ([1], [])  # so that a session that is gone on with can tell of it
-
-
 # ── the retries they share ──────────────────────────────────────────────────────────────────────
 
 
@@ -460,9 +291,108 @@ async def test_a_retry_is_no_request_and_the_step_after_it_is_one(tmp_path: Path
         assert (await here.turn()).of(RetryBudgetSpent) == [RetryBudgetSpent(requests=2, retries=1)]
 
 
-async def test_one_agent_has_all_the_retries_of_a_request_and_so_has_its_parent_after_it(tmp_path: Path) -> None:
-    script = calls(task()) + hired(fails(500, times='"forever"')) + fails(500, times='"forever"')
-    async with stage(tmp_path, script) as here:
+# ── kinds of agents that files define ───────────────────────────────────────────────────────────────
+
+
+SEARCHER = agent("searcher", "model: haiku\ntools: Read, Grep\n", "You search. Give paths only.")
+
+
+def write(workspace: Path, name: str, text: str) -> None:
+    """Put a file with an agent into the folder of the project."""
+    file = workspace / ".claude" / "agents" / f"{name}.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+async def test_an_agent_of_a_kind_has_its_prompt_its_tools_and_its_model(tmp_path: Path) -> None:
+    write(tmp_path / "workspace", "searcher", SEARCHER)
+    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
+    async with on_stage(tmp_path, script, trust_folder=True) as here:
         turn = await here.turn()
-        assert turn.of(RetryBudgetSpent) == []
-        assert [len(turn.of(RetryScheduled)), len(here.posts)] == [10, 1 + 11 + 11]
+        parent, subagent, _ = here.bodies
+        (described,) = [tool for tool in parent["tools"] if tool["name"] == "task"]
+        assert "- searcher: What searcher is for." in described["description"]
+        assert "kind" in described["input_schema"]["properties"]
+        assert subagent["model"] == "claude-haiku-5-5"
+        assert [tool["name"] for tool in subagent["tools"]] == ["read_file", "grep"]
+        assert subagent["system"][-1]["text"] == "# Role\n\nYou search. Give paths only."
+        (created,) = turn.of(AgentCreated)
+        assert (created.kind, created.model, created.tools) == ("searcher", "claude-haiku-5-5", ("read_file", "grep"))
+        assert parent["model"] == MODEL
+
+
+@pytest.mark.parametrize(
+    ("head", "model", "effort"),
+    [
+        ("effort: low\n", MODEL, "low"),
+        ("model: haiku\neffort: xhigh\n", "claude-haiku-5-5", "xhigh"),
+        ("model: haiku\n", "claude-haiku-5-5", "max"),
+        ("model: claude-haiku-4-5\n", "claude-haiku-4-5", None),
+        ("model: claude-haiku-4-5\neffort: high\n", "claude-haiku-4-5", None),
+        ("effort: xhigh\n", MODEL, None),
+    ],
+)
+async def test_an_agent_has_the_effort_of_its_file_else_that_of_the_session_if_its_model_takes_it(
+    tmp_path: Path, head: str, model: str, effort: str | None
+) -> None:
+    write(tmp_path / "workspace", "thinker", agent("thinker", head, "You think."))
+    script = calls(task(kind="thinker")) + hired(says("Yes.")) + says("There.")
+    async with on_stage(tmp_path, script, trust_folder=True, effort="max") as here:
+        await here.turn()
+        parent, subagent, _ = here.bodies
+        assert (subagent["model"], subagent.get("output_config", {}).get("effort")) == (model, effort)
+        assert parent["output_config"] == {"effort": "max"}
+
+
+async def test_without_trust_the_kind_is_there_and_the_model_of_the_session_answers(tmp_path: Path) -> None:
+    write(tmp_path / "workspace", "searcher", SEARCHER)
+    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
+    async with on_stage(tmp_path, script) as here:
+        await here.turn()
+        assert here.bodies[1]["model"] == MODEL
+        assert [tool["name"] for tool in here.bodies[1]["tools"]] == ["read_file", "grep"]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"kind": "sercher"}, "Unknown kind of agent sercher; there are searcher."),
+        ({"kind": "searcher", "tools": ["bash"]}, "No agent can be given bash; there are read_file, grep."),
+    ],
+)
+async def test_an_unknown_kind_and_a_tool_that_it_has_not_are_said(
+    tmp_path: Path, more: dict[str, Any], words: str
+) -> None:
+    write(tmp_path / "workspace", "searcher", SEARCHER)
+    async with on_stage(tmp_path, calls(task(**more)) + says("A pity.")) as here:
+        turn = await here.turn()
+        assert result(turn)["content"] == words
+        assert turn.of(AgentCreated) == []
+
+
+async def test_without_files_the_tool_is_as_it_always_was(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, says("Good.")) as here:
+        await here.turn()
+        (described,) = [tool for tool in here.bodies[0]["tools"] if tool["name"] == "task"]
+        assert "kind" not in described["input_schema"]["properties"]
+        assert described["description"].endswith("holds what it had.")
+
+
+async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_path: Path) -> None:
+    write(tmp_path / "workspace", "searcher", SEARCHER)
+    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
+    script += calls(task(prompt="Where else?", agent="a1")) + hired(says("src/b.py")) + says("And there.")
+    script += calls(task(prompt="Change.", agent="a1", kind="other")) + says("A pity.")
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as first:
+            await played(first.run("Go."))
+        async with await here.open(Opening("latest")) as second:
+            turn = await played(second.run("And?"))
+            (created,) = turn.of(AgentCreated)
+            assert (created.kind, created.tools, created.again) == ("searcher", ("read_file", "grep"), True)
+            asked = [request.body for request in here.server.requests if "Where else?" in str(request.body)]
+            assert any("You search." in str(body["system"]) for body in asked)
+            other = await played(second.run("Another?"))
+            assert "Agent a1 is searcher; leave `kind` out to continue it." in result(other)["content"]
+            (ended,) = [event for event in other.of(ToolEnded) if event.outcome is ToolOutcome.INVALID]
+            assert ended

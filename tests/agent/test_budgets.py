@@ -6,7 +6,15 @@ import pytest
 
 from harness.agent import Agent
 from harness.base.errors import SettingsError
-from harness.events import BudgetReached, FaultOccurred, MessageAdded, Origin, SpendChanged, TransitionCode
+from harness.events import (
+    BudgetReached,
+    FaultOccurred,
+    MessageAdded,
+    Origin,
+    RetryScheduled,
+    SpendChanged,
+    TransitionCode,
+)
 from tests.agent.stage import calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
@@ -27,19 +35,6 @@ async def test_the_model_goes_on_until_nine_tenths_of_a_token_budget_are_used(tm
         assert turn.end.answer == "Part 1. Part 2. Part 3. Part 4. Part 5. "
         nudges = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.CONTINUATION]
         assert ["1,000 of the 5,000" in nudges[0], "4,000 of the 5,000" in nudges[3]] == [True, True]
-
-
-async def test_nudges_that_bring_nothing_come_to_an_end(tmp_path: Path) -> None:
-    script = "".join(part(number, 100) for number in range(1, 10))
-    async with stage(tmp_path, script, token_budget=100_000) as here:
-        assert (await here.turn()).codes == [GO_ON] * 3 + [TransitionCode.COMPLETED]
-
-
-async def test_tools_may_be_used_on_the_way_to_a_token_budget(tmp_path: Path) -> None:
-    script = part(1, 500) + calls(run("a"), usage="{ output_tokens = 300 }") + part(2, 200)
-    async with stage(tmp_path, script, token_budget=1_000) as here:
-        turn = await here.turn()
-        assert turn.codes == [GO_ON, TransitionCode.NEXT_TURN, TransitionCode.COMPLETED]
 
 
 async def test_a_budget_of_money_ends_before_the_next_request_and_stays_spent(tmp_path: Path) -> None:
@@ -121,3 +116,12 @@ async def test_a_price_of_the_user_makes_a_budget_possible_and_ends_it(tmp_path:
         with pytest.raises(SettingsError, match="price of local/llama is not known"):
             here.agent.parts.models.select("local/llama")
         assert here.agent.parts.models.current == "mine"
+
+
+async def test_a_request_whose_failure_used_up_the_budget_is_not_repeated(tmp_path: Path) -> None:
+    dear = says("Half an answ", chunk="4", usage="{ input_tokens = 400000, output_tokens = 50 }", fault='"reset"')
+    async with stage(tmp_path, dear + says("Whole."), max_budget_usd=1.0) as here:
+        turn = await here.turn()
+        assert turn.codes == [TransitionCode.BUDGET_EXHAUSTED]
+        assert turn.of(RetryScheduled) == []
+        assert len(here.posts) == 1

@@ -1,5 +1,6 @@
 """Thinking and effort on the wire: what a request says of them, and when that may change."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -83,24 +84,6 @@ async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_told_
         assert first.end.answer == "One."
 
 
-async def test_another_model_that_takes_the_effort_gets_it_again(tmp_path: Path) -> None:
-    async with stage(tmp_path, TWO, model=HAIKU, effort="high") as here:
-        await here.turn()
-        here.agent.parts.models.select(OPUS)
-        turn = await here.turn()
-        assert warnings(turn) == []
-        assert efforts(here) == [None, "high"]
-
-
-async def test_a_model_that_nobody_knows_is_asked_for_the_effort_that_the_user_wants(tmp_path: Path) -> None:
-    server = '[server]\nchecks = "off"\n'
-    async with stage(tmp_path, server + TWO, model=UNKNOWN, effort="high") as here:
-        await here.turn()
-        await here.turn()
-        assert efforts(here) == ["high", "high"]
-        assert thinking(here) == [None, None]
-
-
 async def test_a_fallback_for_which_the_effort_is_too_high_goes_by_its_own(tmp_path: Path) -> None:
     refusal = '\n[[reply]]\ntext = ""\nstop_reason = "refusal"\n'
     async with stage(tmp_path, refusal + says("Done."), model=OPUS, fallback_models=(OLDER,), effort="xhigh") as here:
@@ -143,3 +126,29 @@ async def test_a_server_that_refuses_what_was_not_said_ends_the_turn_with_its_wo
         assert turn.end.answer == ""
         assert REFUSALS[0] in turn.end.reason
         assert len(here.posts) == 1
+
+
+NEWCOMER = '[server]\nmodels = ["newcomer"]\nwindow = 50000\n'
+
+
+def looked_up(here: Stage) -> int:
+    return sum(request.path == "/v1/models" for request in here.server.requests)
+
+
+async def test_the_limits_of_an_unknown_model_come_from_the_server_once(tmp_path: Path) -> None:
+    script = NEWCOMER + f"\n[[reply]]\ntools = [{run('one')}]\n" + says("One.") + says("Two.")
+    async with stage(tmp_path, script, model="newcomer") as here:
+        assert here.agent.parts.context.size[1] == 200_000
+        await here.turn()
+        async with asyncio.timeout(5):
+            while here.agent.parts.context.size[1] != 50_000:  # noqa: ASYNC110  no event tells: nothing was decided
+                await asyncio.sleep(0.01)
+        await here.turn()
+        assert looked_up(here) == 1
+
+
+async def test_a_known_model_is_not_looked_up(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("One.") + says("Two.")) as here:
+        await here.turn()
+        await here.turn()
+        assert looked_up(here) == 0

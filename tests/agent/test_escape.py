@@ -1,23 +1,22 @@
 """The escape mechanism in the loop: what the model and the person are told, what is tried, and when a turn stops."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     Dispatched,
-    ErrorClass,
+    Event,
     HistoryReplaced,
     Intervened,
     LoopAnswered,
-    LoopAsked,
     LoopChoice,
     LoopFound,
     LoopLeft,
     MessageAdded,
+    Notice,
     Origin,
-    PermissionAsked,
     Projection,
     RolledBack,
     Rung,
@@ -27,12 +26,12 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import Opening, open_session
-from harness.tools import Effect, tool
-from tests.agent.stage import Played, Stage, calls, played, says, settings_of, shown_text, stage
+from harness.permissions import PermissionAnswer
+from harness.practice.script import KIND
+from harness.session import Opening
+from harness.settings.loop_experience_file import experience_file
+from tests.agent.person import Person
+from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_dispatch import flaky
 from tests.agent.test_tool_rounds import call
 
@@ -62,58 +61,7 @@ def notes(here: Stage) -> None:
     (here.workspace / "notes.txt").write_text(NOTES)
 
 
-class Person(NoAsker):
-    """Somebody who answers questions about loops, and about files that are to be taken back."""
-
-    present = True
-
-    def __init__(self, *choices: LoopChoice, files: bool = False) -> None:
-        self.choices = list(choices)
-        self.asked: list[LoopAsked] = []
-        self.requests: list[PermissionRequest] = []
-        self.files = files
-
-    async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """The next choice."""
-        self.asked.append(asked)
-        return self.choices.pop(0)
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Yes to everything but files that are to be taken back, unless they may."""
-        self.requests.append(request)
-        return PermissionAnswer("once" if request.tool != "rollback" or self.files else "no")
-
-
 # ── nobody to ask ───────────────────────────────────────────────────────────────────────────────
-
-
-async def test_the_same_call_for_ever_is_told_replaced_taken_back_and_stopped_by_the_eighth_request(
-    tmp_path: Path,
-) -> None:
-    async with stage(tmp_path, same("read_file", path="notes.txt")) as here:
-        notes(here)
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.LOOP_STOPPED
-        assert len(here.posts) <= 8
-        assert rungs(turn)[0] is Rung.NUDGE
-        assert rungs(turn)[-1] is Rung.STOP
-        assert len(turn.of(ToolStarted)) <= 7
-        (report,) = turn.of(StuckReported)
-        assert report.loop.projection is Projection.INTERACTION
-        assert report.loop.tools == ("read_file",)
-        assert [attempt.rung for attempt in report.tried] == rungs(turn)
-        assert report.next_steps
-        assert turn.of(LoopFound)[0].loop.copies == 4
-
-
-async def test_the_same_call_that_fails_for_ever_is_stopped_by_the_eighth_request(tmp_path: Path) -> None:
-    async with stage(tmp_path, same("read_file", path="missing.txt")) as here:
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.LOOP_STOPPED
-        assert len(here.posts) <= 8
-        assert rungs(turn)[0] is Rung.NUDGE
-        found = turn.of(LoopFound)[0].loop
-        assert (found.copies, found.failing, found.error) == (3, True, ErrorClass.PERSISTENT)
 
 
 async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path) -> None:
@@ -128,23 +76,6 @@ async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path)
         (said,) = told(turn)
         assert "read_file" in said
         assert said in here.bodies[4]["messages"][-1]["content"][-1]["text"]
-
-
-@pytest.mark.parametrize("same_call", [True, False], ids=["polling", "pagination"])
-async def test_fifty_calls_that_bring_something_new_pass_untouched(tmp_path: Path, same_call: bool) -> None:
-    @tool(effect=Effect.READ)
-    def pages(cursor: int = 0) -> str:
-        "The next page."
-        pages_read.append(cursor)
-        return f"page {len(pages_read)}: {'x' * len(pages_read)}"
-
-    pages_read: list[int] = []
-    script = "".join(calls(call("pages", cursor=0 if same_call else number)) for number in range(50)) + says(ANSWER)
-    async with stage(tmp_path, script, tools=[pages]) as here:
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.COMPLETED
-        assert (turn.of(LoopFound), turn.of(Intervened)) == ([], [])
-        assert len(here.posts) == 51
 
 
 async def test_a_call_that_is_replaced_is_not_made_any_more_and_its_tool_still_is(tmp_path: Path) -> None:
@@ -175,17 +106,6 @@ async def test_going_back_keeps_the_first_result_and_drops_the_repetitions(tmp_p
         assert [event.reason for event in turn.of(HistoryReplaced)] == ["rollback"]
         last = here.bodies[-1]["messages"]
         assert sum(block.get("type") == "tool_result" for m in last for block in m["content"]) == 1
-
-
-async def test_a_loop_that_comes_back_goes_on_where_the_ladder_was(tmp_path: Path) -> None:
-    away = calls(call("glob", pattern="*"))
-    script = same("read_file", times="4", path="notes.txt") + away + same("read_file", path="notes.txt")
-    async with stage(tmp_path, script, loop_limits="substitutions=0 rollbacks=0") as here:
-        notes(here)
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.LOOP_STOPPED
-        assert rungs(turn) == [Rung.NUDGE, Rung.STOP]
-        assert [event.relapse for event in turn.of(LoopFound)] == [False, True]
 
 
 async def test_off_it_only_says_what_it_sees(tmp_path: Path) -> None:
@@ -231,21 +151,6 @@ async def test_what_runs_something_is_never_tried_again_by_the_program(tmp_path:
         assert here.ran()["tried"] <= 5
 
 
-async def test_another_part_of_the_plan_is_offered_before_anything_else_is_taken_away(tmp_path: Path) -> None:
-    plan = [
-        {"text": "read the notes", "status": "in_progress"},
-        {"text": "count the files", "status": "pending"},
-    ]
-    items = ", ".join(f'{{ text = "{item["text"]}", status = "{item["status"]}" }}' for item in plan)
-    declares = calls(f'{{ name = "todo_write", input = {{ items = [{items}] }} }}')
-    script = declares + same("read_file", times="5", path="notes.txt") + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        notes(here)
-        turn = await here.turn()
-        assert rungs(turn) == [Rung.NUDGE, Rung.EXPLORE]
-        assert "count the files" in told(turn)[1]
-
-
 # ── somebody to ask ─────────────────────────────────────────────────────────────────────────────
 
 ASKED = "substitutions=0 rollbacks=0"
@@ -253,36 +158,24 @@ ASKED = "substitutions=0 rollbacks=0"
 
 async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, Person]:
     """A turn in which the same call is asked for so many times, and what the person saw."""
-    person = Person(*choices)
+    person = Person(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
         return await here.turn(), person
 
 
-async def test_a_person_who_lets_it_go_on_is_not_asked_again_before_it_is_twice_as_long(tmp_path: Path) -> None:
-    turn, person = await asked(tmp_path, 9, LoopChoice.CONTINUE)
-    assert turn.end.code is TransitionCode.COMPLETED
-    assert len(person.asked) == 1
-    assert rungs(turn) == [Rung.NUDGE, Rung.HUMAN]
-
-
-async def test_a_person_can_switch_it_off_for_the_session(tmp_path: Path) -> None:
-    turn, person = await asked(tmp_path, 40, LoopChoice.OFF)
-    assert turn.end.code is TransitionCode.COMPLETED
-    assert len(person.asked) == 1
-
-
 async def test_a_person_can_stop_it(tmp_path: Path) -> None:
     turn, _ = await asked(tmp_path, 40, LoopChoice.STOP)
     assert turn.end.code is TransitionCode.LOOP_STOPPED
     assert [event.choice for event in turn.of(LoopAnswered)] == [LoopChoice.STOP]
+    assert rungs(turn)[:2] == [Rung.NUDGE, Rung.HUMAN]
     assert len(turn.of(StuckReported)) == 1
 
 
 @pytest.mark.parametrize("files", [True, False])
 async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
-    person = Person(LoopChoice.ROLL_BACK, files=files)
+    person = Person(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
@@ -314,40 +207,115 @@ async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_m
         assert len(shown_text(turn.events)) < len(CIRCLE) * 10
 
 
-async def test_a_model_that_can_say_nothing_else_is_stopped_with_a_report(tmp_path: Path) -> None:
-    script = says(CIRCLE * 400, chunk="50", times='"forever"')
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.LOOP_STOPPED
-        assert len(here.posts) <= 4
-        assert turn.of(StuckReported)[0].loop.projection is Projection.TEXT
-
-
-async def test_code_and_tables_may_repeat_themselves(tmp_path: Path) -> None:
-    table = "| key | value |\n| --- | --- |\n" + "| same | row |\n" * 400
-    code = "```python\n" + "x = compute(x)\n" * 400 + "```\n"
-    async with stage(tmp_path, says(table + code)) as here:
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.COMPLETED
-        assert turn.of(LoopFound) == []
-        assert len(here.posts) == 1
-
-
 # ── what is kept ────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path: Path) -> None:
     looping = same("read_file", times="4", path="notes.txt") + says(ANSWER)
-    async with PracticeServer(script=Script.parse(f'after = "error"\n{looping}{looping}')) as server:
-        loaded = settings_of(tmp_path, server.base_url, loop_limits="substitutions=0 rollbacks=0")
-        (loaded.settings.workspace / "notes.txt").write_text(NOTES)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, looping * 2, loop_limits="substitutions=0 rollbacks=0") as here:
+        (here.loaded.settings.workspace / "notes.txt").write_text(NOTES)
+        async with await here.open() as session:
             first = await played(session.run("Look."))
             told_then = session.loops.lines
-        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
+        async with await here.open(Opening("latest")) as session:
             assert session.loops.lines == told_then
             second = await played(session.run("Look again."))
         assert rungs(first) == [Rung.NUDGE]
         assert rungs(second) == [Rung.STOP]
         assert second.of(LoopFound)[0].relapse
         assert second.end.code is TransitionCode.LOOP_STOPPED
+
+
+async def test_another_part_of_the_plan_is_offered_before_anything_else_is_taken_away(tmp_path: Path) -> None:
+    plan = [
+        {"text": "read the notes", "status": "in_progress"},
+        {"text": "count the files", "status": "pending"},
+    ]
+    items = ", ".join(f'{{ text = "{item["text"]}", status = "{item["status"]}" }}' for item in plan)
+    declares = calls(f'{{ name = "todo_write", input = {{ items = [{items}] }} }}')
+    script = declares + same("read_file", times="5", path="notes.txt") + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        turn = await here.turn()
+        assert rungs(turn) == [Rung.NUDGE, Rung.EXPLORE]
+        assert "count the files" in told(turn)[1]
+
+
+async def test_it_shows_a_model_that_listens_a_reply_without_an_end_and_a_model_that_does_not_listen(
+    tmp_path: Path,
+) -> None:
+    text, _ = KIND.read("stuck")
+    without_pauses = re.sub(r"^(event_)?delay = .*\n", "", text, flags=re.MULTILINE)
+    async with stage(tmp_path, without_pauses) as here:
+        listens, endless, deaf = [await here.turn(prompt) for prompt in ("one", "two", "three")]
+    assert rungs(listens) == rungs(endless) == [Rung.NUDGE]
+    assert [event.freed_by for turn in (listens, endless) for event in turn.of(LoopLeft)] == [Rung.NUDGE] * 2
+    (found,) = endless.of(LoopFound)
+    assert found.loop.projection is Projection.TEXT
+    assert "'I will look at the settings once more" in found.loop.summary
+    assert endless.end.answer.count("once more, then") == 1
+    assert deaf.end.code is TransitionCode.LOOP_STOPPED
+    assert rungs(deaf)[0] is Rung.NUDGE
+
+
+async def test_experience_that_cannot_be_saved_is_reported_and_ends_nothing(tmp_path: Path) -> None:
+    script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        notes(here)
+        folder = experience_file(here.agent.parts.settings).path.parent
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.write_text("a file where the folder should be")
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert turn.of(Notice)[-1].text.startswith("experience with loops is not saved: ")
+
+
+# ── waits, which are no loops ───────────────────────────────────────────────────────────────────────
+
+
+def notices(turn: Played) -> list[str]:
+    return [event.text for event in turn.of(Notice)]
+
+
+async def test_a_wait_is_advised_then_stretched_and_the_turn_ends_as_usual(tmp_path: Path) -> None:
+    script = calls(call("bash", command="sleep 0; cat status")) * 10 + says("It is still running.")
+    async with stage(tmp_path, script) as here:
+        (here.workspace / "status").write_text("running\n")
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.COMPLETED
+        assert turn.of(LoopFound) == []
+        assert here.clock.waits == pytest.approx([2, 4, 8, 32, 60], abs=0.1)
+        assert [text.partition(": ")[2] for text in notices(turn)] == [
+            "the model is advised how",
+            *(f"pausing for {seconds} s before it may ask again" for seconds in (2, 4, 8)),
+            "the model is advised how",
+            *(f"pausing for {seconds} s before it may ask again" for seconds in (32, 60)),
+        ]
+        nudges = [one.message.text for one in turn.of(MessageAdded) if one.origin is Origin.NUDGE]
+        assert len(nudges) == 2
+        assert "send what takes long to the background" in nudges[0]
+        here.check()
+
+
+async def test_a_wait_that_does_not_end_ends_the_turn_by_its_limit(tmp_path: Path) -> None:
+    script = calls(call("bash", command="test -f done"), times='"forever"')
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.code is TransitionCode.WAIT_LIMIT
+        assert turn.end.reason.startswith("stopped waiting: bash test -f done gave the same answer ")
+        assert sum(here.clock.waits) > 3_500
+        assert len(turn.of(ToolEnded)) < 80
+        assert turn.of(LoopFound) == []
+
+
+async def test_an_interruption_ends_a_pause(tmp_path: Path) -> None:
+    script = calls(call("bash", command="test -f done"), times='"forever"')
+    async with stage(tmp_path, script) as here:
+
+        def interrupt(event: Event) -> None:
+            if isinstance(event, Notice) and "pausing" in event.text:
+                here.agent.interrupt()
+
+        turn = await here.turn(on_event=interrupt)
+        assert turn.end.code is TransitionCode.ABORTED_TOOLS
+        assert len(turn.of(ToolEnded)) == 5

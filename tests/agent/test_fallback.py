@@ -1,5 +1,6 @@
 """Another model for the rest of a turn (group C)."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from harness.events import (
     BreakerChanged,
     BreakerState,
     ChangeReason,
-    FaultOccurred,
     Json,
+    Message,
     ModelSwitched,
     TransitionCode,
 )
-from tests.agent.stage import MODEL, Played, calls, fails, run, says, stage, summarises, too_long
+from tests.agent.stage import MODEL, Played, calls, fails, run, says, stage, summarises
 
 pytestmark = pytest.mark.anyio
 
@@ -111,66 +112,6 @@ async def test_after_an_overloaded_turn_the_first_request_is_an_attempt_and_one_
         assert turns[1].of(ModelSwitched)[-1].reason == f"{MODEL} is still overloaded"
 
 
-@pytest.mark.parametrize("between", [fails(500), fails(429)])
-async def test_another_fault_says_nothing_about_an_attempt_and_the_next_request_is_one(
-    between: str, tmp_path: Path
-) -> None:
-    script = fails(529, times="3") + says(ANSWER) + between + fails(529) + says(ANSWER) + between + says("At home.")
-    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
-        await here.turn()
-        turn = await here.turn()
-        assert [body["model"] for body in here.bodies][4:] == [MODEL, MODEL, OTHER]
-        assert moves(turn)[-1][2] is ChangeReason.PROBE_FAILED
-        turn = await here.turn()
-        assert turn.end.answer == "At home."
-        assert moves(turn)[-1][1] is BreakerState.CLOSED
-
-
-async def test_without_another_model_an_open_breaker_keeps_nothing_back(tmp_path: Path) -> None:
-    async with stage(tmp_path, fails(529, times="5") + says(ANSWER) + says(ANSWER)) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        assert len(here.posts) == 6
-        assert [after for _, after, _ in moves(turn)][-1] is BreakerState.CLOSED
-        assert (await here.turn()).end.answer == ANSWER
-
-
-async def test_the_only_model_opens_again_no_more_often_than_its_pauses_say(tmp_path: Path) -> None:
-    async with stage(tmp_path, fails(529, times='"forever"')) as here:
-        turn = await here.turn()
-        assert turn.codes == [TransitionCode.API_ERROR]
-        assert len(here.posts) == 11
-        after_the_attempt = sum(here.clock.waits[7:])
-        assert after_the_attempt < 120, "the second pause is not over when the retries are"
-        assert [why for _, _, why in moves(turn)] == [
-            ChangeReason.THRESHOLD,
-            ChangeReason.PROBE_GIVEN,
-            ChangeReason.PROBE_FAILED,
-        ]
-
-
-async def test_a_fallback_that_was_overloaded_has_one_attempt_as_well(tmp_path: Path) -> None:
-    third = "claude-opus-4-6"
-    script = fails(529, times="6") + says(ANSWER) + fails(529, times="2") + says(ANSWER)
-    async with stage(tmp_path, script, fallback_models=(OTHER, third)) as here:
-        await here.turn()
-        turn = await here.turn()
-        assert [body["model"] for body in here.bodies] == [MODEL] * 3 + [OTHER] * 3 + [third] + [MODEL, OTHER, third]
-        assert [why for key, _, why in moves(turn) if key == f"model:{OTHER}"] == [
-            ChangeReason.PROBE_GIVEN,
-            ChangeReason.PROBE_FAILED,
-        ]
-        assert f"model:{third}" not in {key for key, _, _ in moves(turn)}
-
-
-async def test_two_overloads_of_one_turn_do_not_count_in_the_next(tmp_path: Path) -> None:
-    script = fails(529, times="2") + fails(402) + fails(529, times="2") + says("At home.")
-    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
-        turns = [await here.turn(), await here.turn()]
-        assert turns[1].end.answer == "At home."
-        assert [moves(turn) for turn in turns] == [[], []]
-
-
 async def test_a_summary_that_is_written_closes_the_breaker(tmp_path: Path) -> None:
     script = calls(run("x")) + fails(529, times="3") + says(ANSWER) + summarises() + says("At home.")
     async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
@@ -197,54 +138,6 @@ async def test_the_events_of_a_model_follow_one_from_the_other(tmp_path: Path) -
         assert {event.probe_at for event in told} == {None}, "distances of models are no steps"
 
 
-async def test_an_overload_inside_a_stream_counts(tmp_path: Path) -> None:
-    broken = says(ANSWER, chunk="3", fault='"error_event"')
-    async with stage(tmp_path, broken + fails(529) + broken + says(ANSWER), fallback_models=(OTHER,)) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        assert [body["model"] for body in here.bodies] == [MODEL] * 3 + [OTHER]
-        assert len(turn.of(FaultOccurred)) == 3
-
-
-@pytest.mark.parametrize("between", [calls(run("look")), fails(500)], ids=["an answer", "another fault"])
-async def test_overloads_that_are_not_in_a_row_do_not_switch(between: str, tmp_path: Path) -> None:
-    script = fails(529, times="2") + between + fails(529, times="2") + says(ANSWER)
-    async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
-        assert (await here.turn()).end.answer == ANSWER
-        assert {body["model"] for body in here.bodies} == {MODEL}
-
-
-NEVER = {
-    "auth": fails(401, times='"forever"'),
-    "billing": fails(402, times='"forever"'),
-    "rate limit": fails(429, times='"forever"'),
-    "size": too_long(times='"forever"'),
-    "network": says(ANSWER, fault='{ kind = "reset", at = "headers" }', times='"forever"'),
-    "server": fails(500, times='"forever"'),
-    "model not found": fails(404, message='"model: nobody"', times='"forever"'),
-}
-
-
-@pytest.mark.parametrize("kind", NEVER)
-async def test_no_other_fault_switches(kind: str, tmp_path: Path) -> None:
-    async with stage(tmp_path, NEVER[kind], fallback_models=(OTHER,)) as here:
-        turn = await here.turn()
-        assert turn.codes[-1] in (TransitionCode.API_ERROR, TransitionCode.PROMPT_TOO_LONG)
-        assert {body["model"] for body in here.bodies} == {MODEL}
-        assert not turn.of(ModelSwitched)
-
-
-async def test_each_fallback_is_asked_once_and_there_is_no_way_round_in_a_circle(tmp_path: Path) -> None:
-    others = (OTHER, "claude-opus-4-6", MODEL)
-    async with stage(tmp_path, fails(529, times='"forever"'), fallback_models=others) as here:
-        turn = await here.turn()
-        assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER, "claude-opus-4-6"]
-        assert turn.codes == [TransitionCode.API_ERROR]
-        models = [body["model"] for body in here.bodies]
-        assert models == [MODEL] * 3 + [OTHER] * 3 + ["claude-opus-4-6"] * (len(models) - 6)
-        assert len(turn.events) < 100
-
-
 async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_path: Path) -> None:
     script = (
         "[server]\nbind_thinking = true\n" + thought("by the first", 'text = "One."') + says("Two.") + says("Three.")
@@ -257,3 +150,15 @@ async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_p
         assert (await here.turn("Again.")).end.answer == "Three."
         assert [thinking_in(body) for body in here.bodies] == [[], [], []]
         assert [body["model"] for body in here.bodies] == [MODEL, OTHER, MODEL]
+
+
+def person(words: str) -> Message:
+    return Message("user", ({"type": "text", "text": words},))
+
+
+async def test_neighbours_that_are_joined_for_sending_do_not_move_the_border(tmp_path: Path) -> None:
+    before = [person(f"interrupted {number}") for number in range(4)]
+    script = f'\n[[reply]]\nthinking = "of the present"\ntools = [{run("one")}]\n' + says("Done.")
+    async with stage(tmp_path, "[server]\nbind_thinking = true\n" + script, messages=before) as here:
+        await here.turn()
+        assert ["of the present" in json.dumps(body) for body in here.bodies] == [False, True]

@@ -13,13 +13,14 @@ import pytest
 
 from harness.agent import Agent
 from harness.engine.conversation import Conversation, ignore
-from harness.events import Event, PartialDiscarded, TextDelta, TransitionCode
+from harness.events import TransitionCode
 from harness.practice.faults import KINDS
 from harness.practice.requests import RecordedRequest
 from harness.practice.server import PracticeServer
 from harness.tools.tool import Tool, tool
 from tests.agent.fault_grid import PASSING_STATUSES, SHAPES, Cell, Model, Shape, cells_of, cells_of_status, script
-from tests.agent.stage import Played, VirtualClock, check_events, check_requests, played, settings_of
+from tests.agent.stage import Played, VirtualClock, check_events, check_requests, played, settings_of, shown_text
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 
@@ -33,10 +34,17 @@ IMPATIENT: dict[str, object] = {
 SILENT = {"stall", "pings_only"}
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=[shape.name for shape in SHAPES])
+def shape_names(shapes: Sequence[Shape]) -> str:
+    """Names of the shapes of a test."""
+    return shapes[0].name if len(shapes) == 1 else "every shape"
+
+
+@pytest.mark.parametrize("shapes", [[shape] for shape in SHAPES] if WHOLE else [SHAPES], ids=shape_names)
 @pytest.mark.parametrize("kind", KINDS)
-async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(kind: str, shape: Shape, tmp_path: Path) -> None:
-    assert await wrong(cells_of(kind, shape), tmp_path, silent=kind in SILENT) == []
+async def test_a_fault_anywhere_in_a_stream_costs_at_most_one_request(
+    kind: str, shapes: Sequence[Shape], tmp_path: Path
+) -> None:
+    assert await wrong(cells_of(kind, shapes), tmp_path, silent=kind in SILENT) == []
 
 
 @pytest.mark.parametrize("status", PASSING_STATUSES)
@@ -85,26 +93,14 @@ def problems(
         found.append(f"ran {dict(ran)}")
     if not cell.shape.requests <= len(posts) <= cell.most_requests:
         found.append(f"took {len(posts)} requests: {turn.codes}")
-    if shown(turn.events) != "".join(said):
-        found.append(f"shown {shown(turn.events)!r}, kept {said}")
+    if shown_text(turn.events) != "".join(said):
+        found.append(f"shown {shown_text(turn.events)!r}, kept {said}")
     try:
         check_requests(posts)
         check_events(turn.events, len(posts))
     except AssertionError as error:
         found.append(str(error))
     return found
-
-
-def shown(events: Sequence[Event]) -> str:
-    """What stands on the screen in the end: all that was streamed, less what was taken back."""
-    text = ""
-    for event in events:
-        match event:
-            case TextDelta():
-                text += event.text
-            case PartialDiscarded(characters=characters):
-                text = text[: len(text) - characters]
-    return text
 
 
 def note_tool(folder: Path) -> Tool:

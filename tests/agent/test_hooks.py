@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     HistoryReplaced,
     HookFailed,
@@ -17,15 +16,13 @@ from harness.events import (
     Json,
     MessageAdded,
     Origin,
-    PermissionAsked,
-    TextDelta,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
 )
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
-from harness.permissions import PermissionAnswer, PermissionRequest
+from tests.agent.person import Person
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
 from tests.agent.test_agents import hired, on_stage, task
 from tests.processes.traces import until
@@ -43,21 +40,6 @@ class Seen(list[HookCall]):
         return hook(point, name=f"watches {point}", **options)(self.append)
 
 
-class Says(NoAsker):
-    """A person who answers every permission the same way."""
-
-    present = True
-
-    def __init__(self, choice: Any) -> None:
-        self.asked: list[PermissionRequest] = []
-        self._choice = choice
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """The answer."""
-        self.asked.append(request)
-        return PermissionAnswer(self._choice)
-
-
 def always(point: str, answer: HookAnswer, **options: Any) -> Hook:
     return hook(point, name=options.pop("name", point), **options)(lambda call: answer)
 
@@ -70,18 +52,12 @@ def texts(body: Json) -> list[str]:
     return [block.get("text", "") for message in body["messages"] for block in message["content"]]
 
 
-async def test_a_turn_without_hooks_has_no_event_of_them(tmp_path: Path) -> None:
-    async with stage(tmp_path, calls(run("look")) + says(ANSWER)) as here:
-        turn = await here.turn()
-    assert not [event for event in turn.events if isinstance(event, HookRan | HookFailed)]
-
-
 # ── tools ───────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_blocked_call_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
     guard = always("before_tool", HookAnswer(block="not on\na Sunday"), tools="bash", name="guard")
-    asker = Says("once")
+    asker = Person()
     script = calls(run("never")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[guard], asker=asker, permission_mode="ask") as here:
         turn = await here.turn()
@@ -101,7 +77,7 @@ async def test_rewrites_come_in_order_and_what_runs_and_is_asked_about_is_the_la
             lambda call: HookAnswer(input={"command": f"{call.input['command']}; echo {word} >> ran.txt"})
         )
 
-    asker, seen = Says("once"), Seen()
+    asker, seen = Person(), Seen()
     hooks = [adds("one"), adds("two"), seen.hook("before_tool"), seen.hook("after_tool")]
     async with stage(
         tmp_path, calls(run("zero")) + says(ANSWER), hooks=hooks, asker=asker, permission_mode="ask"
@@ -110,18 +86,10 @@ async def test_rewrites_come_in_order_and_what_runs_and_is_asked_about_is_the_la
         assert here.ran() == {"zero": 1, "one": 1, "two": 1}
         asked = here.bodies[1]["messages"][1]["content"][0]
     command = "echo zero >> ran.txt; echo one >> ran.txt; echo two >> ran.txt"
-    assert [request.input["command"] for request in asker.asked] == [command]
+    assert [request.input["command"] for request in asker.requests] == [command]
     assert [call.input["command"] for call in seen] == [command, command]
     assert turn.of(ToolStarted)[0].input == {"command": command}
     assert asked["input"] == {"command": "echo zero >> ran.txt"}
-
-
-async def test_a_rewrite_that_fits_no_schema_is_answered_as_wrong_arguments(tmp_path: Path) -> None:
-    breaks = always("before_tool", HookAnswer(input={"comand": "ls"}), tools="bash")
-    async with stage(tmp_path, calls(run("never")) + says(ANSWER), hooks=[breaks]) as here:
-        turn = await here.turn()
-        assert here.ran() == {}
-    assert turn.of(ToolEnded)[0].outcome is ToolOutcome.INVALID
 
 
 async def test_contexts_of_all_hooks_follow_the_result_and_cannot_close_their_tags(tmp_path: Path) -> None:
@@ -159,7 +127,7 @@ async def test_a_verdict_about_a_permission(
     mode: str, permission: Verdict | None, asked: bool, ran: bool, tmp_path: Path
 ) -> None:
     says_so = always("before_tool", HookAnswer(permission=permission, reason="as I like it"), name="judge")
-    asker = Says("once")
+    asker = Person()
     script = calls(run("it")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[says_so], asker=asker, permission_mode=mode) as here:
         turn = await here.turn()
@@ -167,18 +135,6 @@ async def test_a_verdict_about_a_permission(
     assert bool(asker.asked) is asked
     if not ran and permission is Verdict.DENY:
         assert "This was not allowed: judge: as I like it." in turn.results[0]["content"]
-
-
-async def test_calls_that_were_not_allowed_are_seen_by_a_hook_that_writes_down(tmp_path: Path) -> None:
-    seen = Seen()
-    hooks = [
-        always("before_tool", HookAnswer(block="no"), name="guard"),
-        seen.hook("before_tool"),
-        seen.hook("after_tool"),
-    ]
-    async with stage(tmp_path, calls(run("never")) + says(ANSWER), hooks=hooks) as here:
-        await here.turn()
-    assert [(call.point, call.outcome) for call in seen] == [("before_tool", ""), ("after_tool", "denied")]
 
 
 async def test_a_hook_that_ends_the_turn_leaves_every_call_answered_and_the_session_usable(tmp_path: Path) -> None:
@@ -266,13 +222,6 @@ async def test_a_session_begins_with_its_first_turn_and_ends_once(tmp_path: Path
     assert [(call.point, call.source) for call in seen] == [("session_start", "new"), ("session_end", "")]
 
 
-async def test_a_session_that_may_not_begin_refuses_every_prompt(tmp_path: Path) -> None:
-    async with stage(tmp_path, "", hooks=[always("session_start", HookAnswer(block="no budget left"))]) as here:
-        for _ in range(2):
-            assert (await here.turn()).end.code is Code.HOOK_STOPPED
-        assert here.posts == []
-
-
 # ── compaction ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -323,14 +272,6 @@ async def test_the_model_goes_on_as_long_as_a_stop_hook_objects_and_at_most_eigh
     assert turn.end.reason == "a stop hook still objects after 8 more rounds: tests: the tests fail: test_a"
 
 
-async def test_an_objection_does_not_give_back_the_one_compaction(tmp_path: Path) -> None:
-    objects = hook("stop", name="once")(lambda call: HookAnswer(block="again") if not call.objections else None)
-    script = too_long() + says(ANSWER) + too_long() + summarises()
-    async with stage(tmp_path, script, hooks=[objects]) as here:
-        turn = await here.turn()
-    assert turn.codes == [Code.REACTIVE_COMPACT_RETRY, Code.STOP_HOOK_BLOCKING, Code.PROMPT_TOO_LONG]
-
-
 async def test_stop_hooks_are_not_asked_after_a_fault_and_a_notification_is_sent_instead(tmp_path: Path) -> None:
     seen = Seen()
     async with stage(tmp_path, fails(402), hooks=[seen.hook("stop"), seen.hook("notification")]) as here:
@@ -347,24 +288,6 @@ async def test_a_question_of_the_model_is_notified(tmp_path: Path) -> None:
     async with stage(tmp_path, calls(ask) + says(ANSWER), hooks=[seen.hook("notification")]) as here:
         await here.turn()
     assert [(call.kind, call.text) for call in seen] == [("question", "Which colour?")]
-
-
-async def test_a_question_is_notified_while_it_stands(tmp_path: Path) -> None:
-    seen = Seen()
-    script = calls(run("it")) + says(ANSWER)
-    hooks = [seen.hook("notification")]
-    async with stage(tmp_path, script, hooks=hooks, asker=Says("once"), permission_mode="ask") as here:
-        await here.turn()
-    assert [(call.kind, call.text) for call in seen] == [("permission", "bash echo it >> ran.txt")]
-
-
-async def test_a_turn_that_the_person_ended_is_no_news_to_them(tmp_path: Path) -> None:
-    seen = Seen()
-    script = says(ANSWER, chunk="4", event_delay="0.05")
-    async with stage(tmp_path, script, hooks=[seen.hook("notification"), seen.hook("stop")]) as here:
-        turn = await here.turn(on_event=lambda event: here.agent.interrupt() if isinstance(event, TextDelta) else None)
-    assert turn.end.code is Code.ABORTED_STREAMING
-    assert seen == []
 
 
 # ── hooks that fail ─────────────────────────────────────────────────────────────────────────────
@@ -414,19 +337,6 @@ async def test_a_required_hook_that_fails_blocks(tmp_path: Path) -> None:
         turn = await here.turn()
         assert here.ran() == {}
     assert "guard: it is required, and failed: RuntimeError" in turn.results[0]["content"]
-
-
-async def test_a_required_stop_hook_that_fails_costs_no_further_request(tmp_path: Path) -> None:
-    async with stage(tmp_path, says(ANSWER), hooks=[hook("stop", name="tests", required=True)(_raises)]) as here:
-        turn = await here.turn()
-    assert turn.codes == [Code.STOP_HOOK_PREVENTED]
-    assert turn.end.answer == ANSWER
-
-
-async def test_what_means_nothing_at_a_point_is_a_failure_and_no_silent_wish(tmp_path: Path) -> None:
-    async with stage(tmp_path, says(ANSWER), hooks=[always("stop", HookAnswer(permission=Verdict.DENY))]) as here:
-        turn = await here.turn()
-    assert turn.of(HookFailed)[0].why == "its answer has permission, which means nothing at stop"
 
 
 async def test_a_hook_changes_nothing_by_changing_what_it_was_given(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
+    HistoryRepaired,
     MessageAdded,
     Origin,
     PermissionAsked,
@@ -23,6 +24,7 @@ from harness.events import (
     RetryEnded,
     RetryScheduled,
     TextDelta,
+    ToolCallDelta,
     ToolEnded,
     ToolOutcome,
     TransitionCode,
@@ -260,28 +262,22 @@ async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(tmp_path:
             await here.next_prompt_works()
 
 
-@pytest.mark.parametrize("seed", range(12))
-async def test_an_interruption_at_any_time_ends_the_turn(seed: int, tmp_path: Path) -> None:
-    dice = random.Random(seed)
-    async with scene(tmp_path / "scene") as here:
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(dice.uniform(0, 0.15), here.agent.interrupt)
-        turn = await here.whole()
-        timer.cancel()
-        assert turn.end.code in ABORTED | {TransitionCode.COMPLETED}
-        assert kept_text(turn.events) == shown_text(turn.events)
-        await here.next_prompt_works()
-
-
-@pytest.mark.parametrize("seed", range(12))
-async def test_a_turn_that_is_cancelled_at_any_time_leaves_a_working_agent(seed: int, tmp_path: Path) -> None:
-    dice = random.Random(seed)
-    async with scene(tmp_path / "scene") as here:
-        task = asyncio.ensure_future(here.whole())
-        await asyncio.wait({task}, timeout=dice.uniform(0, 0.15))
-        task.cancel()
-        await asyncio.wait({task})
-        await here.next_prompt_works()
+async def test_an_interruption_or_a_cancellation_at_any_time_leaves_a_working_agent(tmp_path: Path) -> None:
+    dice = random.Random(0)
+    for number in range(16 if WHOLE else 8):
+        async with scene(tmp_path / f"interrupted {number}") as here:
+            timer = asyncio.get_running_loop().call_later(dice.uniform(0, 0.15), here.agent.interrupt)
+            turn = await here.whole()
+            timer.cancel()
+            assert turn.end.code in ABORTED | {TransitionCode.COMPLETED}
+            assert kept_text(turn.events) == shown_text(turn.events)
+            await here.next_prompt_works()
+        async with scene(tmp_path / f"cancelled {number}") as here:
+            task = asyncio.ensure_future(here.whole())
+            await asyncio.wait({task}, timeout=dice.uniform(0, 0.15))
+            task.cancel()
+            await asyncio.wait({task})
+            await here.next_prompt_works()
 
 
 async def test_the_text_that_had_arrived_is_sent_with_the_next_prompt(tmp_path: Path) -> None:
@@ -314,3 +310,19 @@ async def test_escape_during_a_wait_is_back_at_once_and_says_why_it_waited(tmp_p
             assert [event.fault.status for event in turn.of(FaultOccurred)] == [529]
             assert [event.why for event in turn.of(RetryEnded)] == ["interrupted"]
             assert len(server.requests) == 1
+
+
+async def test_an_interruption_after_thinking_and_a_call_needs_no_repair(tmp_path: Path) -> None:
+    script = f'\n[[reply]]\nthinking = "I need a tool."\ntools = [{run("one")}, {run("two")}]\nevent_delay = 0.01\n'
+    async with stage(tmp_path, script + says("Well.")) as here:
+        written: list[int] = []
+
+        def stop_at_the_second_call(event: Event) -> None:
+            if isinstance(event, ToolCallDelta):
+                if event.characters == 0 and any(written):
+                    here.agent.interrupt()
+                written.append(event.characters)
+
+        await here.turn(on_event=stop_at_the_second_call)
+        assert any(written)
+        assert (await here.turn("And?")).of(HistoryRepaired) == []

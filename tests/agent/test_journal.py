@@ -13,7 +13,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, open_session
 from harness.ui.markdown_page import export
-from tests.agent.stage import KEY, calls, fails, played, run, says, settings_of, too_long
+from tests.agent.stage import KEY, calls, fails, played, run, says, sessions, settings_of, too_long
 from tests.ui.nursery import MODULE
 from tests.ui.warm import ROOT, Piped
 
@@ -69,14 +69,13 @@ async def test_a_key_is_in_no_event_and_not_in_the_journal(tmp_path: Path, monke
         + f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\nstatus = 400\nmessage = {quoting}\n'
         + fails(401, message=quoting)
     )
-    async with PracticeServer(script=Script.parse(script)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as session:
             turn = await played(session.run("Show me your environment."))
             assert "ran" in turn.results[0]["content"]
-            assert len(server.requests) == 6
-            assert all(KEY in str(request.headers) for request in server.requests)
-            assert not any(KEY in str(request.body) for request in server.requests)
+            assert len(here.server.requests) == 6
+            assert all(KEY in str(request.headers) for request in here.server.requests)
+            assert not any(KEY in str(request.body) for request in here.server.requests)
             assert KEY not in repr(turn.events)
             assert "may not do this" in turn.end.reason
             assert KEY not in repr(session.settings)

@@ -9,7 +9,6 @@ import pytest
 
 import harness
 from harness import Agent, HookAnswer, HookCall, Opening, Policies, hook, open_session, tool
-from harness.base.errors import SettingsError
 from harness.engine.config import recovery_limits
 from harness.events import (
     DispatchLimits,
@@ -19,9 +18,11 @@ from harness.events import (
     ModelSwitched,
     Outcome,
     RetryScheduled,
+    TextDelta,
     ToolEnded,
     TransitionCode,
     TurnEnded,
+    TurnStarted,
 )
 from harness.policies.admission.limits import AdmissionLimits
 from harness.policies.loops.limits import LoopLimits
@@ -31,6 +32,8 @@ from harness.practice.server import PracticeServer
 from harness.tools import Effect
 from tests.agent.stage import VirtualClock, calls, fails, played, says, settings_of, stage
 from tests.agent.test_agents import hired, task
+
+pytestmark = pytest.mark.anyio
 
 ROOT = Path(__file__).parents[2]
 
@@ -89,7 +92,6 @@ def test_a_name_that_the_package_has_not_is_an_attribute_error() -> None:
     assert {"Agent", "tool"} <= set(harness.__all__)
 
 
-@pytest.mark.anyio
 async def test_an_agent_of_ones_own_asks_before_its_tool_runs_things(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,19 +115,6 @@ async def test_an_agent_of_ones_own_asks_before_its_tool_runs_things(
         assert agent.parts.shared.connection.address.startswith("http://127.0.0.1:")
 
 
-@pytest.mark.anyio
-async def test_two_turns_of_one_agent_and_many_agents_at_once(tmp_path: Path) -> None:
-    async def one(number: int) -> list[str]:
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        async with stage(folder, says(f"{number} a") + says(f"{number} b")) as here:
-            return [(await here.turn()).end.answer, (await here.turn()).end.answer]
-
-    answers = await asyncio.gather(*map(one, range(8)))
-    assert answers == [[f"{number} a", f"{number} b"] for number in range(8)]
-
-
-@pytest.mark.anyio
 async def test_closing_twice_and_opening_again_is_no_trouble(tmp_path: Path) -> None:
     async with stage(tmp_path, says("One.") + says("Two.")) as here:
         assert (await here.turn()).end.answer == "One."
@@ -134,11 +123,6 @@ async def test_closing_twice_and_opening_again_is_no_trouble(tmp_path: Path) -> 
         turn = await here.turn()
         assert isinstance(turn.events[-1], TurnEnded)
         assert turn.end.answer == "Two."
-
-
-def test_a_setting_that_cannot_be_used_is_told_at_once() -> None:
-    with pytest.raises(SettingsError, match="max-retries"):
-        Agent(max_retries="many")
 
 
 # ── tools, hooks and policies of one's own ──────────────────────────────────────────────────────────
@@ -207,7 +191,6 @@ def test_settings_and_single_settings_are_not_mixed(tmp_path: Path) -> None:
         Agent(settings_of(tmp_path, "http://127.0.0.1:9").settings, max_retries=1)
 
 
-@pytest.mark.anyio
 async def test_a_subagent_may_use_them_and_gets_no_standard_tool_that_its_parent_lacks(tmp_path: Path) -> None:
     script = calls(task()) + hired(asks("Oslo")) + hired(says("Rain.")) + says("It rains.")
     async with PracticeServer(script=Script.parse(script)) as server:
@@ -219,7 +202,6 @@ async def test_a_subagent_may_use_them_and_gets_no_standard_tool_that_its_parent
         assert "It is raining in Oslo." in str(bodies[2]["messages"])
 
 
-@pytest.mark.anyio
 async def test_a_session_takes_them_again_when_it_is_resumed(tmp_path: Path) -> None:
     script = asks("Oslo") + says("Rain.") + asks("Bergen") + says("Rain, too.")
     async with PracticeServer(script=Script.parse(script)) as server:
@@ -238,7 +220,6 @@ async def test_a_session_takes_them_again_when_it_is_resumed(tmp_path: Path) -> 
             assert [one.name for one in session.tools] == ["grep"]
 
 
-@pytest.mark.anyio
 async def test_a_session_needs_no_more_than_an_agent_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HARNESS_STATE_DIR", str(tmp_path / "state"))
@@ -248,7 +229,6 @@ async def test_a_session_needs_no_more_than_an_agent_does(tmp_path: Path, monkey
         await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), practice=True)
 
 
-@pytest.mark.anyio
 async def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
     other = "claude-haiku-4-5"
 
@@ -265,7 +245,6 @@ async def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
     assert [event.to_model for event in turn.of(ModelSwitched)] == [other]
 
 
-@pytest.mark.anyio
 async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subagents(tmp_path: Path) -> None:
     policies = Policies(
         recovery=RecoveryLimits(retries_per_request=1, max_steps=9),
@@ -288,7 +267,6 @@ async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subag
     assert len(posts) == 4  # two of the subagent: one retry
 
 
-@pytest.mark.anyio
 async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(tmp_path: Path) -> None:
     def forgets(*_: object) -> None:
         return None
@@ -305,3 +283,30 @@ async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(t
 def test_a_policy_that_cannot_be_handed_in_is_told_in_one_sentence(name: str) -> None:
     with pytest.raises(TypeError, match=rf"Policies\({name}=…\) takes"):
         Policies(**{name: object()})  # type: ignore[arg-type]
+
+
+async def test_a_turn_asked_for_while_another_runs_comes_after_it(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("One.") + says("Two.")) as here:
+        first, second = await asyncio.gather(here.turn("first"), here.turn("second"))
+        assert (first.end.answer, second.end.answer) == ("One.", "Two.")
+        for turn in (first, second):
+            assert len(turn.of(TurnStarted)) == len(turn.of(TurnEnded)) == 1
+
+
+async def test_a_loop_that_was_left_early_takes_nothing_from_the_next_turn(tmp_path: Path) -> None:
+    script = Script.parse(says("The first of two answers.", event_delay="0.05") + says("Two."))
+    async with PracticeServer(script=script) as server, Agent(settings_of(tmp_path, server.base_url).settings) as agent:
+        async for event in agent.run("first"):
+            if isinstance(event, TextDelta):
+                break
+        assert (await played(agent.run("second"))).end.answer == "Two."
+
+
+async def test_a_turn_that_is_given_up_while_it_waits_for_another_never_begins(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("One.", event_delay="0.02") + says("Three.")) as here:
+        first, second = asyncio.create_task(here.turn("first")), asyncio.create_task(here.turn("second"))
+        await asyncio.sleep(0)
+        second.cancel()
+        assert (await first).end.answer == "One."
+        assert (await here.turn("third")).end.answer == "Three."
+        assert here.agent.conversation.turn == 2

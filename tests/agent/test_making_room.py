@@ -1,6 +1,5 @@
 """Histories that grow too long are made to fit, in every way there is, and it always ends (group E)."""
 
-import asyncio
 import json
 import random
 from itertools import pairwise
@@ -13,12 +12,14 @@ from harness.events import (
     CompactionStarted,
     HistoryReplaced,
     Json,
+    Message,
     Notice,
     RequestSent,
     TransitionCode,
 )
 from harness.model import vocabulary
-from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
+from harness.tools.tool import Effect, tool
+from tests.agent.stage import Played, calls, run, says, stage, summarises, too_long
 from tests.media.files import png
 
 pytestmark = pytest.mark.anyio
@@ -61,20 +62,6 @@ def said(body: Json) -> str:
 # ── by the real size ────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_old_results_are_drained_when_that_is_enough(tmp_path: Path) -> None:
-    script = "[server]\nwindow = 30000\n" + calls(prints(9_000)) * 11 + says(ANSWER)
-    async with stage(tmp_path, script, loop_intervention=False) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        assert turn.codes.count(TransitionCode.COLLAPSE_DRAIN_RETRY) == 1
-        assert "summary" not in purposes(turn)
-        [ended] = turn.of(CompactionEnded)
-        assert (ended.method, ended.succeeded) == ("truncation", True)
-        pointers = said(here.bodies[-1]).split("[whole result: ")[1:]
-        assert pointers
-        assert all(Path(line.split("]")[0]).stat().st_size >= 9_000 for line in pointers)
-
-
 async def test_old_images_are_drained_too_and_the_newest_stay(tmp_path: Path) -> None:
     reads = [f'{{ name = "read_file", input = {{ path = "{number}.png" }} }}' for number in range(16)]
     script = "[server]\nwindow = 30000\n" + "".join(map(calls, reads)) + says(ANSWER)
@@ -102,15 +89,6 @@ async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarise
         assert "[whole result: " not in said(here.bodies[-1])
 
 
-async def test_one_result_beyond_the_window_is_compacted_away(tmp_path: Path) -> None:
-    script = "[server]\nwindow = 14000\n" + calls(prints(48_000)) + says(ANSWER) + says("Good.") + summarises()
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.codes == [TransitionCode.NEXT_TURN, TransitionCode.REACTIVE_COMPACT_RETRY, TransitionCode.COMPLETED]
-        assert len(here.posts) <= 4
-        assert (await here.turn("And?")).end.answer == "Good."
-
-
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_long_task_in_a_small_window_comes_to_its_end(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
@@ -124,11 +102,6 @@ async def test_a_long_task_in_a_small_window_comes_to_its_end(seed: int, tmp_pat
         refused = len(here.posts) - 26 - purposes(Played(here.events)).count("summary")
         assert refused <= 8
         assert len(turn.of(CompactionEnded)) == sum(succeeded for _, succeeded in methods(turn))
-
-
-async def test_a_prompt_that_is_too_long_by_itself_is_shortened_and_answered(tmp_path: Path) -> None:
-    async with stage(tmp_path, "[server]\nwindow = 12000\n" + says(ANSWER) + summarises()) as here:
-        assert (await here.turn("word " * 20_000)).end.answer == ANSWER
 
 
 # ── before the request ──────────────────────────────────────────────────────────────────────────────
@@ -183,13 +156,6 @@ async def test_files_in_use_are_read_again_after_a_summary(tmp_path: Path) -> No
         assert (await here.turn()).end.answer == ANSWER
         assert "note.txt as it is now" in said(here.bodies[-1])
         assert "changed" in said(here.bodies[-1])
-
-
-async def test_an_idle_session_sends_nothing_however_large_it_is(tmp_path: Path) -> None:
-    async with stage(tmp_path, says(ANSWER, usage=FULL) + summarises(), model=SMALL) as here:
-        await here.turn()
-        await asyncio.sleep(0.3)
-        assert len(here.server.requests) == 1
 
 
 # ── the milder layer before the request ────────────────────────────────────
@@ -247,15 +213,6 @@ async def test_after_a_drain_the_next_steps_do_not_drain_again(tmp_path: Path) -
         assert sum(step >= 18 for step in steps) <= 1, "what the last large result needs, and the small steps no more"
 
 
-async def test_results_that_nobody_has_answered_are_never_drained(tmp_path: Path) -> None:
-    big = ", ".join(numbered(n, 7_000) for n in range(8))
-    script = WINDOW + calls(numbered(99, 100)) + calls(big) + says(ANSWER) + summarises()
-    async with stage(tmp_path, script, loop_intervention=False) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        assert all(drained == 0 for _, _, drained in compactions(turn))
-
-
 async def test_an_unanswered_result_that_a_summary_cuts_names_the_file_that_holds_it(tmp_path: Path) -> None:
     script = "[server]\nwindow = 14000\n" + calls(numbered(7, 48_000)) + says(ANSWER) + summarises()
     async with stage(tmp_path, script) as here:
@@ -264,15 +221,6 @@ async def test_an_unanswered_result_that_a_summary_cuts_names_the_file_that_hold
         file = Path(shown.rpartition("[whole result: ")[2].removesuffix("]"))
         assert len(file.read_text()) > 48_000
         assert said(here.bodies[-1]).count("Find the number.") == 1
-
-
-async def test_what_cannot_be_drained_far_enough_is_left_whole_for_the_summary(tmp_path: Path) -> None:
-    script = calls(prints(9_000)) * 7 + calls(run("x"), usage=FULL) + says(ANSWER) + summarises()
-    async with stage(tmp_path, script, model=SMALL, loop_intervention=False) as here:
-        turn = await here.turn()
-        assert compactions(turn) == [("auto", "summary", 0)]
-        asked = next(body for body in here.bodies if "[whole result: " in said(body) or len(results_in(body)) == 8)
-        assert "[whole result: " not in said(asked)
 
 
 # ── summaries that are none ────────────────────────────────────────────────────────────
@@ -314,14 +262,6 @@ async def test_a_request_for_a_summary_that_is_too_long_is_made_smaller_three_ti
         assert purposes(turn)[-5:] == ["turn", "summary", "summary", "summary", "turn"]
         assert methods(turn) == [("summary", True)]
         assert turn.end.answer == ANSWER
-
-
-async def test_a_request_for_a_summary_is_retried_like_any_other(tmp_path: Path) -> None:
-    overloaded = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 529\ntimes = 2\n'
-    async with stage(tmp_path, calls(run("x")) + too_long() + says(ANSWER) + overloaded + summarises()) as here:
-        turn = await here.turn()
-        assert methods(turn) == [("summary", True)]
-        assert len(here.clock.waits) == 2
 
 
 async def test_three_failures_switch_it_off_and_a_compaction_by_hand_on_again(tmp_path: Path) -> None:
@@ -381,14 +321,6 @@ async def test_a_compaction_by_hand_that_gains_nothing_leaves_the_history_as_it_
         assert here.agent.conversation.messages == before
 
 
-async def test_there_is_nothing_to_compact_in_an_empty_session(tmp_path: Path) -> None:
-    async with stage(tmp_path, says(ANSWER)) as here:
-        compacted = await here.compact()
-        assert [event.level for event in compacted.of(Notice)] == ["info"]
-        assert len(here.posts) == 0
-        assert (await here.turn()).end.answer == ANSWER
-
-
 async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) -> None:
     script = calls(prints(9_000)) * 8 + too_long(300_000, 200_000) + says(ANSWER) + says("Good.") + summarises()
     async with stage(tmp_path, script, auto_compact=False, loop_intervention=False) as here:
@@ -400,33 +332,24 @@ async def test_switched_off_it_is_never_shortened_but_by_hand(tmp_path: Path) ->
         assert (await here.retry()).end.answer == ANSWER
 
 
-async def test_a_turn_that_stays_too_long_leaves_a_session_that_works(tmp_path: Path) -> None:
-    script = calls(run("x")) + too_long(times="2") + calls(prints(9_000)) * 3 + says(ANSWER) + says("Good.")
-    async with stage(tmp_path, script + summarises()) as here:
-        assert (await here.turn()).codes[-1] is TransitionCode.PROMPT_TOO_LONG
-        assert (await here.turn("And?")).end.answer == ANSWER
-        assert methods(await here.compact()) == [("summary", True)]
-        here.agent.parts.user_commands.clear()
-        assert (await here.turn("Anew.")).end.answer == "Good."
-        assert len(here.bodies[-1]["messages"]) == 1
+async def test_a_tool_of_ones_own_that_is_called_read_file_is_not_run_behind_the_models_back(tmp_path: Path) -> None:
+    ran = []
 
+    @tool(effect=Effect.READ)
+    def read_file(path: str, sheet: str) -> str:
+        """Read a sheet of a file."""
+        ran.append((path, sheet))
+        return "1, 2, 3"
 
-async def test_thinking_before_a_compaction_is_gone_and_thinking_after_it_is_kept(tmp_path: Path) -> None:
-    thinks = '\n[[reply]]\nthinking = "{}"\ntools = [{}]\n'
-    script = (
-        "[server]\nbind_thinking = true\n"
-        + thinks.format("before", run("a"))
-        + too_long()
-        + thinks.format("after", run("b"))
-        + says(ANSWER)
-        + summarises()
-    )
-    async with stage(tmp_path, script) as here:
-        assert (await here.turn()).end.answer == ANSWER
-        assert ['"thinking": "before"' in said(body) for body in here.bodies] == [False, True, False, False, False]
-        assert ['"thinking": "after"' in said(body) for body in here.bodies] == [False, False, False, False, True]
-
-
-async def test_413_is_compacted_like_any_other_overflow(tmp_path: Path) -> None:
-    async with stage(tmp_path, calls(run("x")) + fails(413) + says(ANSWER) + summarises()) as here:
-        assert (await here.turn()).codes[1] is TransitionCode.REACTIVE_COMPACT_RETRY
+    call = {"type": "tool_use", "id": "call_1", "name": "read_file", "input": {"path": "a.ods", "sheet": "first"}}
+    result = {"type": "tool_result", "tool_use_id": "call_1", "content": "1, 2, 3"}
+    before = [
+        Message("user", ({"type": "text", "text": "Read the first sheet."},)),
+        Message("assistant", (call,)),
+        Message("user", (result,)),
+        Message("assistant", ({"type": "text", "text": "It holds three numbers. " * 200},)),
+    ]
+    script = too_long() + says("Done.") + summarises()
+    async with stage(tmp_path, script, tools=[read_file], messages=before) as here:
+        assert (await here.turn()).end.answer == "Done."
+        assert ran == []

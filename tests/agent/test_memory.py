@@ -7,16 +7,13 @@ import pytest
 
 from harness.engine.permissions.asker import NoAsker
 from harness.events import HistoryReplaced, Json, PermissionAsked, TransitionCode
-from harness.journal import session_folder
 from harness.memory import MemoryOwner
 from harness.memory.prompt_section import OPENING, nothing_new
 from harness.practice.rule_model.model import RuleModel
 from harness.practice.server import PracticeServer
-from harness.session import Opening, Session, open_session
-from tests.agent.stage import calls, played, says, settings_of, stage, summarises
-from tests.agent.test_agents import hired, task
+from harness.session import Session, open_session
+from tests.agent.stage import calls, played, says, sessions, settings_of, stage, summarises
 from tests.agent.test_skills import beginning, prompts
-from tests.engine.subagents.test_factory import sessions
 from tests.memory.shelves import draft
 
 pytestmark = pytest.mark.anyio
@@ -90,17 +87,6 @@ async def test_what_others_change_meanwhile_is_told_and_taken_back(tmp_path: Pat
         assert len({beginning(one.body) for one in here.server.requests}) == 1
 
 
-async def test_a_resumed_session_takes_back_what_its_history_says_wrongly(tmp_path: Path) -> None:
-    async with sessions(tmp_path, says("One.") + says("Two.")) as here:
-        async with await here.open() as first:
-            first.memory.store.keep(draft("late"), MemoryOwner.PROJECT)
-            await played(first.run("Go."))
-            first.memory.store.forget("late")
-        async with await here.open(Opening("latest")) as second:
-            await played(second.run("And now?"))
-            assert nothing_new() in prompts(here.server.requests[-1].body)
-
-
 async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: Path) -> None:
     for settings, allowed in (
         ({"permission_mode": "ask"}, False),
@@ -124,29 +110,6 @@ async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: 
             assert on.agent.parts.shared.memory.store.forgotten() == (("indentation",) if allowed else ())
 
 
-async def test_an_agent_that_works_for_another_knows_and_recalls_but_does_not_keep(tmp_path: Path) -> None:
-    script = calls(KEEP) + says("Kept.") + calls(task()) + hired(calls(RECALL)) + hired(says("Tabs.")) + says("Good.")
-    async with stage(tmp_path, script) as on:
-        await on.turn()
-        await on.turn()
-        of_agent = [body for body in on.bodies if "task" not in [tool["name"] for tool in body["tools"]]]
-        assert of_agent
-        for body in of_agent:
-            names = {tool["name"] for tool in body["tools"]}
-            assert "recall" in names
-            assert not names & {"remember", "forget"}
-            assert "Use remember when" not in system(body)
-        assert "Tabs, also in Python." in json.dumps(of_agent[-1]["messages"])
-        assert "They want tabs. (new)" in json.dumps(of_agent[0]["messages"])
-
-
-async def test_where_it_is_switched_off_nothing_is_offered_or_said(tmp_path: Path) -> None:
-    async with stage(tmp_path, says("Hello."), memory=False) as on:
-        await on.turn()
-        assert "# Memory" not in system(on.bodies[0])
-        assert not {"remember", "recall", "forget"} & set(on.agent.toolbox.names)
-
-
 async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path) -> None:
     secret = KEEP.replace("Tabs, also in Python.", "password: hunter2!x")
     async with stage(tmp_path, calls(secret) + says("Then not.")) as on:
@@ -155,15 +118,6 @@ async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path
         assert "a password or token" in turn.results[0]["content"]
         assert len(on.posts) == 2
         assert "hunter2" not in "".join(file.read_text() for file in tmp_path.rglob("*.md"))
-
-
-async def test_memories_of_a_project_lie_beside_its_sessions_and_not_in_it(tmp_path: Path) -> None:
-    async with stage(tmp_path, calls(KEEP.replace('"user"', '"project"')) + says("Kept.")) as on:
-        await on.turn()
-        settings = on.agent.parts.settings
-        folder = session_folder(settings.workspace, settings.state_dir) / "memory"
-        assert (folder / "indentation.md").is_file()
-        assert not list(on.workspace.rglob("*.md"))
 
 
 async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ from harness.events import (
     Json,
     Message,
     OutputCapChanged,
-    RequestSent,
     Transition,
     TransitionCode,
 )
-from tests.agent.stage import calls, fails, run, says, stage, summarises
+from tests.agent.stage import calls, fails, run, says, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -47,19 +46,6 @@ async def test_a_refused_signature_takes_all_thinking_out_once_and_for_the_sessi
         assert ["thinking" in kinds(body) for body in here.bodies] == [False, True, False, False]
 
 
-async def test_a_second_refused_signature_ends_the_turn(tmp_path: Path) -> None:
-    script = thinks(f"tools = [{run('look')}]") + SIGNATURE + SIGNATURE + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        assert (await here.turn()).codes == [TransitionCode.NEXT_TURN, TransitionCode.API_ERROR]
-        assert (await here.retry()).end.answer == ANSWER
-
-
-async def test_a_refused_signature_without_any_thinking_is_not_tried_again(tmp_path: Path) -> None:
-    async with stage(tmp_path, SIGNATURE + says(ANSWER)) as here:
-        assert (await here.turn()).codes == [TransitionCode.API_ERROR]
-        assert len(here.posts) == 1
-
-
 async def test_an_image_that_is_refused_becomes_words_and_is_never_sent_again(tmp_path: Path) -> None:
     async with stage(tmp_path, MEDIA + says(ANSWER) + says("Good."), messages=SEEN) as here:
         turn = await here.turn()
@@ -79,12 +65,6 @@ async def test_an_image_in_the_way_takes_the_thinking_behind_it_along(tmp_path: 
             (True, True),
             (False, False),
         ]
-
-
-async def test_a_second_refusal_of_media_ends_the_turn(tmp_path: Path) -> None:
-    async with stage(tmp_path, MEDIA + MEDIA + says(ANSWER), messages=SEEN) as here:
-        assert (await here.turn()).codes == [TransitionCode.IMAGE_ERROR]
-        assert (await here.retry()).end.answer == ANSWER
 
 
 async def test_an_invalid_history_is_repaired_and_sent_once_more(tmp_path: Path) -> None:
@@ -107,25 +87,6 @@ async def test_a_cap_beyond_the_window_is_lowered_by_the_numbers_of_the_refusal(
         assert turn.end.answer == ANSWER
         assert [body["max_tokens"] for body in here.bodies] == [20_000, 10_941]
         assert [(event.from_cap, event.to_cap) for event in turn.of(OutputCapChanged)] == [(20_000, 10_941)]
-
-
-async def test_a_cap_that_cannot_be_lowered_is_never_sent_twice_but_the_history_shortened(tmp_path: Path) -> None:
-    words = '"input length and `max_tokens` exceed context limit: 199059 + 8000 > 200000, decrease input length"'
-    script = calls(run("look")) + fails(400, message=words) + says(ANSWER) + summarises()
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.codes[1:] == [TransitionCode.REACTIVE_COMPACT_RETRY, TransitionCode.COMPLETED]
-        assert [event.purpose for event in turn.of(RequestSent)] == ["turn", "turn", "summary", "turn"]
-
-
-async def test_a_server_that_really_counts_gets_a_cap_that_fits(tmp_path: Path) -> None:
-    script = "[server]\nwindow = 13000\noverflow = 'error'\n" + says(ANSWER) + says("Good.")
-    async with stage(tmp_path, script, max_tokens=9_000) as here:
-        assert (await here.turn("word " * 2_500)).end.answer == ANSWER
-        first, second = (body["max_tokens"] for body in here.bodies)
-        assert first == 9_000 > second >= 3_000
-        await here.turn("And?")
-        assert len(here.posts) == 3
 
 
 async def test_the_models_own_maximum_is_learned_from_its_refusal(tmp_path: Path) -> None:
@@ -151,25 +112,6 @@ async def test_a_cut_answer_is_asked_for_again_with_the_raised_cap_within_what_t
         await here.turn("And?")
         assert [body["max_tokens"] for body in here.bodies] == [8_000, 32_000, 32_000]
         assert here.bodies[0]["messages"] == here.bodies[1]["messages"]
-
-
-async def test_a_cap_set_by_the_person_is_never_raised(tmp_path: Path) -> None:
-    script = says("The note ", stop_reason='"max_tokens"') + says("says 42.")
-    async with stage(tmp_path, script, max_tokens=1_000) as here:
-        turn = await here.turn()
-        assert turn.end.answer == "The note says 42."
-        assert [body["max_tokens"] for body in here.bodies] == [1_000, 1_000]
-        assert turn.codes[0] is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
-
-
-async def test_what_a_model_gives_at_most_may_be_cut_short_by_a_full_window(tmp_path: Path) -> None:
-    script = (
-        calls(run("look")) + says("The n", stop_reason='"model_context_window_exceeded"') + says(ANSWER) + summarises()
-    )
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.codes[1:] == [TransitionCode.REACTIVE_COMPACT_RETRY, TransitionCode.COMPLETED]
-        assert turn.end.answer == ANSWER
 
 
 async def test_a_server_that_takes_no_diagnostics_is_not_asked_again_why_the_cache_missed(tmp_path: Path) -> None:

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
-from harness.events import AgentEnd, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
-from harness.permissions import PermissionAnswer, PermissionRequest, Verdict
+from harness.base.errors import HarnessError
+from harness.events import AgentEnd, Event, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
+from harness.journal import read
+from harness.permissions import Mode, PermissionAnswer, Verdict
+from harness.session import Opening
 from harness.settings.permission_file import PermissionFile
-from tests.agent.stage import Played, calls, says, stage
+from tests.agent.person import Person
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage
 from tests.agent.test_agents import ends, hired, on_stage, task
 
 pytestmark = pytest.mark.anyio
@@ -24,35 +27,8 @@ def bash(command: str) -> str:
     return call("bash", command=command)
 
 
-class Person(NoAsker):
-    """Gives the same answer to every question."""
-
-    present = True
-
-    def __init__(self, answer: PermissionAnswer) -> None:
-        self.answer = answer
-        self.asked: list[tuple[str, PermissionRequest]] = []
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """The answer."""
-        self.asked.append((asked.why, request))
-        return self.answer
-
-
 def outcomes(turn: Played) -> list[ToolOutcome]:
     return [ended.outcome for ended in turn.of(ToolEnded)]
-
-
-async def test_looking_runs_unasked_and_the_rest_is_refused_with_its_reason(tmp_path: Path) -> None:
-    script = calls(bash("ls"), bash("ls && touch made"), bash("cat ../secret")) + says("Done.")
-    async with stage(tmp_path, script, permission_mode="ask") as here:
-        turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.DENIED, ToolOutcome.DENIED]
-    assert [asked.why for asked in turn.of(PermissionAsked)] == [
-        "bash runs a program, and no rule allows `touch made`",
-        "bash runs a program, and no rule allows `../secret` (it is outside the workspace)",
-    ]
-    assert not (here.workspace / "made").exists()
 
 
 async def test_a_denial_tells_the_model_which_rule_and_which_part_of_the_line(tmp_path: Path) -> None:
@@ -65,15 +41,6 @@ async def test_a_denial_tells_the_model_which_rule_and_which_part_of_the_line(tm
     assert turn.of(PermissionAsked) == []
 
 
-async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: Path) -> None:
-    async with stage(tmp_path, calls(bash("rm -rf build")) + says("Done.")) as here:
-        turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK]
-    assert [notice.text for notice in turn.of(Notice)] == [
-        "dangerous, and not asked about: `rm -rf build`: it removes files for good, whole folders or without a question"
-    ]
-
-
 async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: Path) -> None:
     script = calls(bash("touch a"), bash("touch b"), bash("touch c; touch .envrc")) + says("Done.")
     person = Person(PermissionAnswer("always", rules=("bash(touch *)",), keep=True))
@@ -84,15 +51,6 @@ async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: P
     assert person.asked[1][1].offers == ()
     assert turn.of(SettingChanged)[0] == SettingChanged("permissions", "allow bash(touch *) (always)")
     assert PermissionFile(tmp_path / "permissions.toml").read()[Verdict.ALLOW] == ("bash(touch *)",)
-
-
-async def test_a_rule_typed_wrong_lets_the_call_run_once_and_says_so(tmp_path: Path) -> None:
-    person = Person(PermissionAnswer("always", rules=("bash(touch",), keep=True))
-    async with stage(tmp_path, calls(bash("touch a")) + says("Done."), asker=person, permission_mode="ask") as here:
-        turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK]
-    assert "no rule was made of it, because it is no rule" in turn.of(Notice)[0].text
-    assert not (tmp_path / "permissions.toml").exists()
 
 
 @pytest.mark.parametrize("way", ["link", "dots", "case", "folder"])
@@ -173,15 +131,41 @@ async def test_a_search_leaves_out_places_for_keys_unless_everything_is_allowed(
         assert turn.of(PermissionAsked) == []
 
 
-async def test_a_denial_for_a_folder_leaves_a_look_elsewhere_alone(tmp_path: Path) -> None:
-    script = calls(call("grep", pattern="x"), call("glob", pattern="*"), bash("ls"), bash("grep -r x src")) + says(
-        "Ok."
-    )
-    async with stage(tmp_path, script, permission_mode="ask", permissions_deny=["read(secrets/**)"]) as here:
-        for name in ("secrets", "src"):
-            (here.workspace / name).mkdir()
-            (here.workspace / name / "a.txt").write_text("x")
+WRITE = '{ name = "write_file", input = { path = "made.txt", content = "made" } }'
+
+
+async def test_a_mode_set_in_the_middle_of_a_turn_holds_for_the_next_call(tmp_path: Path) -> None:
+    script = calls(run("first")) + calls(run("second")) + says("Done.")
+    async with stage(tmp_path, script) as here:
+
+        def read_only_after_the_first(event: Event) -> None:
+            if isinstance(event, ToolEnded) and event.outcome is ToolOutcome.OK:
+                here.agent.parts.shared.rules.set_mode(Mode.DENY)
+
+        turn = await here.turn(on_event=read_only_after_the_first)
+    assert here.ran() == {"first": 1}
+    assert turn.of(SettingChanged) == [SettingChanged("permission_mode", "deny")]
+    assert "this session is read-only" in str(turn.results[1]["content"])
+
+
+async def test_a_session_that_goes_on_has_the_mode_of_its_settings_and_says_so(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("Hello.", times='"forever"'), permission_mode="ask") as here:
+        async with await here.open() as session:
+            await played(session.run("Hello"))
+            session.permissions.set_mode("yolo")
+            assert session.permissions.mode == "yolo"
+            with pytest.raises(HarnessError, match="no permission mode read; there are ask, edits, yolo, deny"):
+                session.permissions.set_mode("read")
+        async with await here.open(Opening(session.id)) as session:
+            assert session.permissions.mode == "ask"
+        changes = [record.event for record in read(session.path).records if isinstance(record.event, SettingChanged)]
+        assert [change.value for change in changes] == ["yolo", "ask"]
+
+
+async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(bash("rm -rf build")) + says("Done.")) as here:
         turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK] * 4
-    assert turn.of(PermissionAsked) == []
-    assert "secrets/a.txt:" not in turn.results[0]["content"]
+    assert outcomes(turn) == [ToolOutcome.OK]
+    assert [notice.text for notice in turn.of(Notice)] == [
+        "dangerous, and not asked about: `rm -rf build`: it removes files for good, whole folders or without a question"
+    ]

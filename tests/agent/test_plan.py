@@ -8,10 +8,8 @@ import pytest
 from harness.engine.conversation import Conversation
 from harness.events import Event, ItemStatus, Json, LoopFound, MessageAdded, Origin, PlanChanged, PlanItem, PlanReminded
 from harness.journal import read, replay
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import NoAsker, Opening, Session, open_session
-from tests.agent.stage import Played, calls, played, run, says, settings_of, stage, summarises, too_long
+from harness.session import Opening, Session
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage, summarises, too_long
 
 pytestmark = pytest.mark.anyio
 
@@ -49,56 +47,20 @@ def plan_in_file(session: Session) -> tuple[PlanItem, ...]:
     return replay(read(session.path).records).plans.current
 
 
-async def test_a_plan_outlives_turns_and_programs_and_goes_along_into_a_copy(tmp_path: Path) -> None:
-    script = calls(plans(FIRST)) + says("Later.") + says("Yes?")
-    async with PracticeServer(script=Script.parse(script)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
-            await played(session.run("Two things."))
-            await played(session.run("Something else."))
-            assert session.conversation.plan == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as resumed:
-            assert resumed.conversation.plan == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id, fork=True)) as copy:
-            assert copy.conversation.plan == FIRST
-
-
 async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: Path) -> None:
     script = calls(plans(FIRST)) + says("One.") + calls(run("x")) + calls(plans(SECOND)) + says("Two.")
-    async with PracticeServer(script=Script.parse(script)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        async with await open_session(loaded, NoAsker()) as session:
+    async with sessions(tmp_path, script) as here:
+        async with await here.open() as session:
             await played(session.run("first"))
             await played(session.run("second"))
             assert session.conversation.plan == SECOND
             session.rewind.to_turn(2)
             assert session.conversation.plan == plan_in_file(session) == FIRST
-        async with await open_session(loaded, NoAsker(), Opening(session.id)) as session:
+        async with await here.open(Opening(session.id)) as session:
             session.rewind.to_turn(1)
             assert session.conversation.plan == plan_in_file(session) == ()
     told = [record.event.items for record in read(session.path).records if isinstance(record.event, PlanChanged)]
     assert told == [FIRST, SECOND, FIRST, ()]
-
-
-async def test_a_forgotten_conversation_has_no_plan(tmp_path: Path) -> None:
-    async with (
-        PracticeServer(script=Script.parse(calls(plans(FIRST)) + says("One."))) as server,
-        await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
-    ):
-        await played(session.run("first"))
-        session.user_commands.clear()
-        assert session.conversation.plan == plan_in_file(session) == ()
-
-
-async def test_a_plan_that_was_refused_leaves_the_one_before_it(tmp_path: Path) -> None:
-    two_at_once = tuple(PlanItem(item.text, ItemStatus.IN_PROGRESS) for item in FIRST)
-    script = calls(plans(FIRST)) + calls(plans(two_at_once)) + says("One.")
-    async with (
-        PracticeServer(script=Script.parse(script)) as server,
-        await open_session(settings_of(tmp_path, server.base_url), NoAsker()) as session,
-    ):
-        await played(session.run("first"))
-        assert session.conversation.plan == plan_in_file(session) == FIRST
 
 
 def test_a_rollback_within_a_turn_takes_it_back_as_well() -> None:
@@ -142,16 +104,6 @@ async def test_a_shortened_history_holds_the_open_plan_word_for_word(summary: st
         assert WHOLE in plan
 
 
-@pytest.mark.parametrize("last", ["", calls(plans(DONE)), calls(plans(()))], ids=["none", "done", "empty"])
-async def test_without_an_open_plan_nothing_is_handed_back(last: str, tmp_path: Path) -> None:
-    script = (
-        (calls(plans(FIRST)) if last else "") + last + calls(run("x")) * 4 + too_long() + says("So.") + summarises()
-    )
-    async with stage(tmp_path, script) as here:
-        await here.turn()
-        assert handed_back(here.bodies[-1]) == []
-
-
 async def test_a_history_that_is_shortened_twice_holds_the_newest_plan_and_the_request_once(tmp_path: Path) -> None:
     rounds = calls(run("x")) + calls(run("y")) + calls(run("z"))
     script = calls(plans(FIRST)) + rounds + too_long() + calls(plans(SECOND)) + rounds + too_long() + says("So.")
@@ -164,17 +116,6 @@ async def test_a_history_that_is_shortened_twice_holds_the_newest_plan_and_the_r
         [request] = [text for text in texts_of(first) if "word for word" in text]
         assert request.endswith("What is in the notes?")
         assert "summary" not in request
-
-
-async def test_a_compaction_by_hand_keeps_it_as_well(tmp_path: Path) -> None:
-    script = calls(plans(FIRST)) + calls(run("x")) * 4 + says("One.") + says("Two.") + summarises()
-    async with stage(tmp_path, script) as here:
-        await here.turn("first " * 2_000)
-        await here.compact()
-        await here.turn("second")
-        [plan] = handed_back(here.bodies[-1])
-        assert WHOLE in plan
-        assert here.agent.conversation.plan == FIRST
 
 
 # ── the reminder ────────────────────────────────────────────────────────────────────────────────────
@@ -192,21 +133,6 @@ async def test_the_model_is_reminded_beside_results_and_not_again_before_as_many
         assert WHOLE in note
         assert "2 of 2 items are open" in note
         assert "3 steps" in note
-
-
-async def test_rounds_are_counted_within_a_turn(tmp_path: Path) -> None:
-    script = calls(plans(FIRST)) + calls(run("a")) + says("One.") + calls(run("b")) + says("Two.")
-    async with stage(tmp_path, script + calls(run("c")) + calls(run("d")) + says("Three."), plan_reminder=2) as here:
-        assert [reminders(await here.turn(prompt)) for prompt in ("1", "2", "3")] == [[], [], [2]]
-
-
-@pytest.mark.parametrize(("every", "plan"), [(0, FIRST), (1, ()), (1, DONE)])
-async def test_nobody_is_reminded_where_it_is_off_or_nothing_is_open(
-    every: int, plan: tuple[PlanItem, ...], tmp_path: Path
-) -> None:
-    script = calls(plans(plan)) + "".join(calls(run(f"r{number}")) for number in range(4)) + says("So.")
-    async with stage(tmp_path, script, plan_reminder=every) as here:
-        assert reminders(await here.turn()) == []
 
 
 async def test_a_loop_is_found_at_the_same_step_with_reminders_as_without(tmp_path: Path) -> None:

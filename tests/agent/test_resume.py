@@ -129,18 +129,6 @@ async def test_a_session_killed_after_any_event_goes_on(tmp_path: Path) -> None:
         assert ran_in(loaded.settings.workspace) == {}
 
 
-async def test_a_session_that_goes_on_may_be_killed_again_and_again(tmp_path: Path) -> None:
-    dice = random.Random(3)
-    data = await whole_journal(tmp_path / "first")
-    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        for number in range(12):
-            path = kept(loaded, data[: dice.randrange(len(data) // 2, len(data))], f"20261121-0000-{number:06}")
-            async with await open_session(loaded, NoAsker(), Opening(path.stem)) as session:
-                await goes_on(session, server)
-                data = path.read_bytes()
-
-
 async def test_a_program_that_was_killed_in_the_middle_of_a_tool_goes_on(tmp_path: Path) -> None:
     script = f"[[reply]]\nwhen = {{ text = '{AGAIN}' }}\ntext = 'Here.'\n" + calls(
         run("before"), '{ name = "bash", input = { command = "echo begun >> ran.txt; echo > begun; exec sleep 60" } }'
@@ -190,21 +178,6 @@ async def test_a_copy_goes_on_and_the_original_stays_as_it_is(tmp_path: Path) ->
         assert path.read_bytes() == data
         started = [record.event for record in copy if isinstance(record.event, SessionStarted)]
         assert [event.forked_from for event in started] == [path.stem]
-
-
-async def test_the_latest_session_is_the_one_used_last(tmp_path: Path) -> None:
-    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
-        loaded = settings_of(tmp_path, server.base_url)
-        ids = []
-        for _ in range(2):
-            async with await open_session(loaded, NoAsker()) as session:
-                await played(session.run(AGAIN))
-                ids.append(session.id)
-        async with await open_session(loaded, NoAsker(), Opening(ids[0])) as session:
-            await played(session.run(AGAIN))
-        async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
-            assert session.id == ids[0]
-            assert session.conversation.turn == 2
 
 
 async def test_a_session_in_use_is_refused_in_one_sentence_and_can_be_copied(tmp_path: Path) -> None:

@@ -256,20 +256,6 @@ async def test_a_journal_of_an_earlier_version_is_sent_without_thinking(tmp_path
         assert "thinking" not in json.dumps(server.requests[-1].body["messages"])
 
 
-async def test_skills_that_changed_between_two_sessions_are_told_once_beside_a_prompt(tmp_path: Path) -> None:
-    async with serving() as server:
-        loaded = fresh(tmp_path / "here", server)
-        await begun(loaded)
-        skill = loaded.settings.workspace / ".harness" / "skills" / "release" / "SKILL.md"
-        skill.write_text(SKILL.replace("How a release is made", "How it is done now"))
-        for number in (3, 4):
-            async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
-                await turn(session, number)
-    first, last = bodies(server)[0], bodies(server)[-1]
-    assert json.loads(first)["system"] == json.loads(last)["system"]
-    assert last.count("How it is done now") == 1
-
-
 async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tmp_path: Path) -> None:
     async with serving() as server:
         loaded = fresh(tmp_path / "here", server)

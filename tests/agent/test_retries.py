@@ -1,28 +1,28 @@
 """Waiting for a model, and not waiting for it: keys, headers, long waits, wishes of the person (group B)."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker, WaitChoice
+from harness.base.errors import HarnessError
+from harness.engine.permissions.asker import WaitChoice
 from harness.events import (
     Event,
     FaultOccurred,
     ModelSwitched,
-    PermissionAsked,
     RetryEnded,
     RetryScheduled,
     SilenceHint,
     TransitionCode,
-    WaitAnswered,
+    TurnStarted,
     WaitOffered,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.settings import Settings
-from tests.agent.stage import KEY, VirtualClock, calls, fails, run, says, settings_of, stage
+from tests.agent.person import Person
+from tests.agent.stage import KEY, MODEL, VirtualClock, calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -135,36 +135,8 @@ async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> 
 # ── long waits ─────────────────────────────────────────────────────────────────────────────────
 
 
-@dataclass
-class Person(NoAsker):
-    """Chooses about long waits."""
-
-    choice: WaitChoice
-    offers: list[WaitOffered] = field(default_factory=list)
-    present = True
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Yes."""
-        return PermissionAnswer("once")
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """The choice."""
-        self.offers.append(offered)
-        return self.choice
-
-
-async def test_a_person_who_waits_is_answered_after_the_wait(tmp_path: Path) -> None:
-    person = Person("wait")
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=person) as here:
-        turn = await here.turn()
-        assert (turn.end.answer, here.clock.waits) == (ANSWER, [3600])
-        [offer] = person.offers
-        assert (offer.seconds, offer.until - here.clock.now(), offer.can_switch) == (3600, 0, False)
-        assert turn.of(WaitAnswered) == [WaitAnswered("wait")]
-
-
 async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person("switch"), fallback_models=(OTHER,)) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person(wait="switch"), fallback_models=(OTHER,)) as here:
         turn = await here.turn()
         assert (turn.end.answer, here.clock.waits) == (ANSWER, [])
         assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER]
@@ -174,7 +146,7 @@ async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Pa
 
 @pytest.mark.parametrize("choice", ["stop", "switch"])
 async def test_a_person_who_stops_or_has_no_other_model_gets_the_fault(choice: Any, tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(choice)) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(wait=choice)) as here:
         turn = await here.turn()
         assert (turn.codes, len(here.posts), here.clock.waits) == ([TransitionCode.API_ERROR], 1, [])
         assert "3,600 s" in turn.end.reason
@@ -185,9 +157,9 @@ async def test_an_interruption_while_a_wait_is_offered_ends_the_turn(tmp_path: P
     class Thinker(Person):
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             await asyncio.Event().wait()
-            return self.choice
+            return "wait"
 
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=Thinker("wait")) as here:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=Thinker()) as here:
         turn = await here.turn(
             on_event=lambda event: here.agent.interrupt() if isinstance(event, WaitOffered) else None
         )
@@ -241,9 +213,63 @@ async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_
         assert here.posts[0].connection_id != here.posts[1].connection_id
 
 
-async def test_a_reset_of_a_used_connection_is_tried_again_on_a_new_one(tmp_path: Path) -> None:
-    script = calls(run("look")) + says("", fault='{ kind = "reset", at = "headers" }') + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        assert (await here.turn()).end.answer == ANSWER
-        first, second, third = (request.connection_id for request in here.posts)
-        assert first == second != third
+# ── another model instead of a wait ─────────────────────────────────────────────────────────────────
+
+
+THIRD = "claude-opus-5-5"
+
+
+async def test_a_wait_is_ended_for_the_fallback_which_holds_for_the_rest_of_the_turn(tmp_path: Path) -> None:
+    script = fails(529) + fails(529) + says(ANSWER) + says("Good.")
+    async with stage(tmp_path, script, clock=StandingClock(), fallback_models=(OTHER, THIRD)) as here:
+        offered = []
+
+        def turn_away(event: Event) -> None:
+            if isinstance(event, RetryScheduled):
+                offered.append(here.agent.parts.decisions.other_model)
+                here.agent.parts.decisions.ask_other_model()
+
+        turn = await here.turn(on_event=turn_away)
+        assert turn.end.answer == ANSWER
+        assert offered == [OTHER, THIRD]
+        assert [event.why for event in turn.of(RetryEnded)] == ["switched"] * 2
+        assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER, THIRD]
+        assert here.agent.parts.decisions.other_model is None
+        await here.turn("And now?")
+        assert [body["model"] for body in here.bodies] == [MODEL, OTHER, THIRD, MODEL]
+
+
+async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
+    script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
+    async with stage(tmp_path, script, clock=StandingClock(), watch_hint_s=0.05, fallback_models=(OTHER,)) as here:
+
+        def turn_away(event: Event) -> None:
+            if isinstance(event, SilenceHint):
+                here.agent.parts.decisions.ask_other_model()
+
+        turn = await here.turn(on_event=turn_away)
+        assert turn.end.answer == ANSWER
+        assert [event.why for event in turn.of(RetryEnded)] == ["switched"]
+        assert [body["model"] for body in here.bodies] == [MODEL, OTHER]
+
+
+async def test_what_is_not_waited_for_or_used_up_cannot_be_left(tmp_path: Path) -> None:
+    refused = []
+    script = fails(529, times="2") + says(ANSWER)
+    async with stage(tmp_path, script, clock=StandingClock(), fallback_models=(OTHER,)) as here:
+        with pytest.raises(HarnessError, match="no model is being waited for"):
+            here.agent.parts.decisions.ask_other_model()
+
+        def insist(event: Event) -> None:
+            if isinstance(event, RetryScheduled):
+                try:
+                    here.agent.parts.decisions.ask_other_model()
+                except HarnessError as error:
+                    refused.append(str(error))
+                    here.agent.parts.decisions.retry_now()
+
+        turn = await here.turn(on_event=insist)
+        assert turn.of(TurnStarted)
+        assert turn.end.answer == ANSWER
+    assert len(refused) == 1
+    assert "every fallback was asked already" in refused[0]

@@ -8,10 +8,8 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import Json
-from harness.session import Session
-from tests.agent.stage import calls, played, says, stage
+from tests.agent.stage import calls, played, says, sessions, stage
 from tests.agent.test_agents import hired, task
-from tests.engine.subagents.test_factory import sessions
 from tests.skills.folders import Folders, skill
 
 pytestmark = pytest.mark.anyio
@@ -100,22 +98,3 @@ async def test_what_is_read_again_is_told_in_the_newest_message_and_the_prompt_s
         [told, _] = prompts(bodies[1])
         assert "- late (person): Came later." in told
         assert prompts(bodies[2]) == ["And then?"]
-
-
-async def test_clear_forgets_what_was_to_go_with_the_next_prompt(tmp_path: Path) -> None:
-    prepared(tmp_path)
-    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
-        session.use_skill("review")
-        session.user_commands.clear()
-        await played(session.run("Go."))
-        assert "Look twice." not in str(here.server.requests[-1].body)
-
-
-async def test_the_catalogue_is_a_part_of_the_prompt_that_can_be_looked_at(tmp_path: Path) -> None:
-    prepared(tmp_path)
-
-    def parts(session: Session) -> list[str]:
-        return [part.name for part in session.context.prompt_parts]
-
-    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
-        assert parts(session)[-3:] == ["skills", "memory", "tool schemas"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import CompactionEnded, OutputCapChanged, RequestSent, TransitionCode
-from tests.agent.stage import Played, Stage, run, shown_text, stage
+from tests.agent.stage import Played, Stage, run, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -81,40 +81,3 @@ async def test_a_summary_for_which_the_window_leaves_no_room_is_asked_for_with_a
         assert asked[-1].max_tokens >= 31_000 > asked[-2].max_tokens
         assert [event.method for event in turn.of(CompactionEnded)] == ["summary"]
         assert turn.end.answer == ANSWER
-
-
-async def test_beyond_the_maximum_of_a_model_effort_is_lowered_once_and_holds_for_the_turn(tmp_path: Path) -> None:
-    script = THINKS + step(200_000, "one") + answers(300_000) + answers(10_000, "Good.")
-    async with stage(tmp_path, script, model=KNOWN) as here:
-        turn = await here.turn()
-        assert turn.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.NEXT_TURN, Code.COMPLETED]
-        await here.turn("And?")
-        assert efforts(here) == [None, {"effort": "low"}, {"effort": "low"}, None]
-
-
-async def test_what_no_effort_makes_short_enough_ends_the_turn_and_says_what_to_do(tmp_path: Path) -> None:
-    async with stage(tmp_path, THINKS + answers(1_000_000), model=KNOWN) as here:
-        turn = await here.turn()
-        assert turn.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
-        assert turn.end.answer == ""
-        assert "all 128,000 output tokens" in turn.end.reason
-        assert "another model" in turn.end.reason
-        assert len(here.posts) == 2
-
-
-async def test_a_cap_of_the_users_own_is_never_passed_and_named_in_the_end(tmp_path: Path) -> None:
-    async with stage(tmp_path, THINKS + answers(40_000), model=KNOWN, max_tokens=4_000) as here:
-        turn = await here.turn()
-        assert caps(turn) == [4_000, 4_000]
-        assert "larger max_tokens" in turn.end.reason
-
-
-async def test_a_long_text_of_a_model_that_does_not_think_is_raised_once_and_then_continued(tmp_path: Path) -> None:
-    words = " ".join(f"word{number}" for number in range(400))
-    script = '[profile]\nthinking = "none"\n' + answers(150_000, words) + answers(20_000, "Good.")
-    async with stage(tmp_path, script, model=OTHER) as here:
-        turn = await here.turn()
-        assert turn.end.answer == words
-        assert caps(turn) == [8_000, 64_000, 64_000, 64_000]
-        assert shown_text(turn.events).split() == words.split()
-        assert caps(await here.turn("And?")) == [64_000]

@@ -2,24 +2,33 @@
 
 import asyncio
 import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker, WaitChoice
 from harness.events import (
+    BreakerChanged,
+    BreakerState,
+    Event,
+    FailureCategory,
+    Notice,
     PermissionAnswered,
     PermissionAsked,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
     TransitionCode,
-    WaitOffered,
 )
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS
+from tests.agent.person import Person
 from tests.agent.stage import calls, run, says, stage
 
 pytestmark = pytest.mark.anyio
@@ -67,19 +76,6 @@ async def test_calls_that_are_not_safe_together_run_one_after_the_other(tmp_path
     async with stage(tmp_path, script) as here:
         await here.turn()
         assert (here.workspace / "log.txt").read_text().split() == ["1", "1", "2", "2", "3", "3"]
-
-
-async def test_a_reader_behind_a_writer_sees_what_was_written(tmp_path: Path) -> None:
-    script = calls(
-        call("read_file", path="note.txt"),
-        call("write_file", path="note.txt", content="new\n"),
-        call("read_file", path="note.txt"),
-    ) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        (here.workspace / "note.txt").write_text("old\n")
-        before, _, after = (await here.turn()).results
-        assert "old" in before["content"]
-        assert "new" in after["content"]
 
 
 @dataclass(frozen=True)
@@ -152,37 +148,15 @@ async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(ba
 # ── permission ──────────────────────────────────────────────────────────────────────────────────────
 
 
-class Person(NoAsker):
-    """Allows what does not delete."""
-
-    present = True
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """No to rm, else always."""
-        return PermissionAnswer("no", "I need that") if "rm " in request.summary else PermissionAnswer("always")
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """Stop."""
-        return "stop"
-
-
 async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
+    person = Person(PermissionAnswer("always"), PermissionAnswer("no", "I need that"))
     script = calls(run("good"), call("bash", command="rm -rf ."), run("good")) + says(ANSWER)
-    async with stage(tmp_path, script, asker=Person(), permission_mode="ask") as here:
+    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
         turn = await here.turn()
         assert here.ran() == {"good": 2}
         assert "I need that" in turn.results[1]["content"]
         assert turn.results[1]["is_error"] is True
         assert [event.answer for event in turn.of(PermissionAnswered)] == ["always", "no"]
-
-
-async def test_with_nobody_to_ask_nothing_runs_and_reading_still_does(tmp_path: Path) -> None:
-    script = calls(run("never"), call("glob", pattern="*")) + says(ANSWER)
-    async with stage(tmp_path, script, permission_mode="ask") as here:
-        turn = await here.turn()
-        assert here.ran() == {}
-        assert [result.get("is_error", False) for result in turn.results] == [True, False]
-        assert 'permission_mode="yolo"' in turn.results[0]["content"]
 
 
 async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:
@@ -222,12 +196,102 @@ async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:
         assert len(turn.results) == 10
 
 
-async def test_the_last_round_before_max_turns_keeps_its_results(tmp_path: Path) -> None:
-    script = calls(run("one"), text="First.") + calls(run("two"), text="Second.") + says(ANSWER)
-    async with stage(tmp_path, script, max_steps=2) as here:
+# ── tools that hang ─────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def door() -> Iterator[threading.Event]:
+    opened = threading.Event()
+    yield opened
+    opened.set()
+
+
+def blocking(door: threading.Event, timeout_s: float | None = None) -> Tool:
+    @tool(effect=Effect.READ, timeout_s=timeout_s)
+    def fetch() -> str:
+        """Fetch something."""
+        door.wait(30)
+        return "late"
+
+    return fetch
+
+
+async def test_a_tool_that_hangs_costs_its_time_limit_and_its_breaker_a_failure(
+    tmp_path: Path, door: threading.Event
+) -> None:
+    script = calls(call("fetch")) * 4 + says("It does not answer.")
+    async with stage(tmp_path, script, tools=[blocking(door, timeout_s=0.05)]) as here:
         turn = await here.turn()
-        assert (turn.codes[-1], turn.end.steps, len(here.posts)) == (TransitionCode.MAX_TURNS, 2, 2)
-        assert len(turn.results) == 2
-        assert here.ran() == {"one": 1, "two": 1}
-        assert (await here.retry()).end.answer == ANSWER
-        assert here.bodies[-1]["messages"][-1]["content"][0]["type"] == "tool_result"
+        assert turn.end.code is TransitionCode.COMPLETED
+        ended = turn.of(ToolEnded)
+        assert [one.outcome for one in ended] == [*[ToolOutcome.BROKEN] * 3, ToolOutcome.SKIPPED]
+        assert ended[0].failure is not None
+        assert ended[0].failure.category is FailureCategory.TIMEOUT
+        assert turn.of(BreakerChanged)[-1].after is BreakerState.OPEN
+        assert turn.results[0]["content"].startswith("fetch timed out after 0.05 s, its time limit")
+
+
+async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_no_result(
+    tmp_path: Path, door: threading.Event
+) -> None:
+    script = calls(call("fetch")) + says("Hello again.")
+    async with stage(tmp_path, script, tools=[blocking(door)]) as here:
+        took: list[float] = []
+
+        def interrupt(event: Event) -> None:
+            if isinstance(event, ToolStarted):
+                took.append(time.monotonic())
+                here.agent.interrupt()
+
+        turn = await here.turn(on_event=interrupt)
+        assert time.monotonic() - took[0] < 5
+        assert turn.end.code is TransitionCode.ABORTED_TOOLS
+        (ended,) = turn.of(ToolEnded)
+        assert (ended.outcome, ended.summary) == (ToolOutcome.CANCELLED, "interrupted, still runs")
+        before = len(here.recorded)
+        told = asyncio.Event()
+        here.agent.conversation.subscribe(lambda event: told.set() if isinstance(event, Notice) else None)
+        door.set()
+        await asyncio.wait_for(told.wait(), 10)
+        (notice,) = [event for event in here.recorded[before:] if isinstance(event, Notice)]
+        assert notice.text.startswith("fetch, which had been given up, ended ")
+        assert not [event for event in here.recorded[before:] if isinstance(event, ToolEnded | BreakerChanged)]
+        assert (await here.turn("hello")).end.code is TransitionCode.COMPLETED
+
+
+PROGRAM = """
+import asyncio, sys, time
+from harness import Agent, tool
+from harness.events import TurnEnded
+from harness.tools import Effect
+
+@tool(effect=Effect.READ, timeout_s=0.05)
+def blocks() -> str:
+    "Blocks."
+    time.sleep(600)
+
+@tool(effect=Effect.READ, timeout_s=0.05)
+async def stubborn() -> str:
+    "Catches its cancellation."
+    while True:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            pass
+
+async def main():
+    async with Agent(tools=[blocks, stubborn], practice_script=sys.argv[1]) as agent:
+        async for event in agent.run("go"):
+            if isinstance(event, TurnEnded):
+                print(event.code.value)
+
+asyncio.run(main())
+"""
+
+
+def test_a_program_ends_although_its_tools_do_not(tmp_path: Path) -> None:
+    script = tmp_path / "script.toml"
+    script.write_text(calls(call("blocks"), call("stubborn")) + says("Both hang."))
+    command = [sys.executable, "-c", PROGRAM, str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert (done.stdout, done.stderr) == ("completed\n", "")

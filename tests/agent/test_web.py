@@ -118,13 +118,6 @@ def bare(content: list[Block]) -> list[Block]:
 # ── what is asked for ───────────────────────────────────────────────────────────────────────────────
 
 
-async def test_nothing_of_the_web_is_asked_for_unless_it_is_switched_on(tmp_path: Path) -> None:
-    async with improvised(tmp_path) as here:
-        turn = await here.turn("search the web for harbour seals")
-        assert not [tool for tool in here.bodies[0]["tools"] if "type" in tool]
-        assert "None of the tools" in turn.end.answer
-
-
 async def test_the_newest_types_go_to_known_models_and_the_oldest_to_others(tmp_path: Path) -> None:
     on = {"web_search": True, "web_fetch": True}
     async with improvised(tmp_path, (), **on, web_allowed_domains=("practice.example",), web_max_uses=2) as here:
@@ -185,26 +178,6 @@ async def test_a_search_costs_what_the_price_list_says(tmp_path: Path) -> None:
         assert turn.end.cost_usd > 0.01 * usage.web_searches == 0.01
 
 
-async def test_a_result_that_is_an_error_is_told_and_the_model_answers(tmp_path: Path) -> None:
-    blocked = ("practice.example",)
-    async with improvised(tmp_path, web_fetch=True, web_blocked_domains=blocked) as here:
-        turn = await here.turn(f"read {SEAL}")
-        assert turn.of(WebUsed) == [WebUsed("web_fetch", SEAL, "url_not_allowed", failed=True)]
-        assert "url_not_allowed" in turn.end.answer
-
-
-async def test_a_resumed_session_sends_the_same_bytes(tmp_path: Path) -> None:
-    async with improvised(tmp_path, web_search=True, web_fetch=True) as here:
-        await here.turn("search the web for harbour seals")
-        await here.turn("hello")
-        before = here.bodies[-1]["messages"]
-        messages = here.agent.conversation.messages[:-2]
-    async with improvised(tmp_path, messages, web_search=True, web_fetch=True) as again:
-        await again.turn("hello")
-        after = again.bodies[0]["messages"]
-    assert [bare(one["content"]) for one in before[:2]] == [bare(one["content"]) for one in after[:2]]
-
-
 # ── what breaks ─────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -215,21 +188,6 @@ async def test_wherever_the_stream_breaks_the_history_stays_valid(tmp_path: Path
         turn = await here.turn()
         assert turn.end.code is TransitionCode.COMPLETED
         await here.turn("And now?")
-
-
-async def test_what_was_found_before_a_break_is_kept(tmp_path: Path) -> None:
-    broken = entry(SEARCH, FOUND, {"type": "text", "text": "They"}, fault='{ kind = "reset", at = 8 }')
-    async with stage(tmp_path, broken + says(" dive."), web_search=True) as here:
-        await here.turn()
-        sent = [block["type"] for block in here.bodies[1]["messages"][1]["content"]]
-        assert sent[:2] == ["server_tool_use", "web_search_tool_result"]
-
-
-async def test_a_cut_behind_a_call_drops_the_call_and_keeps_the_words(tmp_path: Path) -> None:
-    cut = entry({"type": "text", "text": "Looking."}, SEARCH, stop_reason='"max_tokens"')
-    async with stage(tmp_path, cut + says("Done."), web_search=True, max_tokens=500) as here:
-        await here.turn()
-        assert here.bodies[1]["messages"][1]["content"] == [{"type": "text", "text": "Looking."}]
 
 
 async def test_a_server_that_never_stops_pausing_ends_the_turn(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_names_and_descriptions_are_read_in_every_usual_form(head: str, descript
         ("name: 'a\ndescription: d", {"description": "d"}, "is not valid YAML"),
         ("name: a\ndescription: \"\\UFFFFFFFF\"", {"name": "a"}, "is not valid YAML"),
         ("name: a\n\tdescription: d", {"name": "a"}, "is not valid YAML"),
-        ("name: " + "[" * 9_000, {}, "is not valid YAML"),
-        ("name: a\nextra: " + "x" * MOST_CHARACTERS, {}, "more than 20,000 characters"),
+        pytest.param("name: " + "[" * 9_000, {}, "is not valid YAML", id="nested"),
+        pytest.param("name: a\nextra: " + "x" * MOST_CHARACTERS, {}, "more than 20,000 characters", id="long"),
         ("name: a\ndescription: !!python/object/apply:os.system [exit]", {"name": "a"}, "has to be a text"),
     ],
 )  # fmt: skip

@@ -62,14 +62,6 @@ async def test_the_same_state_has_the_same_id(workspace: Path, kept: Checkpoints
     assert await kept.keep(1, 4) == first
 
 
-async def test_an_empty_workspace_can_be_kept_and_restored(workspace: Path, kept: Checkpoints) -> None:
-    nothing = await kept.keep(0, 0)
-    assert nothing.files == 0
-    write(workspace / "a/b", "1")
-    assert (await kept.restore(nothing.id)).removed == ("a/b",)
-    assert state_of(workspace) == {}
-
-
 async def test_another_process_of_the_session_finds_the_checkpoints(workspace: Path, tmp_path: Path) -> None:
     write(workspace / "a", "1")
     first = await checkpoints(workspace, tmp_path / "session").keep(1, 1)
@@ -145,15 +137,6 @@ async def test_a_file_that_came_back_into_a_folder_that_is_ignored_since_goes_ag
     assert (await kept.restore(restored.undo)).removed == ("d/old",)
     (workspace / "d/mine").unlink()
     assert state_of(workspace) == before
-
-
-async def test_a_new_file_beside_ignored_ones_is_taken_away(workspace: Path, kept: Checkpoints) -> None:
-    write(workspace / ".gitignore", "*.pyc\n")
-    write(workspace / "package/deep/a.pyc")
-    first = await kept.keep(1, 1)
-    write(workspace / "package/deep/a.py")
-    assert (await kept.restore(first.id)).removed == ("package/deep/a.py",)
-    assert (workspace / "package/deep/a.pyc").exists()
 
 
 async def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(workspace: Path, kept: Checkpoints) -> None:

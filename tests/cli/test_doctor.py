@@ -90,13 +90,6 @@ def test_what_would_fail_is_named(
     assert words in line
 
 
-def test_what_is_done_about_loops_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "✓ loops: intervention on\n" in examined(folder)[1]
-    monkeypatch.setenv("HARNESS_ESCAPE", "off")
-    monkeypatch.setenv("HARNESS_ESCAPE_POLICY", "copies=5 nudges=2")
-    assert "✓ loops: intervention off, with nudges=2, copies=5\n" in examined(folder)[1]
-
-
 def fact(page: str, name: str) -> str:
     """What the section about sessions says of this."""
     section = page.partition("\nIn every session here\n")[2].partition("\n\n")[0]
@@ -152,12 +145,7 @@ def test_what_is_wrong_with_a_file_is_said_and_stops_nothing(folder: Path) -> No
     code, page = examined(folder)
     odd = [line for line in page.splitlines() if line.startswith("  ! ")]
     assert code == 0
-    words = (
-        "AGENTS.md is left out",
-        "SKILL.md is left out",
-        "broken.md is left out",
-        "cannot share agent slots",
-    )
+    words = (*("AGENTS.md is left out", "SKILL.md is left out", "broken.md is left out", "cannot share agent slots"),)
     assert [sum(word in line for line in odd) for word in words] == [1, 1, 1, 1]
     assert fact(page, "admission").endswith("not shared between sessions, see below")
     assert "\x1b" not in page
@@ -181,16 +169,6 @@ def test_hooks_of_a_folder_that_is_not_trusted_are_left_out_by_name(folder: Path
     page = examined(folder)[1]
     assert fact(page, "folder") == f"you will be asked at the next start; ignored until then: {file}: hooks"
     assert fact(page, "hooks") == "none"
-
-
-def test_what_is_switched_off_is_said_to_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("INSTRUCTIONS", "SKILLS", "MEMORY", "SHARED_GATE"):
-        monkeypatch.setenv(f"HARNESS_{name}", "off")
-    monkeypatch.setenv("HARNESS_MAX_CONCURRENT", "1")
-    page = examined(folder)[1]
-    assert {fact(page, name) for name in ("instructions", "skills", "memories")} == {"off"}
-    assert fact(page, "admission").startswith("1 agent and 10 background commands at a time")
-    assert fact(page, "admission").endswith("not shared between sessions (shared_admission)")
 
 
 @pytest.mark.anyio
@@ -234,15 +212,6 @@ def test_an_address_where_nothing_listens_is_a_failure_and_one_where_something_d
     code, page = examined(folder)
     assert code == 1
     assert model_line(page).startswith(f"✗ model: {address} refused the connection; check")
-
-
-def test_a_name_that_nobody_knows_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setenv("NO_PROXY", "*")
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://no-such-host.invalid")
-    code, page = examined(folder)
-    assert code == 1
-    assert model_line(page).startswith("✗ model: https://no-such-host.invalid cannot be reached (")
 
 
 def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(

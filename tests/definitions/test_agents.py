@@ -125,14 +125,10 @@ def test_what_is_no_agent_is_left_out_with_a_reason_and_harms_no_other(folders: 
     agents = found(folders)
     assert [one.name for one in agents.agents] == ["good", "quoted"]
     for words in (
-        "plain.md: is left out: it has no front matter",
-        "nameless.md: is left out: it has no name",
-        "silent.md: is left out: it has no prompt",
-        "twin.md: is left out: ",
-        "large.md: is left out: it is larger than 100,000 bytes",
-        "binary.md: is left out: it is no text in UTF-8",
-        "pipe.md: is left out: it is not a regular file",
-        "circle.md: cannot be read",
+        *("plain.md: is left out: it has no front matter", "nameless.md: is left out: it has no name"),
+        *("silent.md: is left out: it has no prompt", "twin.md: is left out: "),
+        *("large.md: is left out: it is larger than 100,000 bytes", "binary.md: is left out: it is no text in UTF-8"),
+        *("pipe.md: is left out: it is not a regular file", "circle.md: cannot be read"),
         "quoted.md: line 3 is not valid YAML",
     ):
         assert words in told(agents), told(agents)

@@ -85,8 +85,9 @@ def test_the_strongest_place_counts_and_models_of_the_project_wait_for_trust(fol
     folders.write("workspace/.harness/commands/fix.md", "---\nmodel: opus\n---\nOurs.")
     commands = found(folders, trusted=False)
     assert [(one.prompt, one.model) for one in commands.commands] == [("Ours.", "")]
-    assert "is hidden by" in "".join(problem.text for problem in commands.problems)
-    assert "waits for your trust" in "".join(problem.text for problem in commands.problems)
+    told = "".join(problem.text for problem in commands.problems)
+    assert "is hidden by" in told
+    assert "waits for your trust in this folder; the model of the session is used" in told
 
 
 @pytest.mark.parametrize("line", ["allowed-tools:", "allowed-tools: [Read", "allowed-tools: {a: b"])

@@ -88,13 +88,6 @@ class Desk:
         assert isinstance(error, NotAdmitted)
         return error
 
-    def forget(self) -> None:
-        """Callers whose task is over are not needed any more; each of them was answered."""
-        for number in [number for number, task in self.tasks.items() if task.done()]:
-            assert self.fate(number)
-            del self.tasks[number]
-            self.ends.pop(number, None)
-
     def tasks_left(self) -> int:
         """Tasks that still run and did not before."""
         return len(asyncio.all_tasks() - self._others)

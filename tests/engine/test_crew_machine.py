@@ -24,7 +24,7 @@ from harness.engine.build import background_work, shared_parts
 from harness.engine.config import Policies
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import NoAsker
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec
 from harness.engine.subagents.subagents import REMEMBERED
 from harness.engine.turn import ToolRestriction
 from harness.events import (

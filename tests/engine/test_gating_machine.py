@@ -1,14 +1,13 @@
 """A gate with real tasks beside the naive one, after everything that can happen in any order."""
 
 import asyncio
-from collections import Counter
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.events import WorkAdmitted, WorkDropped, WorkEnd, WorkReleased
+from harness.events import WorkEnd
 from harness.policies.admission.limits import AdmissionLimits
 from tests.engine.gate_desk import NOTHING, Desk, Failed
 from tests.engine.hand_clock import quiet
@@ -133,45 +132,3 @@ def test_in_a_long_life_too_every_caller_fares_as_the_naive_gate_says(seed: int)
         await both.leaves_nothing()
 
     asyncio.run(play())
-
-
-async def test_after_ten_thousand_things_in_any_order_all_callers_are_answered_and_nothing_is_left() -> None:
-    random, living = Random(3), list[str]()
-    desk = Desk(existing=lambda: living)
-    for number in range(10_000):
-        desk.clock.move(random.random() * 3)
-        running = [caller for caller, end in desk.ends.items() if not end.done()]
-        match random.randrange(9):
-            case 0:
-                living.append(f"a{number}")
-            case 1 | 2 | 3 | 4 if living:
-                desk.ask(random.choice(living))
-            case 5 if running:
-                desk.ends[random.choice(running)].set_result(random.choice([WorkEnd.SUCCEEDED, WorkEnd.FAILED]))
-            case 6 if running:
-                desk.ends[random.choice(running)].set_exception(Failed())
-            case 7 if waiting := [caller for caller, task in desk.tasks.items() if not task.done()]:
-                desk.tasks[random.choice(waiting)].cancel()
-            case 8 if living:
-                gone = living.pop(random.randrange(len(living)))
-                if random.random() < 0.5:  # otherwise the sweep finds it
-                    desk.gating.end(gone)
-        await quiet(2)
-        status = desk.gating.status
-        assert desk.inside <= 5
-        assert len(status.queued) <= 20
-        assert balanced(status.counts)
-        if number % 100 == 0:
-            desk.forget()
-    living.clear()
-    desk.clock.move(60.0)
-    while desk.inside:
-        await desk.ends_with(WorkEnd.SUCCEEDED, *(caller for caller, end in desk.ends.items() if not end.done()))
-    await quiet()
-    told = Counter(type(event) for event in desk.events)
-    assert told[WorkAdmitted] == told[WorkReleased] == desk.gating.status.counts.done
-    assert told[WorkAdmitted] > 1_000
-    assert told[WorkDropped] > 100
-    assert all(task.done() for task in desk.tasks.values())
-    assert desk.gate.sizes() == NOTHING
-    assert (desk.tasks_left(), desk.clock.sleepers) == (0, [])

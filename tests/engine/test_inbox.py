@@ -1,14 +1,11 @@
 """What comes in for the loop: typed lines in their order, and every arrival exactly once, whatever dies when."""
 
-from pathlib import Path
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
-from harness.events import ArrivalKind, Arrived, Delivered, Event, HistoryReplaced, MessageAdded, Origin
-from harness.journal import Journal, read, replay
+from harness.events import ArrivalKind, Arrived, Event, MessageAdded, Origin
 from harness.model.notices import arrivals_text
 from tests.whole import WHOLE
 
@@ -83,52 +80,6 @@ def test_whatever_happens_and_dies_every_arrival_that_was_written_is_told_exactl
     arrivals = [event for event in life.journal if isinstance(event, Arrived)]
     assert [life.told(arrived) for arrived in arrivals] == [1] * len(arrivals)
     assert [arrived.number for arrived in arrivals] == sorted({arrived.number for arrived in arrivals})
-
-
-def test_a_session_that_died_after_any_line_of_its_journal_goes_on_with_what_the_model_has_not_read(
-    tmp_path: Path,
-) -> None:
-    with Journal.create(tmp_path, "s") as journal:
-
-        def keep(event: Event) -> None:
-            journal.append(event)
-
-        conversation = Conversation(keep)
-        incoming = Inbox(conversation.emit)
-        for source in ("b1", "b2", "b3"):
-            incoming.arrive(ENDED, source, f"{source} has ended")
-            if source == "b2":
-                text = arrivals_text(incoming.waiting)
-                conversation.add("user", [{"type": "text", "text": text}], Origin.ARRIVAL)
-                incoming.deliver()
-    records = read(journal.path).records
-    assert len(records) == 5
-    for length in range(len(records) + 1):
-        again = Inbox(lambda _: None)
-        again.recall(record.event for record in records[:length])
-        history = str(replay(records[:length]).messages)
-        arrived = [record.event for record in records[:length] if isinstance(record.event, Arrived)]
-        assert [(one.text in history) + (one in again.waiting) for one in arrived] == [1] * len(arrived)
-
-
-def test_what_was_handed_over_does_not_come_again_when_its_message_is_gone() -> None:
-    incoming = Inbox(lambda _: None)
-    incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1,)), HistoryReplaced((), "rewind")])
-    assert incoming.waiting == ()
-
-
-def test_numbers_go_on_where_the_journal_ends_also_where_an_arrival_could_not_be_read() -> None:
-    events = list[Event]()
-    incoming = Inbox(events.append)
-    incoming.recall([Arrived(1, ENDED, "b1", "x"), Delivered((1, 2))])
-    incoming.arrive(ENDED, "b3", "y")
-    assert events == [Arrived(3, ENDED, "b3", "y")]
-
-
-def test_where_nothing_waits_nothing_is_told() -> None:
-    events = list[Event]()
-    assert Inbox(events.append).deliver() == ()
-    assert events == []
 
 
 def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.base.errors import SettingsError
-from harness.engine.instruction_files import MOST_CHARACTERS, NAME, project_folders, read_instructions
+from harness.engine.instruction_files import MOST_CHARACTERS, NAME, read_instructions
 from harness.engine.permissions.asker import NoAsker
 from harness.model.prompt import Instructions, instruction_text
 from harness.session import open_session
 from harness.settings import Settings
-from tests.agent.stage import calls, says, settings_of, stage
+from tests.agent.stage import calls, says, sessions, settings_of, stage
 from tests.agent.test_agents import hired, task
-from tests.engine.subagents.test_factory import sessions
 from tests.settings.conftest import Place, place
 
 __all__ = ["place"]
@@ -52,25 +51,6 @@ def folders(tmp_path: Path) -> Folders:
     return Folders(tmp_path)
 
 
-def test_files_come_from_the_person_and_from_the_repository_down_to_the_workspace(folders: Folders) -> None:
-    folders.write(folders.package, "Third.")
-    folders.write(folders.repository, "\ufeffSecond.\r\n")
-    folders.write(folders.person, "First.")
-    folders.write(folders.repository.parent, "Not of this project.")
-    found = folders.read()
-    assert [one.text for one in found] == ["First.", "Second.", "Third."]
-    assert [one.from_user for one in found] == [True, False, False]
-    assert folders.told == []
-
-
-def test_without_a_repository_only_the_workspace_is_looked_into(folders: Folders) -> None:
-    (folders.repository / ".git").rmdir()
-    folders.write(folders.repository, "Above.")
-    folders.write(folders.package, "Here.")
-    assert [one.text for one in folders.read()] == ["Here."]
-    assert project_folders(folders.package) == (folders.package,)
-
-
 def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_folder(folders: Folders) -> None:
     home = folders.person / "home"
     for file, text in {
@@ -89,17 +69,6 @@ def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_fo
     assert [one.from_user for one in found] == [True, True, False, False, False, False]
 
 
-def test_two_files_of_a_folder_with_one_text_are_sent_once(folders: Folders) -> None:
-    folders.write(folders.package, "The same.\n")
-    (folders.package / "CLAUDE.md").write_text("The same.")
-    (folders.repository / "CLAUDE.md").write_text("The same.")
-    assert [one.path for one in folders.read()] == [
-        str(folders.repository / "CLAUDE.md"),
-        str(folders.package / NAME),
-    ]
-    assert folders.told == []
-
-
 def test_an_imported_file_follows_the_one_that_imports_it_and_is_sent_once(folders: Folders) -> None:
     folders.write(folders.package, "The rules.")
     (folders.package / "docs").mkdir()
@@ -108,12 +77,6 @@ def test_an_imported_file_follows_the_one_that_imports_it_and_is_sent_once(folde
     (folders.package / "CLAUDE.md").write_text("@AGENTS.md\n\nRead @docs/style.md, twice: @docs/style.md")
     assert [Path(one.path).name for one in folders.read()] == [NAME, "CLAUDE.md", "style.md", "names.md"]
     assert folders.told == []
-
-
-def test_a_file_that_only_imports_says_nothing_by_itself(folders: Folders) -> None:
-    folders.write(folders.package, "The rules.")
-    (folders.package / "CLAUDE.md").write_text("@AGENTS.md\n")
-    assert [one.text for one in folders.read()] == ["The rules."]
 
 
 CODE = """\
@@ -210,30 +173,6 @@ def test_whatever_a_file_holds_reading_it_raises_nothing(text: str) -> None:
         assert all(one.text for one in folders.read())
 
 
-def test_nothing_is_read_where_it_is_switched_off(folders: Folders) -> None:
-    folders.write(folders.package, "Here.")
-    assert folders.read(instructions=False) == ()
-
-
-def test_a_file_that_is_both_is_read_once(folders: Folders) -> None:
-    folders.write(folders.package, "Here.")
-    (one,) = folders.read(user_dir=folders.package)
-    assert one.from_user
-
-
-def test_a_file_of_a_project_may_be_a_link_inside_of_it_and_not_one_that_leads_out(folders: Folders) -> None:
-    secret = folders.repository.parent / "id_rsa"
-    secret.write_text("-----BEGIN")
-    (folders.package / NAME).symlink_to(secret)
-    (folders.repository / "CLAUDE.md").write_text("Of the project.")
-    (folders.repository / NAME).symlink_to("CLAUDE.md")
-    (folders.person / NAME).symlink_to(secret)
-    assert [one.text for one in folders.read()] == ["-----BEGIN", "Of the project."]
-    (told,) = folders.told
-    assert str(folders.package / NAME) in told
-    assert "outside of the project" in told
-
-
 def test_what_cannot_be_used_is_left_out_and_told(folders: Folders) -> None:
     os.mkfifo(folders.package / NAME)
     (folders.repository / "packages" / NAME).mkdir()
@@ -254,12 +193,6 @@ def test_long_files_are_cut_at_a_line_and_the_nearest_folder_goes_before_those_a
     assert person.text == "p" * 10
     (told,) = folders.told
     assert told == f"{folders.repository / NAME} is cut: instructions of more than 32,000 characters are not sent."
-
-
-def test_one_endless_line_is_cut_too(folders: Folders) -> None:
-    folders.write(folders.package, "字" * (MOST_CHARACTERS * 3))
-    (one,) = folders.read()
-    assert one.text == "字" * MOST_CHARACTERS
 
 
 @given(st.text(max_size=200), st.text(min_size=1, max_size=40), st.booleans())
@@ -288,16 +221,6 @@ async def test_the_model_reads_them_once_and_agents_that_it_asks_read_the_same(t
         assert all("Use tabs." in system and "be brief" in system for system in systems)
         assert all(f'from=\\"folder\\" path=\\"{workspace / NAME}\\"' in system for system in systems)
         assert systems[0] == systems[2] == systems[3]
-
-
-async def test_what_was_cut_is_told_to_the_person_at_the_first_prompt(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    workspace.mkdir()
-    (workspace / NAME).write_text("x" * 40_000)
-    async with stage(tmp_path, says("Hello.") + says("Again.")) as on:
-        first, second = await on.turn(), await on.turn()
-        assert "is cut" in str(first.events)
-        assert "is cut" not in str(second.events)
 
 
 async def test_a_file_that_talks_of_settings_and_permissions_changes_none(tmp_path: Path) -> None:
@@ -342,3 +265,16 @@ def test_the_persons_files_are_beside_the_settings_unless_they_say_otherwise(pla
     assert place.load().settings.user_dir == place.user_file.parent
     place.write(user="user_dir = 'notes'")
     assert place.load().settings.user_dir == place.user_file.parent / "notes"
+
+
+def test_a_file_of_a_project_may_be_a_link_inside_of_it_and_not_one_that_leads_out(folders: Folders) -> None:
+    secret = folders.repository.parent / "id_rsa"
+    secret.write_text("-----BEGIN")
+    (folders.package / NAME).symlink_to(secret)
+    (folders.repository / "CLAUDE.md").write_text("Of the project.")
+    (folders.repository / NAME).symlink_to("CLAUDE.md")
+    (folders.person / NAME).symlink_to(secret)
+    assert [one.text for one in folders.read()] == ["-----BEGIN", "Of the project."]
+    (told,) = folders.told
+    assert str(folders.package / NAME) in told
+    assert "outside of the project" in told

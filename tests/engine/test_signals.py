@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from harness.engine.conversation import Conversation
-from harness.engine.signals import Signals, wait_for_retry
+from harness.engine.turn import Signals, wait_for_retry
 from harness.events import Event, Fault, FaultKind, RetryEnded
 from harness.policies.recovery import RecoveryLimits, RetryWait, TurnState
 from tests.engine.hand_clock import HandClock, quiet

@@ -13,12 +13,6 @@ def said(facts: str) -> Message:
     return Message("user", ({"type": "text", "text": facts}, {"type": "text", "text": "hello"}))
 
 
-def test_facts_that_stand_in_the_history_are_not_said_again(tmp_path: Path) -> None:
-    first = turn_facts(tmp_path, ())
-    assert "Today is" in first
-    assert turn_facts(tmp_path, (said(first), Message("assistant", ({"type": "text", "text": "hi"},)))) == ""
-
-
 def test_facts_are_said_again_after_the_history_was_cleared_or_summarised(tmp_path: Path) -> None:
     first = turn_facts(tmp_path, ())
     assert turn_facts(tmp_path, ()) == first

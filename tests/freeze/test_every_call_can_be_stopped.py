@@ -16,8 +16,11 @@ pytestmark = pytest.mark.anyio
 BOUND_S = 6.0
 """A process that ignores TERM has three seconds until it is killed."""
 ESC, CTRL_C = "\x1b", "\x03"
-SLOW = {"command that ignores TERM", "command in the background", "subagent"}
-"""Each takes these three seconds; one of them is enough for every day."""
+EVERY_DAY = {
+    *("connect", "first event", "retry wait", "summary", "subagent", "admission", "search of another program"),
+    *("command that prints for ever", "hook before a tool", "hook at the end"),
+}
+"""Those stopped by a signal every day: one of each kind of wait."""
 ON_SCREEN = {"between events", "command without an end", "git of a checkpoint", "permission"}
 """Those stopped by Esc every day."""
 
@@ -31,11 +34,8 @@ def check(began: float) -> None:
     assert time.monotonic() - began < BOUND_S
 
 
-QUICK = {one.name for one in HANGS} - SLOW | {"subagent"}
-
-
 @pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.stories), signal.SIGTERM])
-@pytest.mark.parametrize("hang", rows(QUICK, attended=False))
+@pytest.mark.parametrize("hang", rows(EVERY_DAY, attended=False))
 async def test_a_signal_ends_the_program(tmp_path: Path, hang: Hang, number: signal.Signals) -> None:
     with scene(hang, tmp_path) as here:
         process = await start(here.place, "-p", here.typed, *here.flags, env=here.variables)

@@ -1,9 +1,14 @@
 """Hooks as they are made, by the decorator and in a settings file."""
 
+from fnmatch import fnmatchcase
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.events import HookPoint
 from harness.hooks import Hook, HookAnswer, HookCall, declared, hook
+from harness.hooks.definition import hook_lines, matches
 
 
 @hook("before_tool", tools="bash")
@@ -50,11 +55,6 @@ def test_what_a_command_is_told_has_the_fields_of_its_point() -> None:
     assert HookCall(HookPoint.STOP, "/w", 1, agent="a1").document()["agent"] == "a1"
 
 
-@pytest.mark.parametrize("point", HookPoint)
-def test_every_point_has_a_document(point: HookPoint) -> None:
-    assert HookCall(point, "/w", 1).document()["event"] == point
-
-
 def test_tables_become_hooks() -> None:
     [first, second] = declared(
         [
@@ -87,3 +87,42 @@ def test_tables_become_hooks() -> None:
 def test_a_table_that_cannot_be_used_is_named(tables: object, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         declared(tables)
+
+
+def test_each_hook_is_a_line_that_says_what_it_is_for_and_what_it_runs() -> None:
+    hooks = [
+        Hook("guard", HookPoint.BEFORE_TOOL, "look  here", "bash", 5.0),
+        Hook("typo", HookPoint.AFTER_TOOL, lambda call: None, "Bash"),
+        Hook("tests", HookPoint.STOP, lambda call: None, required=True),
+    ]
+    assert list(hook_lines(hooks, ["bash", "grep"])) == [
+        "  before_tool  guard: for bash, runs look here, at most 5 s",
+        "  after_tool   typo: for Bash (there is no such tool), a function of this program, at most 10 s",
+        "  stop         tests: a function of this program, at most 10 s, required: its failure counts as a no",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tool", "meant"),
+    [
+        ("", "bash", True),
+        ("  ", "bash", True),
+        ("bash", "bash", True),
+        ("bash", "Bash", False),
+        ("bash", "bash2", False),
+        ("write_file|edit_file", "edit_file", True),
+        ("write_file | edit_file", "edit_file", True),
+        ("mcp__*", "mcp__docs__search", True),
+        ("*_file", "read_file", True),
+        ("read.file", "read_file", False),
+        ("b[a]sh", "bash", False),
+        ("bash|", "grep", False),
+    ],
+)
+def test_a_pattern_means_these_tools(pattern: str, tool: str, meant: bool) -> None:
+    assert matches(pattern, tool) is meant
+
+
+@given(st.text("ab*|", min_size=1), st.text("ab", min_size=1))
+def test_it_agrees_with_the_patterns_of_a_shell(pattern: str, tool: str) -> None:
+    assert matches(pattern, tool) is any(fnmatchcase(tool, part) for part in pattern.split("|"))

@@ -97,13 +97,6 @@ def test_the_reasons_are_those_of_the_verdict_alone(answers: list[tuple[str, Hoo
         assert own[len(own) - len(together.reasons) :] == list(together.reasons)
 
 
-def test_an_allow_does_not_cover_what_a_later_hook_makes_of_the_call() -> None:
-    allows = HookAnswer(permission=Verdict.ALLOW)
-    rewrites = HookAnswer(input={"command": "rm -rf ."})
-    assert combined([("a", allows), ("b", rewrites)]).verdict is None
-    assert combined([("b", rewrites), ("a", allows)]).verdict is Verdict.ALLOW
-
-
 def test_a_reason_names_its_hook_and_stays_in_one_line() -> None:
     assert in_one_line([HookNote("guard", "not\n here"), HookNote("other", "")]) == "guard: not here; other"
 

@@ -146,18 +146,6 @@ class Library:
     prints: object
 
 
-WEATHER_TOOL = """
-from anthropic import Anthropic, beta_tool
-
-@beta_tool
-def get_weather(location: str) -> str:
-    '''The weather of a place.
-
-    Args:
-        location: a city
-    '''
-    return f"sunny in {location}"
-"""
 CITY = """
 from pydantic import BaseModel
 
@@ -175,34 +163,6 @@ def answer(prompt, **fields):
 """
 PARIS = "The city is Paris, with 2000000 people."
 LIBRARIES = [
-    Library(
-        "anthropic (Python)",
-        "anthropic",
-        "tool_runner",
-        WEATHER_TOOL
-        + """
-last = Anthropic().beta.messages.tool_runner(
-    model="claude-opus-4-8", max_tokens=1000, tools=[get_weather],
-    messages=[{"role": "user", "content": "use get_weather with Paris"}],
-).until_done()
-print(json.dumps([last.stop_reason, "sunny in Paris" in last.content[-1].text]))
-""",
-        ["end_turn", True],
-    ),
-    Library(
-        "anthropic (Python)",
-        "anthropic",
-        "messages.parse, beta.messages.parse",
-        CITY
-        + f"""
-from anthropic import Anthropic
-client = Anthropic()
-asked = dict(model="claude-opus-4-8", max_tokens=1000, output_format=City,
-             messages=[{{"role": "user", "content": "{PARIS}"}}])
-print(json.dumps([each.parse(**asked).parsed_output.model_dump() for each in (client.messages, client.beta.messages)]))
-""",
-        [{"city": "Paris", "population": 2_000_000}] * 2,
-    ),
     Library(
         "pydantic-ai",
         "pydantic-ai-slim",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.agent import Agent
-from harness.events import FaultKind, FaultOccurred, Json, RetryScheduled, TextDelta, ToolEnded, TransitionCode
+from harness.events import FaultKind, FaultOccurred, Json, RetryScheduled, TransitionCode
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.agent.stage import Played, VirtualClock, calls, check_requests, fails, played, ran_in, says, settings_of
@@ -67,14 +67,6 @@ async def test_a_mock_reply_is_the_answer_of_the_command(place: Place, litellm: 
     assert (ended.code, ended.out, ended.err) == (0, f"{MOCK_REPLY}\n", "")
 
 
-async def test_a_mock_reply_streams(tmp_path: Path, litellm: LiteLLM) -> None:
-    turn = await library(tmp_path, litellm, "mock-stream")
-    pieces = [event.text for event in turn.of(TextDelta)]
-    assert (turn.codes, turn.end.answer, turn.end.requests) == ([TransitionCode.COMPLETED], MOCK_REPLY, 1)
-    assert len(pieces) > 3
-    assert "".join(pieces) == MOCK_REPLY
-
-
 async def test_stream_json_shows_a_mock_reply_piece_by_piece(place: Place, litellm: LiteLLM) -> None:
     ended = await command(place, litellm, "mock-stream", *STREAM_JSON)
     pieces = [line["text"] for line in lines(ended) if line["type"] == "text_delta"]
@@ -104,13 +96,6 @@ async def test_a_tool_is_run_and_its_result_comes_back(place: Place, litellm: Li
     ended = await command(place, litellm, "scripted")
     assert (ended.code, ended.out) == (0, "The command said: forty-two.\n")
     assert (place.folder / "rounds.txt").read_text() == "ran\n"
-
-
-async def test_a_tool_call_in_pieces_is_one_call_of_the_library(tmp_path: Path, litellm: LiteLLM) -> None:
-    turn = await library(tmp_path, litellm, "scripted")
-    assert turn.codes == [TransitionCode.NEXT_TURN, TransitionCode.COMPLETED]
-    assert [event.tool for event in turn.of(ToolEnded)] == ["bash"]
-    assert turn.end.answer == "The command said: forty-two."
 
 
 async def test_a_mock_reply_that_is_no_stream_is_taken_as_it_is(place: Place, litellm: LiteLLM) -> None:
@@ -144,19 +129,6 @@ async def test_a_mock_error_is_known_and_tried_again(
     assert (len(turn.of(RetryScheduled)), turn.end.requests) == (3, 4)
     assert turn.codes == [TransitionCode.API_ERROR]
     assert "gave up after 3 retries" in turn.end.reason
-
-
-@pytest.mark.parametrize(("model", "status"), [("mock-429", "429"), ("mock-500", "500")])
-async def test_a_mock_error_that_stays_ends_the_command_with_its_reason(
-    place: Place, litellm: LiteLLM, model: str, status: str
-) -> None:
-    ended = await command(place, litellm, model)
-    assert (ended.code, ended.out) == (1, "")
-    retry, *_, last = ended.err.splitlines()
-    assert "retry 1 of 1" in retry
-    assert status in retry
-    assert last.startswith("harness: litellm.")
-    assert "Traceback" not in ended.err
 
 
 async def test_stream_json_names_a_mock_error_and_its_retry(place: Place, litellm: LiteLLM) -> None:

@@ -15,7 +15,7 @@ import pytest
 from harness.events import Json
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from tests.agent.stage import calls, fails, says
+from tests.agent.stage import calls, says
 from tests.interop.programs import LIMIT_S, LLM, confined, finished, needed
 from tests.ui.program import Finished, Place, end_of, start
 
@@ -146,19 +146,6 @@ async def test_signed_thinking_comes_back_as_it_was(llm: Llm) -> None:
         ended = await llm(server.base_url, *MODEL, "-o", "thinking", "1", "--functions", MULTIPLY, "six times seven?")
     assert (ended.code, len(server.requests)) == (0, 2)
     assert [block["thinking"] for block in sent_back(server, "thinking")] == ["Six and seven. A tool can do that."]
-
-
-async def test_an_overloaded_server_is_tried_again_by_its_own_rules(llm: Llm) -> None:
-    async with scripted(fails(529) + says(ANSWER)) as server:
-        ended = await llm(server.base_url, *MODEL, "six times seven?")
-    assert (ended.code, ended.out, len(server.requests)) == (0, f"{ANSWER}\n", 2)
-
-
-async def test_a_wrong_key_is_an_error_in_the_api_s_words(llm: Llm) -> None:
-    async with scripted('[server]\nkey = "another"\n') as server:
-        ended = await llm(server.base_url, *MODEL, "six times seven?")
-    assert ended.code != 0
-    assert "invalid x-api-key" in ended.err
 
 
 async def test_tokens_are_counted_and_models_listed(llm: Llm, tmp_path: Path) -> None:

@@ -1,32 +1,8 @@
 """A session in which a bit of everything happens."""
 
 from harness.events import (
-    AdmissionClosed,
-    AdmissionLimitsSet,
-    AdmissionPool,
-    AgentCreated,
-    AgentEnd,
-    AgentEnded,
-    AgentMoved,
-    ArrivalKind,
-    Arrived,
-    Attempt,
-    BreakerState,
-    ChangeReason,
-    CheckpointMade,
-    CommandBegun,
-    CommandCreated,
-    CommandEnd,
-    CommandEnded,
-    CommandHandedOver,
-    CommandQuiet,
     CompactionEnded,
     CompactionStarted,
-    ConversationBreakerChanged,
-    ConversationRemoved,
-    Delivered,
-    DropReason,
-    ErrorClass,
     Event,
     Fault,
     FaultKind,
@@ -34,14 +10,6 @@ from harness.events import (
     FaultOrdered,
     HistoryRepaired,
     HistoryReplaced,
-    Intervened,
-    Loop,
-    LoopAnswered,
-    LoopAsked,
-    LoopChoice,
-    LoopFound,
-    LoopLeft,
-    LoopPolicySet,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -51,21 +19,15 @@ from harness.events import (
     PartialDiscarded,
     PermissionAnswered,
     PermissionAsked,
-    Projection,
-    RejectionReason,
-    RemovalReason,
     ReplyReceived,
     RequestSent,
     RetryBudgetSpent,
     RetryEnded,
     RetryScheduled,
-    RolledBack,
-    Rung,
     SessionStarted,
     SettingChanged,
     SpendChanged,
     StepStarted,
-    StuckReported,
     ToolEnded,
     ToolOutcome,
     ToolStarted,
@@ -76,14 +38,6 @@ from harness.events import (
     Usage,
     WaitAnswered,
     WaitOffered,
-    WatchListFull,
-    WorkAdmitted,
-    WorkDropped,
-    WorkEnd,
-    WorkQueued,
-    WorkRejected,
-    WorkReleased,
-    WorkReplaced,
 )
 
 
@@ -140,70 +94,4 @@ def session() -> tuple[Event, ...]:
         TurnStarted(2, "And now?"),
         MessageAdded(text("user", "And now?"), Origin.PROMPT),
         StepStarted(3),
-    )
-
-
-def circling() -> tuple[Event, ...]:
-    """One of each event of the escape mechanism, and a history that was rolled back."""
-    loop = Loop(
-        *(Projection.ERROR, "5f0c2ab9e1d47380", 1, 4, "bash 行 fails", ("bash",)),
-        failing=True,
-        error=ErrorClass.TRANSIENT,
-    )
-    named = loop.signature, loop.projection
-    return (
-        LoopPolicySet(True, 3, ("copies=6",)),  # noqa: FBT003
-        CheckpointMade("c1", 1, 2, "copies", 12, ("big.bin: 40 MB",)),
-        LoopFound(loop, 4, relapse=True),
-        Intervened(*named, Rung.SUBSTITUTE, 1, 1, 4, "bash in place of grep", "grep", "0123", applied=False),
-        LoopAsked(loop, tuple(LoopChoice)),
-        LoopAnswered(loop.signature, LoopChoice.ROLL_BACK),
-        HistoryReplaced((text("user", "And now?"),), "rollback"),
-        RolledBack(1, 2, ("a.py",), ("bash rm -rf build",)),
-        LoopLeft(*named, 6, Rung.ROLLBACK),
-        LoopLeft(*named, 7),
-        StuckReported(loop, 9, (Attempt(Rung.NUDGE, 4, "the model is told"),), 8, ("ask again",)),
-    )
-
-
-def admitting() -> tuple[Event, ...]:
-    """One of each event of the gate; the conversation is named as whoever opened it likes."""
-    talk = "会話 7f3a ```"
-    return (
-        AdmissionLimitsSet(1, 2, 0),
-        WorkAdmitted(talk, 1, 1),
-        WorkQueued(talk, 2, 1),
-        WorkReplaced(talk, 3, 2),
-        WorkReleased(talk, 1, WorkEnd.FAILED, 0),
-        ConversationBreakerChanged(
-            talk, BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 1795234165.5
-        ),
-        *(WorkDropped(talk, 3, reason, dirty=reason is DropReason.QUEUE_FULL) for reason in DropReason),
-        *(WorkRejected(talk, reason) for reason in RejectionReason),
-        WatchListFull(60, 50, 10),
-        *(ConversationRemoved(talk, why, running=False) for why in RemovalReason),
-        AdmissionClosed(2, 1, AdmissionPool.COMMANDS),
-    )
-
-
-def delegating() -> tuple[Event, ...]:
-    """One of each event of subagents and of commands in the background."""
-    tools = ("bash", "grep")
-    return (
-        AgentCreated(
-            "a1", "toolu_9", "find 行", "Find the line.", "practice-1", tools, background=True, journal="a1.jsonl"
-        ),
-        AgentMoved("a1", 2, "grep load_config", 3, 1_200, 0.01, waits_for_user=True),
-        *(AgentEnded("a1", end, "why ```", 12, 3, 4, Usage(9, 8), 0.02, 1.5) for end in AgentEnd),
-        CommandCreated("b1", "toolu_10", "npm test | tee `x`", "/state/b1.txt", 3_600.0),
-        CommandBegun("b1", 4_711),
-        CommandQuiet("b1", 45.0, "Overwrite? [y/N]"),
-        *(
-            CommandEnded("b1", end, -9, 3.5, 700, "行 ```", "why", forced=True, left=("sleep (7)",))
-            for end in CommandEnd
-        ),
-        CommandHandedOver("b2", 4_712),
-        *(Arrived(number, kind, "b1", "It ended.") for number, kind in enumerate(ArrivalKind, 1)),
-        Delivered((1, 2, 3)),
-        PermissionAsked("toolu_11", "bash", "make", "bash runs a program", "a1"),
     )

@@ -151,6 +151,7 @@ def test_a_pdf_is_sent_as_it_is(pages: int, size: str, compressed: bool) -> None
         ),
         (png(1, 1) + bytes(50_000_000), "p has 50 MB, and an image may have 50 MB; make it smaller."),
     ],
+    ids=lambda value: value[:30] if isinstance(value, str) else "file",
 )
 def test_what_cannot_be_sent_is_told_in_a_sentence(data: bytes, why: str) -> None:
     with pytest.raises(MediaError) as refused:

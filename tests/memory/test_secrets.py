@@ -1,15 +1,12 @@
 """Secrets are told by their looks, and what only speaks of them is none."""
 
-import pytest
-
 from harness.base.secrets import Secret
 from harness.memory.memory import secret_in
 from tests.agent.stage import KEY
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_secret_is_found() -> None:
+    table = [
         KEY,
         "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
         "use ghp_" + "a1B2" * 9,
@@ -24,29 +21,19 @@ from tests.agent.stage import KEY
         "The password of the test server is plum-tree-77.",
         "API_KEY=0123abcd4567",
         "パスワードは「himitsu123」です",
-    ],
-)
-def test_a_secret_is_found(text: str) -> None:
-    assert secret_in(f"Remember this. {text}")
+    ]
+    assert [text for text in table if not secret_in(f"Remember this. {text}")] == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The password is in the keyring.",
-        "The password for staging is kept in the vault.",
-        "The token is kept in 1Password, under staging.",
-        "Passwords: never write them down.",
-        "Secrets come from $VAULT_TOKEN.",
-        "password = os.environ[...]",
-        "We use the risk-assessment-document-template.",
-        "https://example.com:8080/path@2",
-        "The tokenizer is fast: 100,000 tokens in 1 s.",
-        "パスワードは金庫にあります",
-    ],
-)
-def test_what_speaks_of_one_is_none(text: str) -> None:
-    assert secret_in(text) == ""
+def test_what_speaks_of_one_is_none() -> None:
+    table = [
+        *("The password is in the keyring.", "The password for staging is kept in the vault."),
+        *("The token is kept in 1Password, under staging.", "Passwords: never write them down."),
+        *("Secrets come from $VAULT_TOKEN.", "password = os.environ[...]"),
+        *("We use the risk-assessment-document-template.", "https://example.com:8080/path@2"),
+        *("The tokenizer is fast: 100,000 tokens in 1 s.", "パスワードは金庫にあります"),
+    ]
+    assert [text for text in table if secret_in(text) != ""] == []
 
 
 def test_what_the_session_knows_is_found_whatever_it_looks_like() -> None:

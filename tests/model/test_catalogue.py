@@ -68,10 +68,6 @@ def test_every_known_card_is_plausible_and_named_once() -> None:
         assert family_name(card.id) == card.id
 
 
-def test_the_practice_model_is_free() -> None:
-    assert Catalogue().cost("practice-1", Usage(10**6, 10**6, 10**6, 10**6)) == 0.0
-
-
 def test_an_error_text_corrects_one_model_only() -> None:
     catalogue = Catalogue()
     catalogue.correct("claude-opus-5-5", window=500_000)

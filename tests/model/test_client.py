@@ -113,14 +113,6 @@ async def test_five_turns_use_one_connection() -> None:
         await client.aclose()
 
 
-async def test_many_requests_may_be_under_way_together() -> None:
-    async with ByteServer(playing(WHOLE)) as server:
-        client = client_of(server)
-        replies = await asyncio.gather(*(sent(client) for _ in range(20)))
-        assert all(isinstance(reply, Reply) for reply in replies)
-        await client.aclose()
-
-
 @pytest.mark.parametrize(
     "after",
     [

@@ -190,12 +190,6 @@ async def test_signed_thinking_stays_and_unsigned_thinking_goes() -> None:
     assert [block["type"] for block in unsigned.content] == ["text"]
 
 
-async def test_an_unknown_block_comes_back_as_it_was() -> None:
-    reply = await outcome_of(SPOKEN, faults.UnknownBlock("hologram"))
-    assert isinstance(reply, Reply)
-    assert "hologram" in [block["type"] for block in reply.content]
-
-
 async def test_the_models_of_the_server_are_listed_with_its_limits() -> None:
     async with PracticeServer() as server:
         client = ModelClient(checked(server.base_url, origin="the practice model"))

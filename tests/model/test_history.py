@@ -155,11 +155,6 @@ def test_an_interrupted_call_gets_an_error_for_a_result() -> None:
     assert mended.repairs == ("message 3: added an error for the missing result of the call t1",)
 
 
-def test_a_call_at_the_very_end_gets_a_message_of_its_own() -> None:
-    mended = repaired([user(text("go")), assistant(call("t1"))])
-    assert mended.messages[2] == user(result("t1", MISSING_RESULT, is_error=True))
-
-
 def test_a_prompt_typed_over_a_running_call_stays_behind_the_result() -> None:
     mended = repaired([user(text("go")), assistant(call("t1")), user(text("stop that"))])
     assert types(mended.messages)[2] == ["tool_result", "text"]
@@ -209,11 +204,6 @@ def test_results_come_first_in_their_order() -> None:
         [user(text("go")), assistant(call("t1"), call("t2")), user(text("x"), result("t2"), result("t1"))]
     )
     assert mended.messages[2] == user(result("t2"), result("t1"), text("x"))
-
-
-def test_neighbours_of_one_role_are_joined() -> None:
-    mended = repaired([user(text("one")), user(text("two"))])
-    assert mended.messages == (user(text("one"), text("two")),)
 
 
 def test_a_history_opens_and_closes_with_the_user() -> None:

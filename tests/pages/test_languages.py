@@ -7,7 +7,7 @@ from itertools import zip_longest
 
 import pytest
 
-from tests.pages.blocks import ROOT, Block, blocks, pages, text
+from tests.pages.blocks import Block, blocks, pages, text
 
 PAIRS = [(page, page.removesuffix(".md") + ".ja.md") for page in pages() if ".ja." not in page and "README" in page]
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -34,11 +34,6 @@ def numbers(part: str) -> Counter[str]:
     told = _MARKER.sub(" ", part)
     told = re.sub(r"\]\([^)]*\)", "]", told)
     return Counter(_NUMBER.findall(told))
-
-
-@pytest.mark.parametrize("english", [english for english, _ in PAIRS])
-def test_every_readme_has_its_translation(english: str) -> None:
-    assert (ROOT / dict(PAIRS)[english]).exists()
 
 
 @pytest.mark.parametrize(("english", "japanese"), PAIRS)

@@ -20,17 +20,15 @@ DECISIONS: tuple[Decision, ...] = (
 STRICTNESS = {Allow: 0, Ask: 1, Deny: 2}
 
 
-@pytest.mark.parametrize(("decision", "verdict"), product(DECISIONS, [None, *Verdict]))
-def test_a_hook_makes_a_decision_stricter_and_milder_only_where_a_mode_asked(
-    decision: Decision, verdict: Verdict | None
-) -> None:
-    after = with_verdict(decision, verdict, "the hook")
-    wanted = {Verdict.DENY: 2, Verdict.ASK: 1}.get(verdict, 0) if verdict else 0
-    strictness = max(STRICTNESS[type(decision)], wanted)
-    if verdict is Verdict.ALLOW and decision == Ask("the mode asks", firm=False):
-        strictness = 0
-    assert STRICTNESS[type(after)] == strictness
-    assert after == decision or after.why == "the hook"
+def test_a_hook_makes_a_decision_stricter_and_milder_only_where_a_mode_asked() -> None:
+    for decision, verdict in product(DECISIONS, [None, *Verdict]):
+        after = with_verdict(decision, verdict, "the hook")
+        wanted = {Verdict.DENY: 2, Verdict.ASK: 1}.get(verdict, 0) if verdict else 0
+        strictness = max(STRICTNESS[type(decision)], wanted)
+        if verdict is Verdict.ALLOW and decision == Ask("the mode asks", firm=False):
+            strictness = 0
+        assert STRICTNESS[type(after)] == strictness, (decision, verdict)
+        assert after == decision or after.why == "the hook", (decision, verdict)
 
 
 @pytest.mark.parametrize("mode", Mode)

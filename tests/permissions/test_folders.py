@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.permissions import Allow, Ask, Mode
+from harness.permissions import Allow, Ask
 from harness.permissions.needs import RequirementKind, requirements_of
 from harness.permissions.protected_places import Surroundings
 from tests.permissions.test_verdicts import bash, decided
@@ -23,29 +23,14 @@ def test_a_chain_that_comes_back_stays_in_the_workspace(line: str) -> None:
     assert isinstance(decided(line), Allow)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "cd a && cat ../../b",
-        "cd a; cat ../b",
-        "cd a || cat ../b",
-        "false && cd a; cat ../b",
-        "cd a & cat ../b",
-        "cd a | cat ../b",
-        "(cd a) && cat ../b",
-        "echo $(cd a) && cat ../b",
-        "bash -c 'cd a' && cat ../b",
-        "eval 'cd a' && cat ../b",
-        "command cd a && cat ../b",
-        "if cd a; then ls; fi; cat ../b",
-        "cd a && ls\ncat ../b",
-        "cd $x && cat b",
-        "cd && cat b",
-        "pushd a && cat b",
-    ],
-)
-def test_a_folder_that_is_not_certain_is_asked_about(line: str) -> None:
-    assert isinstance(decided(line), Ask)
+def test_a_folder_that_is_not_certain_is_asked_about() -> None:
+    table = [
+        *("cd a && cat ../../b", "cd a; cat ../b", "cd a || cat ../b", "false && cd a; cat ../b", "cd a & cat ../b"),
+        *("cd a | cat ../b", "(cd a) && cat ../b", "echo $(cd a) && cat ../b", "bash -c 'cd a' && cat ../b"),
+        *("eval 'cd a' && cat ../b", "command cd a && cat ../b", "if cd a; then ls; fi; cat ../b"),
+        *("cd a && ls\ncat ../b", "cd $x && cat b", "cd && cat b", "pushd a && cat b"),
+    ]
+    assert [line for line in table if not isinstance(decided(line), Ask)] == []
 
 
 STEPS = ["cd a", "cd ..", "cd a/b", "cd .", "cd link", "cd nowhere", "true", "false", "(cd a)", ": $(cd a)"]
@@ -82,8 +67,3 @@ def _folders(factory: pytest.TempPathFactory) -> Path:
             (folder / "here").write_text(str(folder))
         (root / "link").symlink_to("a/b")
     return root
-
-
-def test_nothing_of_this_depends_on_the_mode() -> None:
-    for mode in (Mode.ASK, Mode.EDITS):
-        assert isinstance(decided("cd a; cat ../b", mode), Ask)

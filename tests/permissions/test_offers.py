@@ -24,28 +24,10 @@ EXACTLY = [
     *("git push origin main", "git fetch origin", "git pull", "git rebase main", "git clone u", "git checkout main"),
     *("gh pr create", "gh pr merge 1", "tar xf a.tar", "docker run alpine", "docker compose up", "kubectl apply -f a"),
     *("curl https://example.org", "wget u", "ssh host ls", "scp a host:b", "rsync a b", "man ls", "vim a"),
-    *("sed -i s/a/b/ a", "cp a b", "mv a b", "tee a", "ln -s a b", "ruff check --fix", "mypy ."),
-    *(
-        "python tool.py",
-        "./build.sh",
-        "./gradlew test",
-        "./run.sh npm test",
-        "./node_modules/.bin/jest a",
-        "node app.js",
-    ),
-    *(
-        "python -c 'print(1)'",
-        "node -e 1",
-        "bash -e a.sh",
-        "./venv/bin/python a.py",
-        "vendor/tool.sh a",
-        "sh -x a.sh b",
-    ),
-    *(
-        "python manage.py --settings x.y migrate",
-        "uv run a",
-    ),
-    "cp 'a b' \"c'd\" 'e*'",
+    *("sed -i s/a/b/ a", "cp a b", "mv a b", "tee a", "ln -s a b", "ruff check --fix", "mypy .", "python tool.py"),
+    *("./build.sh", "./gradlew test", "./run.sh npm test", "./node_modules/.bin/jest a", "node app.js"),
+    *("python -c 'print(1)'", "node -e 1", "bash -e a.sh", "./venv/bin/python a.py", "vendor/tool.sh a"),
+    *("sh -x a.sh b", "python manage.py --settings x.y migrate", "uv run a", "cp 'a b' \"c'd\" 'e*'"),
 ]
 
 
@@ -85,62 +67,31 @@ NASTY = {
     "mkdir": ["mkdir /etc/x", "mkdir ~/.ssh/x", "mkdir .git/hooks", "mkdir $x", "mkdir a && rm -rf src", "mkdir `x`"],
     "touch": ["touch /etc/x", "touch ~/.bashrc", "touch .git/hooks/pre-commit", "touch .envrc", "touch a; curl u | sh"],
     "git": [
-        *(
-            "git push",
-            "git -c core.editor=x commit",
-            "git -c alias.add=!x add",
-            "git config core.editor x",
-            "git rebase x",
-        ),
-        *("git add .env > ~/.bashrc", "git commit -m $(x)", "GIT_EDITOR=x git commit", "git --exec-path=x add a"),
+        *("git push", "git -c core.editor=x commit", "git -c alias.add=!x add", "git config core.editor x"),
+        *("git rebase x", "git add .env > ~/.bashrc", "git commit -m $(x)", "GIT_EDITOR=x git commit"),
+        "git --exec-path=x add a",
     ],
     "npm": [
-        *(
-            "npm run deploy",
-            "npm run build --script-shell=./x",
-            "npm run build --prefix /tmp/x -- --watch",
-            "npm publish",
-        ),
-        *(
-            "npm --prefix /tmp/x run build -- --watch",
-            "npm run build --node-options=-r./x",
-            "npm exec build -- --watch",
-        ),
-        *(
-            "npm run build -- $x",
-            "npm run build -- a > .git/hooks/x",
-            "PATH=. npm run build -- a",
-            "npm run 'build -- a'",
-        ),
+        *("npm run deploy", "npm run build --script-shell=./x", "npm run build --prefix /tmp/x -- --watch"),
+        *("npm publish", "npm --prefix /tmp/x run build -- --watch", "npm run build --node-options=-r./x"),
+        *("npm exec build -- --watch", "npm run build -- $x", "npm run build -- a > .git/hooks/x"),
+        *("PATH=. npm run build -- a", "npm run 'build -- a'"),
     ],
     "pnpm": ["pnpm run test:unit --script-shell=./x", "pnpm -C /tmp/x run test:unit -- a", "pnpm run deploy -- a"],
     "python": [
-        "python -c x plot.py",
-        "python -m plot.py",
-        "python other.py x",
-        "python -i plot.py x",
+        *("python -c x plot.py", "python -m plot.py", "python other.py x", "python -i plot.py x"),
         "python manage.py flush",
     ],
     "python3": [
-        "python3 -c 1",
-        "python3 tools/../tools/plot.py x",
-        "python3 plot.py x",
+        *("python3 -c 1", "python3 tools/../tools/plot.py x", "python3 plot.py x"),
         "PYTHONPATH=x python3 tools/plot.py",
     ],
     "node": ["node -r ./x build.mjs", "node --import ./x build.mjs --fast", "NODE_OPTIONS=-r./x node build.mjs x"],
     "./build.sh": [
-        "build.sh x",
-        "./build.sh.bak",
-        "sh ./build.sh",
-        "BASH_ENV=x ./build.sh a",
-        "../build.sh x",
-        "./build.sh $x",
+        *("build.sh x", "./build.sh.bak", "sh ./build.sh", "BASH_ENV=x ./build.sh a", "../build.sh x", "./build.sh $x"),
     ],
     "bash": [
-        "bash -c x",
-        "bash --rcfile x scripts/build.sh x",
-        "bash -x scripts/build.sh x",
-        "bash scripts/other.sh x",
+        *("bash -c x", "bash --rcfile x scripts/build.sh x", "bash -x scripts/build.sh x", "bash scripts/other.sh x"),
     ],
 }
 
@@ -151,23 +102,12 @@ def test_what_is_kept_covers_nothing_nasty(line: str, offered: str) -> None:
         assert isinstance(decided(nasty, allow=offered), Ask), nasty
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(
-            "rm -rf build",
-            "make $target",
-            "PATH=. make",
-            "FOO=1 make",
-            "cp *.py out",
-            "npm run build -- *",
-            "'A=1' make",
-        ),
-        *("cp ~/'a b' c", "make <(ls)", "make 'a\nb'", "git commit -m $x", "sudo make"),
-    ],
-)
-def test_what_is_not_known_or_dangerous_is_not_offered(line: str) -> None:
-    assert offers(line) == ()
+def test_what_is_not_known_or_dangerous_is_not_offered() -> None:
+    table = [
+        *("rm -rf build", "make $target", "PATH=. make", "FOO=1 make", "cp *.py out", "npm run build -- *"),
+        *("'A=1' make", "cp ~/'a b' c", "make <(ls)", "make 'a\nb'", "git commit -m $x", "sudo make"),
+    ]
+    assert [line for line in table if offers(line) != ()] == []
 
 
 WORDS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12) | st.sampled_from(

@@ -1,5 +1,7 @@
 """Rules: how they are written, what they cover and what they meet."""
 
+from itertools import product
+
 import pytest
 
 from harness.permissions import (
@@ -72,75 +74,109 @@ def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: s
 
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
 
-COVERED = [
-    ("bash(npm run *)", "npm run build"),
-    ("bash(npm run *)", "npm run"),
-    ("bash(npm run *)", "npm  run\tbuild -- --watch"),
-    ("bash(npm run *)", "'npm' r\"u\"n build"),
-    ("bash(npm run *)", "npm run build 2>&1 | tail -3"),
-    ("bash(npm run *)", "cd web && npm run build"),
-    ("bash(npm run *)", "timeout 60 npm run build"),
-    ("bash(npm run *)", "CI=1 npm run build"),
-    ("bash(npm run test:*)", "npm run test:unit"),
-    ("bash(make test)", "make test"),
-    ("bash(make * -j4)", "make all -j4"),
-    ("bash(FOO=1 make)", "FOO=1 make"),
-    ("bash(git commit -m 'a b')", 'git commit -m "a b"'),
-    ("bash(rm -rf build)", "rm -rf build"),
-    ("bash(*)", "make test && npm run x"),
-    ("bash", "FOO=1 make test"),
-    ("bash(cat *)", "cat /etc/hosts"),
-    ("read(/etc/**)", "cat /etc/hosts"),
-]
-NOT_COVERED = [
-    ("bash(npm run *)", "npm install"),
-    ("bash(npm run *)", "npm run build; git push"),
-    ("bash(npm run *)", "npm run build && git push"),
-    ("bash(npm run *)", "npm run $(git push)"),
-    ("bash(npm run *)", "npm run `git push`"),
-    ("bash(npm run *)", "npm run $script"),
-    ("bash(npm run *)", "npm run *"),
-    ("bash(npm run *)", "npm run build > out.txt"),
-    ("bash(npm run *)", "npm run build > .git/hooks/pre-commit"),
-    ("bash(npm run *)", "PATH=. npm run build"),
-    ("bash(npm run *)", "npm run build\ngit push"),
-    ("bash(npm run *)", "npm run build & git push"),
-    ("bash(npm run *)", "./npm run build"),
-    ("bash(npm run *)", "cd / && npm run build"),
-    ("bash(npm run *)", "npm run build < /etc/hosts"),
-    ("bash(npm run test:*)", "npm run test"),
-    ("bash(make test)", "make test all"),
-    ("bash(make * -j4)", "make -j4"),
-    ("bash(FOO=1 make)", "FOO=2 make"),
-    ("bash(npm run *)", "FOO=1 npm run x"),
-    ("bash(npm run *)", "FOO=1 timeout 5 npm run x"),
-    ("bash(npm run *)", "FOO=1 sh -c 'npm run x'"),
-    ("bash(npm run *)", "env FOO=1 npm run x"),
-    ("bash(git *)", "git $(echo push)"),
-    ("bash(rm *)", "rm -rf build"),
-    ("bash(rm -rf build)", "rm -rf build/../.."),
-    ("bash(rm -rf build)", "rm -rf build other"),
-    ("bash(env *)", "env git push"),
-    ("bash(xargs *)", "ls | xargs rm"),
-    ("bash(sh *)", "sh -c 'git push'"),
-    ("bash(find *)", "find . -exec make {} +"),
-    ("bash(cp *)", "cp a /tmp/b"),
-    ("bash(cat *)", "cat .env"),
-    ("write(src/**)", "make > src/log"),
-    ("bash", "A=1"),
-]
+COVERED = {
+    "bash(npm run *)": [
+        *("npm run build", "npm run", "npm  run\tbuild -- --watch", "'npm' r\"u\"n build"),
+        *("npm run build 2>&1 | tail -3", "cd web && npm run build", "timeout 60 npm run build", "CI=1 npm run build"),
+    ],
+    "bash(npm run test:*)": [
+        "npm run test:unit",
+    ],
+    "bash(make test)": [
+        "make test",
+    ],
+    "bash(make * -j4)": [
+        "make all -j4",
+    ],
+    "bash(FOO=1 make)": [
+        "FOO=1 make",
+    ],
+    "bash(git commit -m 'a b')": [
+        'git commit -m "a b"',
+    ],
+    "bash(rm -rf build)": [
+        "rm -rf build",
+    ],
+    "bash(*)": [
+        "make test && npm run x",
+    ],
+    "bash": [
+        "FOO=1 make test",
+    ],
+    "bash(cat *)": [
+        "cat /etc/hosts",
+    ],
+    "read(/etc/**)": [
+        "cat /etc/hosts",
+    ],
+}
+NOT_COVERED = {
+    "bash(npm run *)": [
+        *("npm install", "npm run build; git push", "npm run build && git push", "npm run $(git push)"),
+        *("npm run `git push`", "npm run $script", "npm run *", "npm run build > out.txt"),
+        *("npm run build > .git/hooks/pre-commit", "PATH=. npm run build", "npm run build\ngit push"),
+        *("npm run build & git push", "./npm run build", "cd / && npm run build", "npm run build < /etc/hosts"),
+        *("FOO=1 npm run x", "FOO=1 timeout 5 npm run x", "FOO=1 sh -c 'npm run x'", "env FOO=1 npm run x"),
+    ],
+    "bash(npm run test:*)": [
+        "npm run test",
+    ],
+    "bash(make test)": [
+        "make test all",
+    ],
+    "bash(make * -j4)": [
+        "make -j4",
+    ],
+    "bash(FOO=1 make)": [
+        "FOO=2 make",
+    ],
+    "bash(git *)": [
+        "git $(echo push)",
+    ],
+    "bash(rm *)": [
+        "rm -rf build",
+    ],
+    "bash(rm -rf build)": [
+        "rm -rf build/../..",
+        "rm -rf build other",
+    ],
+    "bash(env *)": [
+        "env git push",
+    ],
+    "bash(xargs *)": [
+        "ls | xargs rm",
+    ],
+    "bash(sh *)": [
+        "sh -c 'git push'",
+    ],
+    "bash(find *)": [
+        "find . -exec make {} +",
+    ],
+    "bash(cp *)": [
+        "cp a /tmp/b",
+    ],
+    "bash(cat *)": [
+        "cat .env",
+    ],
+    "write(src/**)": [
+        "make > src/log",
+    ],
+    "bash": [
+        "A=1",
+    ],
+}
 
 
-@pytest.mark.parametrize(("rule", "line"), COVERED)
-def test_a_rule_covers_a_command_however_it_is_written(rule: str, line: str) -> None:
-    decision = decided(line, allow=rule)
-    assert isinstance(decision, Allow), decision
-    assert rule in decision.why
+@pytest.mark.parametrize("rule", COVERED)
+def test_a_rule_covers_a_command_however_it_is_written(rule: str) -> None:
+    decisions = {line: decided(line, allow=rule) for line in COVERED[rule]}
+    covered = [line for line, one in decisions.items() if isinstance(one, Allow) and rule in one.why]
+    assert covered == COVERED[rule]
 
 
-@pytest.mark.parametrize(("rule", "line"), NOT_COVERED)
-def test_a_rule_covers_nothing_beyond_its_command(rule: str, line: str) -> None:
-    assert isinstance(decided(line, allow=rule), Ask)
+@pytest.mark.parametrize("rule", NOT_COVERED)
+def test_a_rule_covers_nothing_beyond_its_command(rule: str) -> None:
+    assert [line for line in NOT_COVERED[rule] if not isinstance(decided(line, allow=rule), Ask)] == []
 
 
 def test_every_part_of_a_line_needs_its_own_rule() -> None:
@@ -151,64 +187,66 @@ def test_every_part_of_a_line_needs_its_own_rule() -> None:
         assert isinstance(decided(line, allow=[rule for rule in rules if rule != left_out]), Ask)
 
 
-MET = [
-    ("bash(git push *)", "git {push,x}"),
-    ("bash(git push *)", "case x in x) git push;; esac"),
-    ("bash(git push *)", "git push"),
-    ("bash(git push *)", "git push origin main"),
-    ("bash(git push *)", "ls && git push"),
-    ("bash(git push *)", "echo $(git push)"),
-    ("bash(git push *)", "/usr/bin/git push"),
-    ("bash(git push *)", "git -C src push"),
-    ("bash(git push *)", "git -c a=b --no-pager push"),
-    ("bash(git push *)", "env A=1 git push"),
-    ("bash(git push *)", "sh -c 'git push'"),
-    ("bash(git push *)", "ls | xargs git push"),
-    ("bash(git push *)", "uv run git push"),
-    ("bash(git push *)", "PATH=. git push"),
-    ("bash(git push *)", "git push $where"),
-    ("bash(sudo *)", "sudo ls"),
-    ("bash", "ls"),
-    ("read(secrets/**)", "cat secrets/key"),
-    ("read(secrets/**)", "cat src/../secrets/key"),
-    ("read(secrets/**)", "cat SECRETS/key"),
-    ("read(secrets/**)", "cd secrets && cat key"),
-    ("read(secrets/**)", "grep x < secrets/key"),
-    ("read(secrets/**)", "python -m x --file=secrets/key"),
-    ("read(~/.ssh/**)", "cat ~/.ssh/config"),
-    ("read(~/.ssh/**)", "cat /home/ada/.ssh/config"),
-    ("write(src/**)", "echo x > src/a"),
-    ("write(src/**)", "cp a src/b"),
-    ("write(src/**)", "sed -i s/a/b/ src/a"),
-    ("write(**/*.lock)", "rm web/yarn.lock"),
-]
-PERHAPS_MET = [
-    ("bash(git push *)", "git $command"),
-    ("bash(git push *)", "$program push"),
-    ("bash(git push *)", "git pus?"),
-    ("bash(git push *)", "xargs git"),
-    ("read(secrets/**)", "cat $file"),
-    ("write(src/a/**)", "rm -r src"),
-    ("write(src/**)", "mytool src/tool.py"),
-    ("bash(git push *)", "mytool git push"),
-    ("bash(git push *)", "mytool --x -- git push --force"),
-]
+MET = {
+    "bash(git push *)": [
+        *("git {push,x}", "case x in x) git push;; esac", "git push", "git push origin main", "ls && git push"),
+        *("echo $(git push)", "/usr/bin/git push", "git -C src push", "git -c a=b --no-pager push", "env A=1 git push"),
+        *("sh -c 'git push'", "ls | xargs git push", "uv run git push", "PATH=. git push", "git push $where"),
+    ],
+    "bash(sudo *)": [
+        "sudo ls",
+    ],
+    "bash": [
+        "ls",
+    ],
+    "read(secrets/**)": [
+        *("cat secrets/key", "cat src/../secrets/key", "cat SECRETS/key", "cd secrets && cat key"),
+        *("grep x < secrets/key", "python -m x --file=secrets/key"),
+    ],
+    "read(~/.ssh/**)": [
+        "cat ~/.ssh/config",
+        "cat /home/ada/.ssh/config",
+    ],
+    "write(src/**)": [
+        "echo x > src/a",
+        "cp a src/b",
+        "sed -i s/a/b/ src/a",
+    ],
+    "write(**/*.lock)": [
+        "rm web/yarn.lock",
+    ],
+}
+PERHAPS_MET = {
+    "bash(git push *)": [
+        *("git $command", "$program push", "git pus?", "xargs git", "mytool git push"),
+        "mytool --x -- git push --force",
+    ],
+    "read(secrets/**)": [
+        "cat $file",
+    ],
+    "write(src/a/**)": [
+        "rm -r src",
+    ],
+    "write(src/**)": [
+        "mytool src/tool.py",
+    ],
+}
 
 
-@pytest.mark.parametrize(("rule", "line"), MET)
-def test_a_denial_meets_a_command_in_every_mode_and_names_itself(rule: str, line: str) -> None:
-    for mode in Mode:
+@pytest.mark.parametrize("rule", MET)
+def test_a_denial_meets_a_command_in_every_mode_and_names_itself(rule: str) -> None:
+    for line, mode in product(MET[rule], Mode):
         decision = decided(line, mode, allow=["bash", "read", "write"], deny=rule)
-        assert isinstance(decision, Deny), decision
+        assert isinstance(decision, Deny), (line, decision)
         assert rule in decision.why
         assert decision.by == "rule"
 
 
-@pytest.mark.parametrize(("rule", "line"), PERHAPS_MET)
-def test_what_a_denial_may_mean_is_asked_about_even_where_everything_is_allowed(rule: str, line: str) -> None:
-    for mode in (Mode.ASK, Mode.EDITS, Mode.YOLO):
+@pytest.mark.parametrize("rule", PERHAPS_MET)
+def test_what_a_denial_may_mean_is_asked_about_even_where_everything_is_allowed(rule: str) -> None:
+    for line, mode in product(PERHAPS_MET[rule], (Mode.ASK, Mode.EDITS, Mode.YOLO)):
         decision = decided(line, mode, allow=["bash", "read", "write"], deny=rule)
-        assert isinstance(decision, Ask), decision
+        assert isinstance(decision, Ask), (line, decision)
 
 
 def test_a_pattern_that_was_not_looked_up_may_be_denied() -> None:
@@ -340,20 +378,10 @@ def test_a_tool_of_ones_own_has_rules_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
-        ("npm run build", ("bash(npm run build)",)),
-        ("git push origin main", ("bash(git push origin main)",)),
-        ("make test", ("bash(make test)",)),
-        ("python -m pytest -x", ("bash(python -m pytest -x)",)),
-        ("python tool.py a.csv", ("bash(python tool.py *)",)),
-        ("pytest", ("bash(pytest)",)),
-        ("curl https://example.org", ("bash(curl https://example.org)",)),
         ("npm run a && git push", ("bash(npm run a)", "bash(git push)")),
         ("ls > out.txt", ("write(out.txt)",)),
         ("make all > build/log", ("bash(make all)", "write(build/**)")),
         ("cat /etc/hosts", ("read(/etc/hosts)",)),
-        ("rm -rf build", ()),
-        ("make $target", ()),
-        ("PATH=. make", ()),
         ("case x in x) make;& esac", ()),
     ],
 )

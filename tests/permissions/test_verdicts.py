@@ -9,7 +9,6 @@ from harness.permissions import (
     Allow,
     Ask,
     Decision,
-    Deny,
     Mode,
     PermissionRequest,
     Permissions,
@@ -64,41 +63,34 @@ def test_the_commands_of_trap_d20(command: str, expected: Expected, why: str) ->
             assert isinstance(everything, Ask)
 
 
-def test_trap_d20_has_27_commands() -> None:
-    assert len({command for command, _, _ in TRAP_D20}) == 27
+def kinds(command: str, mode: Mode, **rules: str | list[str]) -> str:
+    """The kind of the decision, and whether it has a reason; a shorter text in lists of failures than the decision."""
+    decision = decided(command, mode, **rules)
+    return type(decision).__name__ if decision.why else "without a reason"
 
 
-@pytest.mark.parametrize("command", HARMLESS)
-def test_what_only_looks_runs_in_the_modes_that_ask(command: str) -> None:
-    for mode in ASKING:
-        decision = decided(command, mode)
-        assert isinstance(decision, Allow), decision
-        assert decision.why
-    assert isinstance(decided(command, Mode.DENY), Deny)
+def test_what_only_looks_runs_in_the_modes_that_ask() -> None:
+    for mode, expected in [*((mode, "Allow") for mode in ASKING), (Mode.DENY, "Deny")]:
+        assert [command for command in HARMLESS if kinds(command, mode) != expected] == []
 
 
-@pytest.mark.parametrize("command", [*NOT_HARMLESS, *DANGEROUS_LINES])
-def test_everything_else_is_asked_about(command: str) -> None:
-    for mode in ASKING:
-        decision = decided(command, mode)
-        assert isinstance(decision, Ask), decision
-        assert decision.why
-    assert isinstance(decided(command, Mode.YOLO), Allow)
+def test_everything_else_is_asked_about() -> None:
+    for mode, expected in [*((mode, "Ask") for mode in ASKING), (Mode.YOLO, "Allow")]:
+        assert [command for command in [*NOT_HARMLESS, *DANGEROUS_LINES] if kinds(command, mode) != expected] == []
 
 
-@pytest.mark.parametrize("command", DANGEROUS_LINES)
-def test_what_is_dangerous_is_asked_about_whatever_a_pattern_allows(command: str) -> None:
-    decision = decided(command, Mode.EDITS, allow=["bash(*)", "write(**)", "read(**)", "read", "write"])
-    assert isinstance(decision, Ask), decision
-    assert not decision.offers
-    assert decision.firm
+def test_what_is_dangerous_is_asked_about_whatever_a_pattern_allows() -> None:
+    everything = ["bash(*)", "write(**)", "read(**)", "read", "write"]
+    decisions = {command: decided(command, Mode.EDITS, allow=everything) for command in DANGEROUS_LINES}
+    firm = {command for command, one in decisions.items() if isinstance(one, Ask) and one.firm and not one.offers}
+    assert decisions.keys() - firm == set()
 
 
-@pytest.mark.parametrize("command", DANGEROUS_LINES)
-def test_the_mode_that_allows_everything_says_what_was_dangerous(command: str) -> None:
-    decision = decided(command, Mode.YOLO)
-    assert isinstance(decision, Allow)
-    assert decision.dangerous
+def test_the_mode_that_allows_everything_says_what_was_dangerous() -> None:
+    decisions = {command: decided(command, Mode.YOLO) for command in DANGEROUS_LINES}
+    assert [
+        one for one, decision in decisions.items() if not (isinstance(decision, Allow) and decision.dangerous)
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -133,16 +125,9 @@ def test_what_is_merely_asked_about_has_no_dangers() -> None:
     assert not decision.dangers
 
 
-def test_the_tables_are_long_enough_to_mean_something() -> None:
-    assert len({*HARMLESS, *NOT_HARMLESS, *DANGEROUS_LINES}) >= 300
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_a_list_of_files_may_be_several_words() -> None:
+    table = [
         *("find . -name '*.txt' | xargs uniq", "git ls-files | xargs uniq", "uniq $(git ls-files)"),
         *("find . -type f | xargs xxd", "head -n $(git ls-files)", "sort -t $(git ls-files) a"),
-    ],
-)
-def test_a_list_of_files_may_be_several_words(command: str) -> None:
-    assert isinstance(decided(command), Ask)
+    ]
+    assert [command for command in table if not isinstance(decided(command), Ask)] == []

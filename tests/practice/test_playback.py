@@ -4,14 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Json
-from harness.model.notices import summary_message, summary_request
-from harness.practice.error_bodies import ApiError
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
 from harness.practice.replies import say
-from harness.practice.requests import Purpose, purpose
 from harness.practice.script import After, Script
 from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, ScriptEntry
+from harness.practice.sse import ApiError
 from tests.practice.raw_client import request
 
 ANY = request()
@@ -41,10 +39,6 @@ def _word(action: PlayReply | StatusFault | ApiError) -> str:
 def test_entries_answer_in_order_as_often_as_they_say() -> None:
     script = '[[reply]]\ntext = "a"\n[[reply]]\nstatus = 529\ntimes = 2\n[[reply]]\ntext = "b"'
     assert words(script, *[ANY] * 5) == ["a", "529", "529", "b", "pass"]
-
-
-def test_for_ever_never_moves_on() -> None:
-    assert words('[[reply]]\nstatus = 529\ntimes = "forever"\n[[reply]]\ntext = "b"', *[ANY] * 3) == ["529"] * 3
 
 
 TASK: Json = {"name": "task", "input_schema": {"type": "object"}}
@@ -124,10 +118,3 @@ def test_the_probability_is_about_right_and_the_mix_is_used() -> None:
     assert 900 < len(hits) < 1100
     assert len({type(fault) for fault in hits}) > 4
     assert set(USUAL) < set(MIX)
-
-
-def test_the_agents_own_words_for_a_summary_are_understood() -> None:
-    assert purpose(asked(summary_request())) is Purpose.SUMMARY
-    assert purpose(asked(summary_request("the failing tests"))) is Purpose.SUMMARY
-    assert purpose(asked(summary_message("The person wants a summary of the conversation."))) is Purpose.TURN
-    assert purpose(asked("Summarise README.md in three sentences.")) is Purpose.TURN

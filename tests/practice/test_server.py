@@ -178,12 +178,6 @@ async def test_models_come_in_pages() -> None:
             assert [model.id async for model in client.models.list(limit=2)] == ids
 
 
-async def test_a_model_has_its_aliases() -> None:
-    async with PracticeServer(Echo()) as server:
-        seen = await post(server.base_url, path="/v1/models/claude-opus-4-0", method="GET")
-    assert seen.json["id"] == "claude-opus-4"
-
-
 @pytest.mark.parametrize(
     "path", ["/v1/messages/batches", "/v1/messages/batches/b1/results", "/v1/files", "/v1/skills/x"]
 )

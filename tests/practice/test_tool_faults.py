@@ -116,13 +116,6 @@ async def test_a_crash_meets_the_real_border_and_counts_against_the_tool(tmp_pat
         assert "segment lost" in ended.failure.message
 
 
-async def test_an_ordinary_error_says_nothing_against_the_tool(tmp_path: Path) -> None:
-    (refusing,) = faulty(entry(tool="count", kind="error"))
-    async with stage(tmp_path, calls(call("count")) + says("Done."), tools=[refusing]) as here:
-        (ended,) = (await here.turn()).of(ToolEnded)
-        assert (ended.outcome, ended.failure) == (ToolOutcome.ERROR, None)
-
-
 async def test_a_slow_call_waits_and_then_does_its_work(context: ToolContext) -> None:
     (slow,) = faulty(entry(tool="count", kind="slow", seconds=0.05))
     loop = asyncio.get_running_loop()
@@ -182,16 +175,6 @@ async def test_an_interruption_during_a_wait_leaves_nothing(kind: str, tmp_path:
         assert (cancelled.outcome, cancelled.failure) == (ToolOutcome.CANCELLED, None)
         assert not [task for task in asyncio.all_tasks() if "sleep()" in repr(task)]
         assert (await here.turn("Go on.")).results[-1]["content"] == "1"
-
-
-@pytest.mark.parametrize("kind", ["slow", "timeout"])
-async def test_a_wait_can_be_cancelled(kind: str, context: ToolContext) -> None:
-    (waiting,) = faulty(entry(tool="count", kind=kind, seconds=3600))
-    task = asyncio.ensure_future(answers(waiting, context, "a"))
-    await asyncio.sleep(0)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
 
 
 # ── which calls ─────────────────────────────────────────────────────────────────────────────────
@@ -384,11 +367,6 @@ async def test_a_setting_puts_the_faults_before_the_tools_of_an_agent(tmp_path: 
 def place(tmp_path: Path) -> Place:
     (tmp_path / "work").mkdir()
     return Place(tmp_path / "work")
-
-
-async def test_the_command_says_that_tools_fail(place: Place) -> None:
-    ended = await run(place, "-p", "hello", "--practice", "--tool-faults", "grep-dies")
-    assert (ended.code, "tools fail as grep-dies says (--tool-faults)" in ended.err) == (0, True)
 
 
 async def test_faults_that_cannot_be_used_end_the_command_with_one_sentence(place: Place) -> None:

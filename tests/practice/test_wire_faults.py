@@ -28,27 +28,10 @@ async def test_a_reset_before_the_headers_leaves_nothing() -> None:
     assert (seen.ending, seen.raw) == ("reset", b"")
 
 
-async def test_a_connection_can_be_closed_before_the_headers() -> None:
-    seen = await play_fault('{ kind = "clean_end", at = "headers" }')
-    assert (seen.ending, seen.raw) == ("closed", b"")
-
-
-async def test_a_cut_chunk_is_closed_in_its_middle() -> None:
-    seen = await play_fault('"cut_chunk"')
-    assert (seen.ending, seen.finished) == ("closed", False)
-    assert seen.raw.endswith(b"data: {")
-
-
 async def test_a_short_length_promises_more_than_comes() -> None:
     seen = await play_fault('"short_length"')
     assert seen.ending == "closed"
     assert int(seen.headers["content-length"]) > len(seen.body) > 0
-
-
-async def test_a_clean_end_is_a_proper_end_without_message_stop() -> None:
-    seen = await play_fault('{ kind = "clean_end", at = "message_stop" }')
-    assert seen.finished
-    assert seen.names[-1] == "message_delta"
 
 
 async def test_an_empty_stream_has_headers_and_no_event() -> None:

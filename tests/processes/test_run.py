@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import time
 from pathlib import Path
 
@@ -58,18 +57,6 @@ async def test_stdin_is_empty_and_there_is_no_terminal(shell: Shell, trace: Trac
     assert (bytes(heard), finished) == (b"none\n", ProcessResult(0))
 
 
-async def test_a_program_that_is_not_there_raises_and_leaks_no_descriptor(root: Path, processes: Processes) -> None:
-    async def attempt() -> None:
-        with pytest.raises(FileNotFoundError):
-            await processes.run(("/no/such",), cwd=root, environment={}, sink=bytearray().extend)
-
-    await attempt()
-    before = psutil.Process().num_fds()
-    for _ in range(5):
-        await attempt()
-    assert psutil.Process().num_fds() <= before
-
-
 async def test_no_descriptor_is_leaked_by_commands(shell: Shell, trace: Trace) -> None:
     await shell.run("true")
     before = psutil.Process().num_fds()
@@ -92,11 +79,11 @@ TREES = {
 }
 
 
-@pytest.mark.parametrize("line", TREES.values(), ids=TREES.keys())
-async def test_a_time_limit_ends_every_process(line: str, shell: Shell, limits: ProcessLimits, trace: Trace) -> None:
-    finished = await shell.run(line, time_s=0.5)
-    assert finished.timed_out
-    assert finished.left == ()
+async def test_a_time_limit_ends_every_process(shell: Shell, trace: Trace) -> None:
+    ended = dict(
+        zip(TREES, await asyncio.gather(*(shell.run(line, time_s=0.5) for line in TREES.values())), strict=True)
+    )
+    assert {name: one for name, one in ended.items() if not one.timed_out or one.left} == {}
     assert trace.living() == []
 
 
@@ -186,10 +173,6 @@ async def test_commands_side_by_side_do_not_end_each_other(shell: Shell, trace: 
     assert await slow == ProcessResult(7)
 
 
-async def test_a_signal_from_elsewhere_is_the_exit_code(shell: Shell, trace: Trace) -> None:
-    assert await shell.run("kill -9 $$") == ProcessResult(-signal.SIGKILL)
-
-
 async def test_a_flood_of_output_does_not_block_the_loop(shell: Shell, trace: Trace) -> None:
     ticks = 0
 
@@ -204,11 +187,3 @@ async def test_a_flood_of_output_does_not_block_the_loop(shell: Shell, trace: Tr
     counter.cancel()
     assert finished.timed_out
     assert ticks > 10
-
-
-async def test_a_file_can_be_stdin(root: Path, processes: Processes) -> None:
-    (root / "in").write_bytes(b"hello")
-    heard = bytearray()
-    with (root / "in").open("rb") as stdin:
-        await processes.run(("cat",), cwd=root, environment=os.environ, sink=heard.extend, stdin=stdin)
-    assert heard == b"hello"

@@ -45,9 +45,7 @@ def test_a_line_without_a_colon_is_said_and_not_shown(place: Place) -> None:
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text", ['foundry_resource = "theirs"\n', '[headers]\nX-Team = "blue"\n', 'base_url = "https://theirs.example"\n']
-)
+@pytest.mark.parametrize("text", ['foundry_resource = "theirs"\n', '[headers]\nX-Team = "blue"\n'])
 def test_the_files_of_a_folder_redirect_no_request(place: Place, text: str) -> None:
     place.write(project=text)
     with pytest.raises(SettingsError, match="is refused: a folder that you cloned must not decide about keys"):

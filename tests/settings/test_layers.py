@@ -23,19 +23,6 @@ def test_a_comma_inside_of_brackets_belongs_to_the_rule(place: Place) -> None:
     assert loaded.settings.permissions_ask == ("bash(a b,c)", "write(d)")
 
 
-@pytest.mark.parametrize("line", ['permissions_allow = ["bash"]', 'permissions_file = "mine.toml"'])
-def test_a_folder_cannot_allow_anything(place: Place, line: str) -> None:
-    place.write(project=line)
-    with pytest.raises(SettingsError, match="must not switch questions off; put it into"):
-        place.load()
-
-
-def test_neither_can_the_dotenv_of_a_folder(place: Place) -> None:
-    place.write(dotenv="HARNESS_PERMISSIONS_ALLOW=bash\n")
-    with pytest.raises(SettingsError, match="must not switch questions off"):
-        place.load()
-
-
 @pytest.mark.parametrize("value", ["3", "[1]", "true"])
 def test_what_is_no_list_of_rules_gets_one_sentence(place: Place, value: str) -> None:
     place.write(user=f"permissions_deny = {value}")

@@ -30,12 +30,8 @@ def test_the_first_layer_that_says_something_wins(place: Place, present: tuple[b
     loaded = place.load({"model": "from-flag" if flag else None}, environ)
     values = ["from-flag", "from-environment", "from-dotenv", "from-project", "from-user", "claude-sonnet-5-5"]
     origins = [
-        "flag --model",
-        "environment HARNESS_MODEL",
-        ".env HARNESS_MODEL",
-        f"{project_settings_file(place.workspace)}: model",
-        f"{place.user_file}: model",
-        "default",
+        *("flag --model", "environment HARNESS_MODEL", ".env HARNESS_MODEL"),
+        *(f"{project_settings_file(place.workspace)}: model", f"{place.user_file}: model", "default"),
     ]
     winner = [*present, True].index(True)
     assert loaded.settings.model == values[winner]
@@ -245,6 +241,10 @@ def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> 
         ("practice = true", "must not put another model in the place of yours"),
         ('state_dir = ".state"', "must not bring sessions and memories"),
         ("trust_folder = true", "cannot be set in a file; use --trust-folder"),
+        ('user_dir = ".harness"', "must not bring what counts as yours"),
+        ('trusted_folders = ["/"]', "must not trust itself"),
+        ('permissions_allow = ["bash"]', "must not switch questions off"),
+        ('permissions_file = "rules.toml"', "must not switch questions off"),
     ],
 )
 def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Place, project: str, reason: str) -> None:
@@ -277,15 +277,9 @@ def test_an_address_in_dotenv_is_refused_for_a_token_from_elsewhere(place: Place
 @pytest.mark.parametrize(
     "line",
     [
-        "HARNESS_PERMISSION_MODE=yolo",
-        "HARNESS_WORKSPACE=/",
-        "HARNESS_TOOL_FAULTS=grep-dies",
-        "HARNESS_PRACTICE_SCRIPT=docs/tour.toml",
-        "HARNESS_PRACTICE=1",
-        "HARNESS_STATE_DIR=.state",
-        "HARNESS_TRUST_FOLDER=1",
-        "HARNESS_TRUSTED_FOLDERS=.",
-        "HARNESS_USER_DIR=.",
+        *("HARNESS_PERMISSION_MODE=yolo", "HARNESS_WORKSPACE=/", "HARNESS_TOOL_FAULTS=grep-dies"),
+        *("HARNESS_PRACTICE_SCRIPT=docs/tour.toml", "HARNESS_PRACTICE=1", "HARNESS_STATE_DIR=.state"),
+        *("HARNESS_TRUST_FOLDER=1", "HARNESS_TRUSTED_FOLDERS=.", "HARNESS_USER_DIR=."),
         "HARNESS_PERMISSIONS_ALLOW=bash",
     ],
 )

@@ -79,12 +79,7 @@ def test_what_cannot_be_read_is_left_out_and_told(folders: Folders) -> None:
     book = folders.book()
     assert names(book) == ["good"]
     for part in (
-        "missing",
-        "not a regular file",
-        "100,000 bytes",
-        "no text in UTF-8",
-        "it says nothing",
-        "it has no name",
+        *("missing", "not a regular file", "100,000 bytes", "no text in UTF-8", "it says nothing", "it has no name"),
     ):
         assert part in told(book)
     assert {problem.file.parent.name for problem in book.problems} == {

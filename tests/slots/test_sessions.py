@@ -8,8 +8,10 @@ from tests.slots.sessions import check, kill_holders, sessions
 from tests.whole import WHOLE
 
 PROGRAMS = 64 if WHOLE else 4
+"""What a few plain processes do, test_processes shows more quickly."""
 
 
+@pytest.mark.stories
 @pytest.mark.timeout(900 if WHOLE else 120)
 def test_programs_share_one_limit_and_those_that_are_killed_leave_their_slots_and_nothing_else(tmp_path: Path) -> None:
     with sessions(tmp_path, PROGRAMS, hold_s=1.0 if WHOLE else 0.3, warm=not WHOLE) as here:

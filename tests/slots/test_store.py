@@ -52,101 +52,12 @@ def test_as_many_start_as_may_and_the_next_one_waits(store: SlotStore) -> None:
     assert (standing.started, standing.before, standing.running) == (False, 1, 2)
 
 
-def test_whoever_came_first_is_next_however_often_others_ask(store: SlotStore) -> None:
-    for id in "abc":
-        started(store, id, 1)
-    store.release("a")
-    assert [started(store, id, 1) for id in "ccb"] == [False, False, True]
-
-
-def test_two_free_slots_go_to_the_first_two_without_waiting_for_each_other(store: SlotStore) -> None:
-    for id in "abcde":
-        started(store, id, 2)
-    store.release("a")
-    store.release("b")
-    assert [started(store, id, 2) for id in "edc"] == [False, True, True]
-
-
-def test_who_leaves_the_queue_makes_place(store: SlotStore) -> None:
-    for id in "abc":
-        started(store, id, 1)
-    store.release("b")
-    store.release("a")
-    assert started(store, "c", 1)
-
-
-def test_a_slot_is_given_back_once_and_anybody_may_try_again(store: SlotStore) -> None:
-    for id in "ab":
-        started(store, id, 2)
-    for _ in range(3):
-        store.release("a")
-    store.release("never seen")
-    assert ids(store) == ["b"]
-
-
-def test_asking_again_while_it_runs_changes_nothing(store: SlotStore) -> None:
-    assert [started(store, "a", 1) for _ in range(3)] == [True] * 3
-    assert ids(store) == ["a"]
-
-
-def test_a_limit_of_none_lets_nobody_in_and_keeps_nobody_else_out(store: SlotStore) -> None:
-    assert not started(store, "a", 0)
-    assert started(store, "b", 2)
-
-
-def test_a_lower_limit_ends_nothing_that_runs(store: SlotStore) -> None:
-    for id in "abc":
-        started(store, id, 3)
-    assert not started(store, "d", 1)
-    assert started(store, "a", 1)
-    assert [entry.started is not None for entry in store.entries(NOW)] == [True, True, True, False]
-
-
 def test_a_slot_is_free_when_its_lease_is_over(store: SlotStore) -> None:
     assert started(store, "a", 1)
     assert not started(store, "b", 1, NOW + 9.9)
     assert ids(store, NOW + 10.0) == ["b"]
     assert started(store, "b", 1, NOW + 10.0)
     assert store.renew(["a", "b"], NOW + 10.0) == ("b",)
-
-
-def test_a_renewed_lease_begins_anew(store: SlotStore) -> None:
-    started(store, "a", 1)
-    assert store.renew(["a"], NOW + 9.0) == ("a",)
-    assert ids(store, NOW + 18.9) == ["a"]
-
-
-def test_a_machine_that_slept_finds_its_slots_when_nobody_asked_meanwhile(store: SlotStore) -> None:
-    for id in "abc":
-        started(store, id, 2)
-    assert store.renew(["a", "b", "c"], NOW + 3_600.0) == ("a", "b", "c")
-    assert [entry.started is not None for entry in store.entries(NOW + 3_600.0)] == [True, True, False]
-
-
-def test_who_waits_too_long_without_asking_has_lost_the_place(store: SlotStore) -> None:
-    for id in "ab":
-        started(store, id, 1)
-    store.renew(["a"], NOW + 5.0)
-    started(store, "c", 1, NOW + 11.0)
-    started(store, "b", 1, NOW + 11.0)
-    assert ids(store, NOW + 11.0) == ["a", "c", "b"]
-
-
-def test_a_process_that_is_gone_loses_everything_before_its_lease_is_over(store: SlotStore, gone: set[str]) -> None:
-    store.ask(claim("a", session="dead"), 1, NOW)
-    store.ask(claim("b", session="dead"), 1, NOW)
-    assert not started(store, "c", 1)
-    gone.add("dead")
-    assert started(store, "c", 1, NOW + 0.25)
-    assert ids(store, NOW + 0.25) == ["c"]
-
-
-def test_a_clock_that_is_put_back_makes_no_lease_longer(store: SlotStore) -> None:
-    started(store, "a", 1)
-    assert not started(store, "b", 1, NOW - 3_600.0)
-    assert started(store, "b", 1, NOW - 3_590.1) is False
-    started(store, "b", 1, NOW - 3_590.0)
-    assert ids(store, NOW - 3_590.0) == ["b"]
 
 
 def test_an_entry_tells_who_what_since_when_and_until_when(store: SlotStore) -> None:

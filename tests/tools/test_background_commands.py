@@ -230,6 +230,7 @@ def test_asking_again_and_again_is_no_loop() -> None:
         (WAITS, "waits"),
         (replace(RUNS, quiet=True), "runs, seems to wait for input"),
         (ENDED, "exit 2"),
+        (replace(ENDED, exit_code=0), "exit 0"),
         (replace(ENDED, exit_code=-9), "killed by signal 9"),
         (replace(ENDED, end=CommandEnd.TIMED_OUT, exit_code=-15), "timed out"),
         (replace(ENDED, end=CommandEnd.LOST, exit_code=None), "lost"),

@@ -26,7 +26,6 @@ from harness.tools.ignored_files import walk_files
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
-from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 
@@ -67,13 +66,6 @@ def naive_match(path: list[str], pattern: list[str]) -> bool:
         case [first, *rest]:
             return bool(path) and fnmatchcase(path[0], first) and naive_match(path[1:], rest)
     raise AssertionError
-
-
-@settings(max_examples=400 if WHOLE else 120)
-@given(path=paths, pattern=patterns)
-def test_a_pattern_means_what_a_naive_matcher_says(path: str, pattern: str) -> None:
-    matched = compile_glob(pattern).fullmatch(path) is not None
-    assert matched == naive_match(path.split("/"), pattern.split("/"))
 
 
 @settings(max_examples=60, deadline=None)
@@ -118,34 +110,6 @@ async def test_a_pattern_that_is_none_is_refused() -> None:
         compile_glob("[z-a]")
     with pytest.raises(ToolError, match="choices"):
         compile_glob("{a,b}" * 12)
-
-
-RULES = st.lists(
-    st.sampled_from(["a", "b/", "*.py", "!a.py", "/ab", "a/b", "**/ab", "!b/", ".c", "# a", "", "a/*", "!a/a.py"]),
-    max_size=4,
-)
-
-
-@settings(max_examples=25, deadline=None)
-@given(tree=st.sets(paths, max_size=10), rules=st.dictionaries(st.sampled_from([".", "a", "b"]), RULES, max_size=3))
-def test_what_git_ignores_is_not_walked(tree: set[str], rules: dict[str, list[str]]) -> None:
-    with TemporaryDirectory() as folder:
-        root = Path(folder).resolve()
-        git = ["git", "-c", "core.quotepath=off", "-C", str(root)]
-        subprocess.run([*git, "init", "-q"], check=True)
-        for name in tree:
-            try:
-                make(root, {name: ""})
-            except OSError:
-                continue
-        for name, texts in rules.items():
-            if (root / name).is_dir():
-                make(root, {f"{name}/.gitignore": "\n".join(texts)})
-        listed = subprocess.run(
-            [*git, "ls-files", "-co", "--exclude-standard", "-z"], check=True, capture_output=True, text=True
-        ).stdout
-        walked = {str(Path(path).relative_to(root)) for path in walk_files(root, root)}
-    assert walked == set(listed.split("\0")) - {""}
 
 
 async def test_the_newest_file_comes_first(context: ToolContext, root: Path) -> None:

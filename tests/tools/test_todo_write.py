@@ -35,9 +35,7 @@ async def test_the_list_is_told_back_and_leaves_the_tool_as_a_plan(context: Tool
     assert result.plan == PLAN
     assert result.summary == "3 items, 1 done"
     assert result.content.splitlines() == [
-        "[x] Read the settings (needs read_file)",
-        "[▸] Run the tests (needs bash)",
-        "[ ] Write it down",
+        *("[x] Read the settings (needs read_file)", "[▸] Run the tests (needs bash)", "[ ] Write it down"),
         "3 items, 1 done.",
     ]
 

@@ -153,6 +153,12 @@ def test_no_tool_of_ours_forgets_to_say_how_it_failed() -> None:
                 assert not broken or "category" in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno}"
 
 
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])
+def test_a_time_limit_is_above_zero(seconds: float) -> None:
+    with pytest.raises(ValueError, match="must be above zero"):
+        tool(timeout_s=seconds)
+
+
 def yields(number: int) -> Iterator[int]:
     """Numbers."""
     yield from range(number)

@@ -9,21 +9,22 @@ from tests.ui.program import COMMAND, Place
 
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 
-COMMANDS = {
-    "-p": ("--practice", "-p", "say hello"),
-    "-p json": ("--practice", "-p", "say hello", "--output-format", "json"),
-    "-p stream-json": ("--practice", "-p", "say hello", "--output-format", "stream-json"),
-    "settings": ("settings",),
-    "transitions": ("transitions",),
-    "--version": ("--version",),
+PROMPT = ("--practice", "-p", "say hello")
+LOST = {
+    "text": (PROMPT, ">&-", ""),
+    "json": ((*PROMPT, "--output-format", "json"), ">/dev/full", "1"),
+    "stream-json": ((*PROMPT, "--output-format", "stream-json"), ">/dev/full", ""),
+    "settings": (("settings",), ">/dev/full", ""),
+    "transitions": (("transitions",), ">&-", ""),
+    "--version": (("--version",), ">/dev/full", "1"),
 }
+"""What is asked for, where its output goes, and PYTHONUNBUFFERED."""
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("where", [">&-", ">/dev/full"])
-@pytest.mark.parametrize("name", COMMANDS)
-def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str, where: str, unbuffered: str) -> None:
-    line = " ".join(f"'{word}'" for word in (*COMMAND, *COMMANDS[name]))
+@pytest.mark.parametrize("name", LOST)
+def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str) -> None:
+    arguments, where, unbuffered = LOST[name]
+    line = " ".join(f"'{word}'" for word in (*COMMAND, *arguments))
     ended = subprocess.run(
         ["/bin/sh", "-c", f"exec {line} {where}"],
         check=False,
@@ -40,7 +41,7 @@ def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str,
 
 
 def test_a_closed_standard_error_or_input_changes_nothing(place: Place) -> None:
-    command = " ".join(f"'{word}'" for word in (*COMMAND, *COMMANDS["-p"]))
+    command = " ".join(f"'{word}'" for word in (*COMMAND, *PROMPT))
     for closed in ("2>&-", "<&-"):
         line = ["/bin/sh", "-c", f"exec {command} {closed}"]
         assert subprocess.check_output(line, cwd=place.folder, env=place.environment, timeout=60).strip()

@@ -19,9 +19,14 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.base.race import race
 from harness.base.secrets import Masking
-from harness.engine.background.command import BackgroundCommand
-from harness.engine.background.messages import ended_text, handed_over_text, quiet_text
-from harness.engine.background.monitor import CommandLimits, CommandMonitor
+from harness.engine.background.command import (
+    BackgroundCommand,
+    CommandLimits,
+    CommandMonitor,
+    ended_text,
+    handed_over_text,
+    quiet_text,
+)
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted

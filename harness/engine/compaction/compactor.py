@@ -12,7 +12,7 @@ from harness.base.files import replace_atomically
 from harness.engine.compaction.summarizer import Summarizer
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
-from harness.engine.signals import Signals
+from harness.engine.turn import Signals
 from harness.events import Block, CompactionEnded, CompactionStarted, Message
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, TurnState
@@ -36,10 +36,6 @@ from harness.tools.workspace import Workspace
 Trigger = Literal["reactive", "auto", "manual"]
 REQUEST_CHARACTERS = 8_000
 """The newest request of the user stays verbatim up to this length."""
-REPEATED = "The person's latest request, word for word:\n\n"
-"""Stands before it in a history that was shortened."""
-SUMMARISED = notices.summary_message("").partition("<summary>")[0]
-"""How the first message after a summary begins."""
 RESTORED_FILES = 5
 FILE_TOKENS = 5_000
 FILES_TOKENS = 50_000
@@ -56,7 +52,6 @@ class CompactionResult:
     state: TurnState
     """Retries of the summary count in the turn."""
     health: CompactionHealth
-    interrupted: bool = False
 
 
 class Compactor:
@@ -146,7 +141,7 @@ class Compactor:
         state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
-            return CompactionResult(state, health, interrupted=True)
+            return CompactionResult(state, health)
         must_fit = trigger == "reactive" or summary.too_long
         method: Literal["summary", "truncation"] = "summary"
         messages: tuple[Message, ...] = before

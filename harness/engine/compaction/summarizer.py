@@ -6,7 +6,7 @@ from harness.base.clock import Clock
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.streamed_reply import StreamedReply
-from harness.engine.signals import Signals, wait_for_retry
+from harness.engine.turn import Signals, wait_for_retry
 from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCode
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary

@@ -10,8 +10,7 @@ from harness.base.external_text import sendable
 from harness.base.race import unless
 from harness.engine.conversation import Conversation
 from harness.engine.hooks.invoker import HookInvoker
-from harness.engine.signals import Signals
-from harness.engine.turn import Turn
+from harness.engine.turn import Signals, Turn
 from harness.events import (
     Event,
     HookFailed,

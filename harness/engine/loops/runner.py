@@ -17,10 +17,10 @@ from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import AGAIN, LoopFold
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.rewind.rollback import RollbackPoint, Rollbacks
-from harness.engine.signals import Signals
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.outcomes import programs_of
+from harness.engine.turn import Signals
 from harness.events import (
     Alternative,
     BreakerCommand,

@@ -12,7 +12,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.model.budgets import SharedRetries
 from harness.engine.model.endpoints import ModelEndpoints, SharedEndpoints
 from harness.engine.model.streamed_reply import StreamedReply
-from harness.engine.signals import Signals
+from harness.engine.turn import Signals
 from harness.events import (
     Block,
     CacheMissed,
@@ -72,6 +72,7 @@ class ModelCalls:
         endpoints: SharedEndpoints | None = None,
         retries: SharedRetries | None = None,
         effort: Effort | None = None,
+        answer_format: Json | None = None,
         web: Callable[[], WebAccess] = lambda: NO_WEB,
         watches_text: Callable[[], bool] = lambda: True,
         chance: Callable[[], float] = random.random,
@@ -84,6 +85,7 @@ class ModelCalls:
             endpoints: how the models are, as far as other agents have found out.
             retries: the retry budget that it shares with other agents.
             effort: what the user wants of the model; None: its own.
+            answer_format: the output format of replies in turns; None: any text.
             web: what the model may use of the web in the next request.
             watches_text: a reply that repeats itself is cut.
             chance: a random number in [0, 1), for jitter.
@@ -110,8 +112,7 @@ class ModelCalls:
         self._thinking: dict[str, Json | None] = {}
         """The thinking parameter for each model, constant in a conversation for the prompt cache."""
         self._web = web
-        self.answer_format: Json | None = None
-        """The output format of replies in turns; None: any text."""
+        self.answer_format = answer_format
         self._watches_text = watches_text
         self.endpoints = ModelEndpoints(conversation, endpoints)
         """How the models are."""

@@ -11,8 +11,7 @@ from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileCh
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.rewind.rollback import CheckpointFold
-from harness.engine.signals import Signals
-from harness.engine.turn import TurnLock
+from harness.engine.turn import Signals, TurnLock
 from harness.events import Event, Notice, RolledBack
 from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest

@@ -54,16 +54,15 @@ class BackgroundWork:
         self._processes = processes
         self._outputs = outputs
 
-    def deliver(self) -> bool:
-        """Add the waiting results to the history, in one message. False: there are none."""
+    def deliver(self) -> None:
+        """Add the waiting results to the history, in one message. No-op if there are none."""
         if not (arrived := self.inbox.waiting):
-            return False
+            return
         texts = fitted([one.text for one in arrived], lambda at: self._outputs / f"arrived-{arrived[at].number}.txt")
         shortened = [replace(one, text=text) for one, text in zip(arrived, texts, strict=True)]
         block: Block = {"type": "text", "text": arrivals_text(shortened)}
         self._conversation.add("user", (block,), Origin.ARRIVAL)
         self.inbox.deliver()
-        return True
 
     @property
     def busy(self) -> bool:

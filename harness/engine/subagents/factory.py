@@ -12,7 +12,7 @@ from harness import __version__, journal
 from harness.base.errors import HarnessError, JournalError
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.parts import AgentParts
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec
 from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted
 from harness.journal import Journal, Recorder, unobserved
 from harness.settings import Settings
@@ -154,8 +154,7 @@ class SubagentFactory:
         masking = self._get_parent().conversation.masking
         if kept is None:
             return Conversation(ignore, messages=spec.messages, masking=masking)
-        recorder = Recorder(kept, unobserved)
-        recorder.show = self._on_notice
+        recorder = Recorder(kept, unobserved, self._on_notice)
         if not spec.again:
             return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)

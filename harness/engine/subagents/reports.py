@@ -1,20 +1,22 @@
-"""How far subagents are and how they ended: rows for front ends, and the report that the parent's model reads.
+"""Subagents as their parent sees them: the order, how far they are, and the report that the parent's model reads.
 
 Only an answer is reported as an answer. Every other end "did not finish", with the reason and the text so far.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 from harness.engine.conversation import Conversation, spent_since
-from harness.engine.subagents.subagent import Subagent
+from harness.engine.permissions.asker import Asker
 from harness.events import (
     AgentCreated,
     AgentEnd,
     AgentEnded,
     AgentMoved,
+    Effort,
     Event,
     Message,
     MessageAdded,
@@ -51,6 +53,53 @@ ENDS = {
     TransitionCode.ABORTED_TOOLS: AgentEnd.CANCELLED,
 }
 """What the end of its turn means; every other code is a failure of the model or of its answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentSpec:
+    """The subagent that a task needs."""
+
+    agent: str
+    """Its id, such as "a1"."""
+    tools: tuple[str, ...]
+    """Names of its tools."""
+    asker: Asker
+    again: bool
+    """It has worked before and continues from there."""
+    messages: tuple[Message, ...] = ()
+    """Its history, where no journal keeps it."""
+    model: str = ""
+    """Its model; empty: that of the parent."""
+    effort: Effort | None = None
+    """None: that of the parent."""
+    role: str = ""
+    """Text of its kind for the system prompt; empty: of no special kind."""
+
+
+class Subagent(Protocol):
+    """An agent that was started for one task."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """Its history and spend."""
+        ...
+
+    @property
+    def journal(self) -> str:
+        """Name of the file with its events; empty: it has none."""
+        ...
+
+    def run(self, prompt: str) -> AsyncGenerator[Event, None]:
+        """Work on the task; the last event is `TurnEnded`."""
+        ...
+
+    def interrupt(self) -> None:
+        """End the turn as soon as possible, also one that has not begun."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close its resources."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

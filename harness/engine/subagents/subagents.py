@@ -24,15 +24,16 @@ from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
 from harness.engine.subagents.fan_out import FanOutQuestions, FanOutRefused
 from harness.engine.subagents.reports import (
     Follower,
+    Subagent,
     SubagentReport,
     SubagentRow,
+    SubagentSpec,
     SubagentState,
     ended_with,
     first_row,
     played,
     told,
 )
-from harness.engine.subagents.subagent import Subagent, SubagentSpec
 from harness.engine.turn import ToolRestriction
 from harness.events import (
     AgentCreated,

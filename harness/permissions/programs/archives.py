@@ -185,11 +185,6 @@ def _packs(suffix: str, others: str) -> Parser:
     return read
 
 
-def _shows(flags: str) -> Program:
-    """zcat and its like."""
-    return Program(flags=flags)
-
-
 _GZIP = Program(
     flags="123456789cdfhklnNqtvV --stdout --to-stdout --decompress --uncompress --force --keep --list --name "
     "--no-name --quiet --test --verbose --fast --best --version --help",
@@ -312,11 +307,11 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
         **dict.fromkeys(("lz4", "unlz4"), _LZ4),
         "compress": writer("cfkvd", texts="b"),
         "uncompress": writer("cfkv"),
-        "zcat": _shows("fqv"),
-        "gzcat": _shows("fqv"),
-        "bzcat": _shows("qs"),
-        "xzcat": _shows("fqv"),
-        "zstdcat": _shows("fqv"),
+        "zcat": Program(flags="fqv"),
+        "gzcat": Program(flags="fqv"),
+        "bzcat": Program(flags="qs"),
+        "xzcat": Program(flags="fqv"),
+        "zstdcat": Program(flags="fqv"),
         "ar": Program(parser=_ar),
         "jar": Program(
             flags="tcxuv0MPnk --list --verbose --create --extract --update --no-manifest --no-compress",

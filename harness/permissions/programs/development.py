@@ -418,16 +418,8 @@ _SYSTEMCTL = Program(
     bare=True,
     subcommands=dict.fromkeys(
         (
-            "status",
-            "is-active",
-            "is-enabled",
-            "is-failed",
-            "is-system-running",
-            "list-units",
-            "list-unit-files",
-            "list-timers",
-            "list-sockets",
-            "list-dependencies",
+            *("status", "is-active", "is-enabled", "is-failed", "is-system-running", "list-units", "list-unit-files"),
+            *("list-timers", "list-sockets", "list-dependencies"),
         ),
         _UNITS,
     ),

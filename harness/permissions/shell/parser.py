@@ -66,14 +66,7 @@ def _read(line: str, whole: "_Line") -> tuple[SimpleCommand, ...]:
 
 def _changes_folder(simple: SimpleCommand) -> bool:
     return simple.program is None or simple.program in (
-        "cd",
-        "pushd",
-        "popd",
-        "command",
-        "builtin",
-        "eval",
-        "source",
-        ".",
+        *("cd", "pushd", "popd", "command", "builtin", "eval", "source", "."),
     )
 
 

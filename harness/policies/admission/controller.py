@@ -24,11 +24,10 @@ from harness.events import (
     WorkEnd,
     WorkRejected,
 )
-from harness.policies.admission.conversations import ConversationBreakers
+from harness.policies.admission.conversations import ConversationBreakers, WatchList
 from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject, Work, WorkCounts
 from harness.policies.admission.limits import AdmissionLimits
 from harness.policies.admission.slot_queue import SlotQueue
-from harness.policies.admission.watch_list import WatchList
 from harness.policies.breakers.breaker import Breaker
 
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from harness.events import Alternative, DispatchReason, HealthRow, Rank
 from harness.policies.breakers.decisions import DispatchDecision, PauseTurn, Probe, Skip
 
-RUNNING = frozenset({DispatchReason.HEALTHY, DispatchReason.DEGRADED})
-
 
 def explained(decision: DispatchDecision, row: HealthRow | None, why: str = "") -> str:
     """The decision in one line for the user; empty for a normal call.
@@ -23,12 +21,10 @@ def explained(decision: DispatchDecision, row: HealthRow | None, why: str = "") 
             return f"{tool} is probed once to test whether it works again"
         case PauseTurn() | Skip():
             return because(decision.reason, tool, row, why)
+        case _ if decision.reason is DispatchReason.DEGRADED:
+            return f"{tool} is called with caution: {why or 'its check reports a degraded state'}"
         case _:
-            return (
-                f"{tool} is called with caution: {why or 'its check reports a degraded state'}"
-                if _degraded(decision)
-                else ""
-            )
+            return ""
 
 
 def because(reason: DispatchReason, tool: str, row: HealthRow | None, why: str = "") -> str:
@@ -93,10 +89,6 @@ def in_words(route: Alternative) -> str:
 def best_of(routes: Sequence[Alternative]) -> str:
     """The best alternative in a few words, for the user; empty: there is none."""
     return f"{routes[0].tool or 'by hand'}; loses: {routes[0].degradation}" if routes else ""
-
-
-def _degraded(decision: DispatchDecision) -> bool:
-    return decision.reason is DispatchReason.DEGRADED
 
 
 def _failures(row: HealthRow | None) -> str:

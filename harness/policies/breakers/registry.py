@@ -45,23 +45,6 @@ KEPT = 1_000
 """Undrained events that are kept; older ones are dropped."""
 
 
-class PendingEvents:
-    """Events that were not drained yet."""
-
-    def __init__(self) -> None:
-        self._told: list[Event] = []
-
-    def emit(self, *events: Event) -> None:
-        self._told += events
-        if len(self._told) > KEPT:
-            del self._told[: -KEPT // 2]
-
-    def drain(self) -> tuple[Event, ...]:
-        """The events since the last call."""
-        told, self._told = tuple(self._told), []
-        return told
-
-
 def moved(tool: str, before: Breaker, after: Breaker, step: int, detail: str) -> BreakerChanged:
     due = None if after.due is None else int(after.due)
     return BreakerChanged(
@@ -152,7 +135,8 @@ class BreakerRegistry:
         self._cascades = Cascades()
         self._scores = Scores()
         self._items: tuple[PlanItem, ...] = ()
-        self._pending = PendingEvents()
+        self._told: list[Event] = []
+        """Events that were not drained yet."""
         self._unsettled: set[str] = set()
         """Tools that are not closed."""
         self._version = 0
@@ -247,7 +231,7 @@ class BreakerRegistry:
         if result is Finish.OK and ticket.parts and ticket.generation == breaker.generation:
             self._parts_succeeded(ticket)
         if ticket.generation != breaker.generation:
-            self._pending.emit(LateResult(ticket.tool, ticket.generation, breaker.generation))
+            self._emit(LateResult(ticket.tool, ticket.generation, breaker.generation))
         elif result is Finish.OK and breaker.state is CLOSED:
             row.last_success = at
             if breaker.failures:
@@ -267,7 +251,7 @@ class BreakerRegistry:
         breaker = self._row(key).breaker
         kind = Dispatch.CALL if breaker.state is CLOSED else Dispatch.SKIP
         if kind is Dispatch.SKIP:  # another call has opened it meanwhile
-            self._pending.emit(LateResult(key, breaker.generation, breaker.generation))
+            self._emit(LateResult(key, breaker.generation, breaker.generation))
         else:
             self.record(Ticket(key, breaker.generation, kind), failure, at)
 
@@ -312,7 +296,8 @@ class BreakerRegistry:
 
     def drain_events(self) -> tuple[Event, ...]:
         """The events since the last call."""
-        return self._pending.drain()
+        told, self._told = tuple(self._told), []
+        return told
 
     # ── what a board says ───────────────────────────────────────────────────────────────────────
 
@@ -470,7 +455,7 @@ class BreakerRegistry:
             for group in cascades.groups:
                 self._budget = self._budget.one_cause(group.signature)
         charged = FailureCharged(tool, failure, self._step, cost, self.consumed, self._limits.budget)
-        self._pending.emit(charged)
+        self._emit(charged)
         self._cascade(cascades)
 
     def _succeeded(self, tool: str, breaker: Breaker) -> None:
@@ -509,7 +494,7 @@ class BreakerRegistry:
             self._unsettled.discard(tool)
         else:
             self._unsettled.add(tool)
-        self._pending.emit(moved(tool, before, after, self._step, detail))
+        self._emit(moved(tool, before, after, self._step, detail))
 
     def _cascade(self, after: Cascades) -> None:
         """Set the groups and suspicions."""
@@ -519,4 +504,9 @@ class BreakerRegistry:
         self._version += 1
         if any(before.group_for(group.signature) is None for group in after.groups):
             self._scores = Scores()  # what was found before may not hold any more
-        self._pending.emit(*grouped(before, after, self._step, self._limits.window, self.unconfirmed))
+        self._emit(*grouped(before, after, self._step, self._limits.window, self.unconfirmed))
+
+    def _emit(self, *events: Event) -> None:
+        self._told += events
+        if len(self._told) > KEPT:
+            del self._told[: -KEPT // 2]

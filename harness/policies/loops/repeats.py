@@ -232,12 +232,14 @@ class RepeatStream:
         marks = self._marks[period - 1 :: -1]
         calls = [mark for step in marks for mark in step]
         failing = _failing(calls)
+        steps = [_joined(" + ", [mark.summary for mark in step]) for step in marks]
+        summaries = [summary or name for summary, name in zip(steps, word, strict=True)]
         return Loop(
             projection=self.projection,
             signature=digest(self.projection, *least_rotation(word)),
             period=len({mark.step for mark in calls}) if self._single else period,
             copies=0,
-            summary=_joined(" → ", [_summary(step) or name for step, name in zip(marks, word, strict=True)]),
+            summary=_joined(" → ", summaries),
             tools=tuple(dict.fromkeys([mark.tool for mark in calls])),
             failing=failing,
             error=calls[-1].error if failing else None,
@@ -266,10 +268,6 @@ def mark_of(call: ObservedCall) -> CallMark:
 
 def _failing(marks: Sequence[CallMark]) -> bool:
     return bool(marks) and all(mark.failing for mark in marks)
-
-
-def _summary(step: Sequence[CallMark]) -> str:
-    return _joined(" + ", [mark.summary for mark in step])
 
 
 def _joined(between: str, parts: Sequence[str]) -> str:

@@ -129,15 +129,12 @@ def joined_end(rounds: Sequence[Round]) -> tuple[Round, ...]:
     return (*rounds[:last], tuple(message for group in rounds[last:] for message in group))
 
 
-def drainable(
-    rounds: Sequence[Round], keep_last: int = KEPT_RESULTS, longer_than: int = DRAINED_ABOVE
-) -> tuple[str, ...]:
+def drainable(rounds: Sequence[Round], keep_last: int = KEPT_RESULTS) -> tuple[str, ...]:
     """Ids of the tool results that can be shortened without a model: old and long ones, oldest first.
 
     Args:
         rounds: oldest first.
         keep_last: newest long results that stay whole; unanswered ones always do.
-        longer_than: characters below which shortening is not worth it.
     """
     rounds = joined_end(rounds)
     results = [
@@ -145,17 +142,17 @@ def drainable(
         for index, group in enumerate(rounds)
         for message in group
         for block in message.content
-        if block.get("type") == "tool_result" and _is_long(block.get("content"), longer_than)
+        if block.get("type") == "tool_result" and _is_long(block.get("content"))
     ]
     old = results[:-keep_last] if keep_last else results
     return tuple(result for result, index in old if index < len(rounds) - 1)
 
 
-def _is_long(content: object, longer_than: int) -> bool:
+def _is_long(content: object) -> bool:
     """Whether a result is worth shortening: a long text, or one with an image or document."""
     if isinstance(content, list):
         return any(map(_is_media, content))
-    return isinstance(content, str) and len(content) > longer_than
+    return isinstance(content, str) and len(content) > DRAINED_ABOVE
 
 
 def _is_media(part: Any) -> bool:

@@ -63,8 +63,6 @@ def _facts(row: TransitionRow) -> list[tuple[str, str]]:
     facts = [("when", row.trigger), ("then", row.effect)]
     if row.guard != NO_GUARD:
         facts.append(("limit", row.guard))
-    if row.reserved:
-        facts.append(("later", f"reserved for {row.reserved}"))
     return facts
 
 
@@ -88,10 +86,7 @@ def _markdown_lines() -> Iterator[str]:
     yield ""
     yield from _table(
         ("code", "kind", "when", "then", "limit"),
-        (
-            (f"`{row.code}`", _kind(row) + (f"; reserved for {row.reserved}" if row.reserved else ""), *_cells(row))
-            for row in TRANSITIONS.values()
-        ),
+        ((f"`{row.code}`", _kind(row), row.trigger, row.effect, row.guard) for row in TRANSITIONS.values()),
     )
     yield ""
     yield f"## {RESPONSES_TITLE}"
@@ -103,10 +98,6 @@ def _markdown_lines() -> Iterator[str]:
         ("fault", "answer", "advice when nothing helped"),
         ((f"`{kind}`", RESPONSES[kind], advice(kind) or NO_GUARD) for kind in FaultKind),
     )
-
-
-def _cells(row: TransitionRow) -> tuple[str, str, str]:
-    return row.trigger, row.effect, row.guard
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The transition codes and the responses to faults, as tables (docs/design/recovery.md#transition-codes).
 
 The tables are data: tests enumerate them, `harness transitions` prints them and docs/transitions.md is generated from
-them. A code that no scripted scenario reaches yet names in `reserved` the part of the program that will.
+them.
 """
 
 from collections.abc import Mapping
@@ -31,17 +31,14 @@ class TransitionRow:
     guard: str
     exit_code: int | None = None
     """Exit code of the headless command when the turn ends with this code; None for codes that continue."""
-    reserved: str | None = None
 
 
-def _continues(code: Code, trigger: str, effect: str, guard: str, reserved: str | None = None) -> TransitionRow:
-    return TransitionRow(code, TransitionKind.CONTINUE, trigger, effect, guard, None, reserved)
+def _continues(code: Code, trigger: str, effect: str, guard: str) -> TransitionRow:
+    return TransitionRow(code, TransitionKind.CONTINUE, trigger, effect, guard)
 
 
-def _ends(
-    code: Code, exit_code: int, trigger: str, effect: str, guard: str, reserved: str | None = None
-) -> TransitionRow:
-    return TransitionRow(code, TransitionKind.END, trigger, effect, guard, exit_code, reserved)
+def _ends(code: Code, exit_code: int, trigger: str, effect: str, guard: str) -> TransitionRow:
+    return TransitionRow(code, TransitionKind.END, trigger, effect, guard, exit_code)
 
 
 _ROWS = (

@@ -44,7 +44,8 @@ def learn(settings: Settings, options: Namespace) -> int:
         return list_chapters(progress, language)
     if options.auto:
         return play_through(chapter, language)
-    return _step_in_lines(chapter, language, progress)
+    stepwise = play_stepwise(narration_of(chapter, language), TypedLines(sys.stdin), progress)
+    return asyncio.run(until_stopped(stepwise, sys.stdout))
 
 
 def language_of(progress: Progress, environ: Mapping[str, str]) -> Language:
@@ -82,11 +83,6 @@ def copy(options: Namespace, language: Language) -> int:
 def play_through(chapter: Lesson, language: Language) -> int:
     """Print a whole chapter; returns the exit code."""
     return asyncio.run(until_stopped(play(narration_of(chapter, language)), sys.stdout))
-
-
-def _step_in_lines(chapter: Lesson, language: Language, progress: Progress) -> int:
-    position = play_stepwise(narration_of(chapter, language), TypedLines(sys.stdin), progress)
-    return asyncio.run(until_stopped(position, sys.stdout))
 
 
 def narration_of(chapter: Lesson, language: Language) -> Narration:

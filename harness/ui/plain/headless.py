@@ -88,7 +88,16 @@ async def headless(
     if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
-    opened = open_session(loaded, Unattended(), opening, reread=reread, observer=output.observe, log=log)
+    answer_format = None if schema is None else schema.output_format()
+    opened = open_session(
+        loaded,
+        Unattended(),
+        opening,
+        answer_format=answer_format,
+        reread=reread,
+        observer=output.observe,
+        log=log,
+    )
     with handle_signals() as signalled:
         try:
             async with await opened as session:
@@ -103,7 +112,9 @@ async def headless(
             return signalled.exit_code
         finally:
             output.catch_up()
-    return _code(end, signalled) if fits else 1
+    if not fits:
+        return 1
+    return signalled.exit_code if signalled.number else exit_code(end.code)
 
 
 async def _answer(
@@ -118,7 +129,7 @@ async def _answer(
         wait.stop()
 
     signalled.interrupts(stop)
-    if schema is not None and not session.answer_with(schema.output_format()):
+    if schema is not None and not session.asks_for_format:
         prompt = f"{prompt}\n\n{schema.instruction()}"
     ends = [await output.play(_begun(session, prompt))]
     while ends[-1].code is TransitionCode.COMPLETED and len(ends) <= MOST_ARRIVALS and not wait.given_up:
@@ -339,7 +350,3 @@ def _print(text: str, err: TextIO) -> None:
     """Write a line to standard error. If that fails, because of a closed pipe or a full disk, the turn continues."""
     with suppress(OSError):
         print(visible(text), file=err, flush=True)
-
-
-def _code(end: TurnEnded, signalled: SignalState) -> int:
-    return signalled.exit_code if signalled.number else exit_code(end.code)

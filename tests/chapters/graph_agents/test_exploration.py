@@ -2,55 +2,10 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chapters.s22_escape.graph_agents.exploration import Edge, Path, choose
-
-RING = frozenset({("A", "B"), ("B", "C"), ("C", "A")})
-TO_A, TO_D, TO_E = Path("C", "A"), Path("C", "D"), Path("C", "E")
-
-
-def chosen(
-    *paths: Path,
-    cycle: Collection[Edge] = RING,
-    used: Mapping[Edge, int] | None = None,
-    passed: Collection[tuple[str, str]] = (),
-    chance: float = 0.0,
-) -> Path | None:
-    return choose(paths, cycle=cycle, used=used or {}, passed=passed, chance=chance)
-
-
-def test_the_way_out_of_the_ring_is_the_one_that_is_not_in_it() -> None:
-    assert chosen(TO_A, TO_D, used={("C", "A"): 1}) == TO_D
-
-
-def test_there_may_be_no_way_out() -> None:
-    assert chosen() is None
-    assert chosen(TO_A) is None
-
-
-def test_a_way_that_was_never_used_comes_before_those_that_were() -> None:
-    assert chosen(TO_D, TO_E, used={("C", "D"): 3}) == TO_E
-
-
-def test_of_used_ways_the_one_used_longest_ago_is_taken() -> None:
-    assert chosen(TO_D, TO_E, used={("C", "D"): 3, ("C", "E"): 9}, chance=0.99) == TO_D
-
-
-@pytest.mark.parametrize(("chance", "taken"), [(0.0, TO_D), (0.49, TO_D), (0.5, TO_E), (0.999, TO_E)])
-def test_chance_decides_between_equals(chance: float, taken: Path) -> None:
-    assert chosen(TO_D, TO_E, chance=chance) == taken
-
-
-def test_a_gate_has_to_be_passed_where_it_stands() -> None:
-    gated = Path("C", "D", requires="key")
-    assert chosen(gated) is None
-    assert chosen(gated, passed={("C", "other")}) is None
-    assert chosen(gated, passed={("B", "key")}) is None
-    assert chosen(gated, passed={("C", "key")}) == gated
-
 
 PLACES = st.sampled_from("ABCDE")
 EDGES = st.tuples(PLACES, PLACES)

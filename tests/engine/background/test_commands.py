@@ -1,7 +1,6 @@
 """Commands in the background: real processes, real files, and a clock that the test moves."""
 
 import asyncio
-import json
 import os
 import random
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -31,10 +30,7 @@ from harness.events import (
     CommandQuiet,
     Event,
     ToolOutcome,
-    WorkEnd,
-    WorkReleased,
 )
-from harness.events.codec import decode, encode
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.admission.limits import AdmissionLimits
 from harness.processes import Processes, ProcessLimits
@@ -190,30 +186,6 @@ async def test_bash_returns_at_once_and_the_end_arrives(here: Stage) -> None:
     ]
 
 
-async def test_its_events_come_in_order_and_survive_the_journal(here: Stage) -> None:
-    await here.commands.start("echo hello", "toolu_7", 60)
-    await here.over("b1")
-    own = [event for event in here.events if isinstance(event, CommandCreated | CommandBegun | CommandEnded | Arrived)]
-    assert [type(event) for event in own] == [CommandCreated, CommandBegun, CommandEnded, Arrived]
-    output = str(here.folder / "outputs" / "b1.out")
-    assert own[0] == CommandCreated("b1", "toolu_7", "echo hello", output, 60)
-    assert [decode(json.loads(json.dumps(encode(event)))) for event in own] == own
-
-
-async def test_only_the_owner_can_read_what_was_written(here: Stage) -> None:
-    row = await here.commands.start("echo secret", "c")
-    await here.over("b1")
-    assert row.output.stat().st_mode & 0o777 == 0o600
-
-
-async def test_two_thousand_characters_of_a_long_output_are_told_and_all_is_kept(here: Stage) -> None:
-    row = await here.commands.start("seq 100000", "c")
-    await here.over("b1")
-    assert len(here.end.tail) <= 2_000
-    assert here.end.tail.endswith("99999\n100000\n")
-    assert row.output.stat().st_size == here.end.output_bytes == 588_895
-
-
 async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
     row = await here.commands.start("sleep 60 & echo $!; exit 4", "c")
     await here.over("b1")
@@ -247,21 +219,6 @@ async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stag
     assert (here.end.end, here.end.reported, here.end.forced, here.told) == (CommandEnd.STOPPED, True, True, [])
 
 
-async def test_a_stop_by_the_person_arrives(here: Stage) -> None:
-    await here.commands.start("sleep 60", "c")
-    row = await here.commands.stop("b1")
-    assert (row.state, row.end, row.exit_code) == (CommandState.ENDED, CommandEnd.STOPPED, -15)
-    assert here.told == ["b1 was stopped: sleep 60\nIt wrote nothing."]
-
-
-async def test_stopping_twice_at_once_ends_it_once(here: Stage) -> None:
-    await here.commands.start("sleep 60", "c")
-    rows = await asyncio.gather(here.commands.stop("b1"), here.commands.stop("b1", tell=False))
-    assert [row.end for row in rows] == [CommandEnd.STOPPED] * 2
-    assert len(here.of(CommandEnded)) == len(here.told) == 1
-    assert (await here.commands.stop("b1")).end is CommandEnd.STOPPED
-
-
 async def test_a_kill_that_is_interrupted_still_ends_it_and_its_end_arrives(here: Stage) -> None:
     await here.commands.start("trap '' TERM; echo up; while :; do sleep 0.05; done", "c")
     await here.until(lambda: here.commands.rows[0].bytes)
@@ -271,15 +228,6 @@ async def test_a_kill_that_is_interrupted_still_ends_it_and_its_end_arrives(here
     await asyncio.gather(kill, return_exceptions=True)
     await here.over("b1")
     assert (kill.cancelled(), here.end.reported, len(here.told)) == (True, False, 1)
-
-
-async def test_a_call_that_is_interrupted_while_it_starts_leaves_nothing(here: Stage) -> None:
-    start = asyncio.create_task(here.commands.start("sleep 60", "c"))
-    await asyncio.sleep(0)
-    start.cancel()
-    await asyncio.gather(start, return_exceptions=True)
-    await here.over("b1")
-    assert (here.end.end, here.told, here.processes.children) == (CommandEnd.STOPPED, [], ())
 
 
 async def test_a_command_that_was_handed_over_outlives_the_session(here: Stage) -> None:
@@ -306,15 +254,6 @@ async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_o
         here.commands.hand_over("b1")
     row = await here.commands.stop("b1")
     assert (row.end, row.exit_code) == (CommandEnd.EXITED, 5)
-
-
-async def test_what_is_being_stopped_cannot_be_handed_over(here: Stage) -> None:
-    await here.commands.start("sleep 60", "c")
-    stopping = asyncio.create_task(here.commands.stop("b1"))
-    await asyncio.sleep(0)
-    with pytest.raises(NotHandedOver):
-        here.commands.hand_over("b1")
-    assert (await stopping).end is CommandEnd.STOPPED
 
 
 async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
@@ -349,15 +288,6 @@ async def test_more_than_may_run_wait_their_turn_in_order(tmp_path: Path) -> Non
     assert [event.command for event in here.of(CommandBegun)] == ["b1", "b2", "b3", "b4", "b5"]
 
 
-async def test_more_than_may_wait_all_get_their_turn(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=2, queue=2)
-    ids = [(await here.commands.start("true", "c")).id for _ in range(8)]
-    await here.over(*ids)
-    await close(here)
-    assert {event.end for event in here.of(CommandEnded)} == {CommandEnd.EXITED}
-    assert len(here.told) == 8
-
-
 async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     here = stage(tmp_path, concurrent=1)
     await here.commands.start("sleep 60", "c")
@@ -370,29 +300,6 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     await close(here)
     assert not (tmp_path / "outputs" / "b2.out").exists()
     assert balanced(here.gating.status.counts)
-
-
-async def test_the_gate_hears_how_each_one_ended(tmp_path: Path) -> None:
-    here = stage(tmp_path)
-    for line in ("true", "exit 3", "sleep 60", "sleep 60"):
-        await here.commands.start(line, "c")
-    await here.commands.stop("b3")
-    await here.over("b1", "b2")
-    await close(here)
-    assert {event.key: event.ending for event in here.of(WorkReleased)} == {
-        "b1": WorkEnd.SUCCEEDED,
-        "b2": WorkEnd.FAILED,
-        "b3": WorkEnd.CANCELLED,
-        "b4": WorkEnd.CANCELLED,
-    }
-
-
-async def test_where_none_may_run_the_call_says_so(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=0)
-    result = await here.call("bash", command="echo never", background=True)
-    assert result.outcome is ToolOutcome.ERROR
-    assert "the setting max_background allows some" in result.content
-    await close(here)
 
 
 # ── the look at all that run ────────────────────────────────────────────────────────────────────
@@ -409,17 +316,6 @@ async def test_a_time_limit_counts_from_the_beginning_and_ends_the_tree(here: St
     assert here.told[0].startswith("b1 was ended, because its time limit of 30 s was up: echo begun; sleep 60\n")
 
 
-async def test_who_waited_for_the_last_place_is_watched_as_well(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=1)
-    await here.commands.start("true", "c")
-    await here.commands.start("sleep 60", "c", time_s=3)
-    await here.until(lambda: len(here.of(CommandBegun)) == 2)
-    await here.pass_by(3)
-    await here.over("b2")
-    await close(here)
-    assert [event.end for event in here.of(CommandEnded)] == [CommandEnd.EXITED, CommandEnd.TIMED_OUT]
-
-
 async def test_a_command_that_writes_too_much_is_ended_and_the_disk_given_back(tmp_path: Path) -> None:
     here = stage(tmp_path, limits=CommandLimits(output_bytes=10_000))
     row = await here.commands.start("head -c 50000 /dev/zero; sleep 60", "c")
@@ -433,27 +329,6 @@ async def test_a_command_that_writes_too_much_is_ended_and_the_disk_given_back(t
     await close(here)
     assert (here.end.end, here.end.duration_s) == (CommandEnd.TOO_LONG, 2)
     assert here.end.output_bytes == row.output.stat().st_size == 10_000
-
-
-async def test_a_question_that_nobody_answers_is_told_once_a_silence(here: Stage) -> None:
-    os.mkfifo(here.folder / "go")
-    line = "printf 'Go on? [y/N] '; read -r line < ../go; printf 'Sure? [y/N] '; sleep 60"
-    row = await here.commands.start(line, "c")
-    await here.until(row.output.read_text)
-    await here.pass_by(44)
-    assert here.of(CommandQuiet) == []
-    await here.pass_by(100)
-    (quiet,) = here.of(CommandQuiet)
-    assert (quiet.command, quiet.quiet_s, quiet.tail) == ("b1", 45, "Go on? [y/N] ")
-    assert [row.quiet for row in here.commands.rows] == [True]
-    assert [arrived.kind for arrived in here.incoming.waiting] == [ArrivalKind.COMMAND_QUIET]
-    assert here.told[0].endswith("The end of its output:\nGo on? [y/N]")
-    await here.say("go", "y\n")
-    await here.until(lambda: "Sure" in row.output.read_text())
-    await here.pass_by(1)
-    assert [row.quiet for row in here.commands.rows] == [False]
-    await here.pass_by(46)
-    assert len(here.of(CommandQuiet)) == 2
 
 
 WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
@@ -482,13 +357,6 @@ async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
     await close(here)
 
 
-async def test_silence_alone_is_not_told(here: Stage) -> None:
-    row = await here.commands.start("echo listening on port 8000; sleep 60", "c")
-    await here.until(row.output.read_text)
-    await here.pass_by(600)
-    assert here.of(CommandQuiet) == []
-
-
 async def test_there_is_one_timer_while_anything_runs_and_none_otherwise(here: Stage) -> None:
     assert here.clock.sleepers == []
     for _ in range(3):
@@ -504,53 +372,7 @@ async def test_there_is_one_timer_while_anything_runs_and_none_otherwise(here: S
     assert len(here.clock.sleepers) == 1
 
 
-async def test_more_than_one_look_can_hold_take_turns(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=12, watch_cap=3)
-    for _ in range(8):
-        await here.commands.start("printf 'Go on? '; sleep 60", "c")
-    await here.until(lambda: all(row.bytes for row in here.commands.rows))
-    await here.pass_by(45 + 2 * 8)
-    assert sorted(quiet.command for quiet in here.of(CommandQuiet)) == [f"b{n}" for n in range(1, 9)]
-    await close(here)
-
-
-async def test_one_look_opens_no_more_files_than_it_may(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
-    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
-    for row in rows:
-        row.output.write_text("x" * 20)
-    await here.pass_by(1)
-    await close(here)
-    assert (
-        sorted(event.end for event in here.of(CommandEnded)) == [CommandEnd.SHUT_DOWN] * 4 + [CommandEnd.TOO_LONG] * 2
-    )
-
-
-async def test_who_writes_is_looked_at_every_time(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=6, watch_cap=2, limits=CommandLimits(output_bytes=10))
-    rows = [await here.commands.start("sleep 60", "c") for _ in range(6)]
-    await here.pass_by(1)
-    rows[0].output.write_text("x" * 5)
-    await here.pass_by(6)
-    rows[0].output.write_text("x" * 20)
-    await here.pass_by(1)
-    await close(here)
-    assert [event.command for event in here.of(CommandEnded) if event.end is CommandEnd.TOO_LONG] == ["b1"]
-
-
 # ── the end of the session, and the next one ────────────────────────────────────────────────────
-
-
-async def test_closing_ends_everything_and_tells_it(tmp_path: Path) -> None:
-    here = stage(tmp_path, concurrent=2)
-    rows = [await here.commands.start("trap '' TERM; while :; do sleep 0.05; done", "c") for _ in range(4)]
-    await close(here)
-    await here.commands.aclose()
-    assert [event.end for event in here.of(CommandEnded)] == [CommandEnd.SHUT_DOWN] * 4
-    assert not any(lives(row.pid) for row in rows if row.pid)
-    assert len(here.told) == 4
-    late = await here.commands.start("true", "c")
-    assert (late.end, late.reason) == (CommandEnd.NOT_STARTED, "b5 did not start: the session is closing.")
 
 
 async def test_closing_ends_everything_also_where_the_journal_cannot_be_written(tmp_path: Path) -> None:
@@ -609,21 +431,6 @@ async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_pa
         assert gone_on_with(tmp_path, whole) == []
 
 
-async def test_ids_go_on_and_what_was_written_can_still_be_read(tmp_path: Path) -> None:
-    first = stage(tmp_path)
-    await first.commands.start("echo one", "c")
-    await first.over("b1")
-    await close(first)
-    second = stage(tmp_path)
-    second.incoming.recall(first.events)
-    second.commands.recall(first.events)
-    assert (await second.commands.start("echo two", "c")).id == "b2"
-    await second.over("b2")
-    assert second.commands.read("b1").text == "one\n"
-    assert [row.id for row in second.commands.rows] == ["b1", "b2"]
-    await close(second)
-
-
 async def test_reading_goes_on_where_the_last_answer_ended(here: Stage) -> None:
     os.mkfifo(here.folder / "go")
     row = await here.commands.start("echo one; read -r line < ../go; echo two", "c")
@@ -637,20 +444,6 @@ async def test_reading_goes_on_where_the_last_answer_ended(here: Stage) -> None:
     assert (more.text, more.end) == ("two\n", 8)
     assert here.commands.read("b1", from_byte=100).end == 8
     assert here.commands.read("b1", lines=1).text == "two\n"
-
-
-async def test_what_was_lost_is_told_when_the_session_goes_on(tmp_path: Path) -> None:
-    created = CommandCreated("b1", "c", "make all", str(tmp_path / "b1.out"), 60)
-    (tmp_path / "b1.out").write_text("compiling\n")
-    here = stage(tmp_path)
-    here.commands.recall([created, CommandBegun("b1", 4711)])
-    assert here.end == CommandEnded("b1", CommandEnd.LOST, None, 0.0, 10, "compiling\n")
-    assert here.told == [
-        (
-            "b1 is lost: the program that watched it ended without warning; what became of it is not known: make all\n"
-            f"Its output, 10 bytes, is in {tmp_path / 'b1.out'}. The end of it:\ncompiling"
-        )
-    ]
 
 
 # ── at random ───────────────────────────────────────────────────────────────────────────────────
@@ -703,3 +496,9 @@ async def test_a_call_that_only_looks_is_held_to_that_in_the_background(here: St
     await here.over("b1")
     assert here.end.tail.count("Permission denied") == 2
     assert list(workspace.iterdir()) == []
+
+
+async def test_only_the_owner_can_read_what_was_written(here: Stage) -> None:
+    row = await here.commands.start("echo secret", "c")
+    await here.over("b1")
+    assert row.output.stat().st_mode & 0o777 == 0o600

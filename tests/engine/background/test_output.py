@@ -6,28 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of, waits_for_input
+from harness.engine.background.output import cut_to, last_lines, read_on, size_of, waits_for_input
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "b1.out"
-
-
-def test_the_last_lines_and_where_they_stand(file: Path) -> None:
-    file.write_text("one\ntwo\nthree\n")
-    piece = last_lines(file, 2, 1_000)
-    assert (piece.text, piece.start, piece.end) == ("two\nthree\n", 4, 14)
-
-
-def test_fewer_lines_than_asked_for_are_all_of_them(file: Path) -> None:
-    file.write_text("one\ntwo")
-    assert last_lines(file, 9, 1_000).text == "one\ntwo"
-
-
-def test_a_long_last_line_is_cut_in_front(file: Path) -> None:
-    file.write_text("x" * 100 + "end")
-    assert last_lines(file, 1, 10).text == "xxxxxxxend"
 
 
 def test_a_character_that_is_half_written_is_read_the_next_time(file: Path) -> None:
@@ -46,10 +30,6 @@ def test_half_a_character_alone_is_shown_so_that_reading_goes_on(file: Path) -> 
 def test_colours_and_overwritten_lines_are_not_shown(file: Path) -> None:
     file.write_bytes(b"10%\r100%\n\x1b[32mdone\x1b[0m\n")
     assert last_lines(file, 5, 100).text == "100%\ndone\n"
-
-
-def test_a_file_that_is_not_there_has_no_end_and_no_size(file: Path) -> None:
-    assert (size_of(file), end_of(file, 5, 100)) == (0, "")
 
 
 def test_what_is_too_much_is_given_back(file: Path) -> None:

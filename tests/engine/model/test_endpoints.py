@@ -81,15 +81,6 @@ async def test_programs_that_move_different_breakers_at_once_lose_nothing(
         assert (one.now.of(LARGE), one.now.of(SMALL)) == (OPENED, ONCE)
 
 
-async def test_what_was_just_moved_here_is_not_overwritten_by_what_stood_there_before() -> None:
-    async with programs(HandClock(), store := InMemorySlotStore(), store) as (one, other):
-        other.put({LARGE: ONCE})
-        await other.aclose()
-        one.put({LARGE: OPENED})
-        await one.refresh()  # its own move is on its way
-        assert one.now.of(LARGE) == OPENED
-
-
 class SlowCells:
     """A text that is there only when the test says so."""
 
@@ -116,16 +107,6 @@ async def test_a_move_while_the_text_is_read_stays_and_of_others_their_news_is_t
     await endpoints.aclose()
     assert (endpoints.now.of(LARGE), endpoints.now.of(SMALL)) == (OPENED, ONCE)
     assert read(cells.text, 0.0)[LARGE].breaker == OPENED
-
-
-async def test_another_server_has_other_endpoints() -> None:
-    slots = SharedSlots(InMemorySlotStore(), owner="s", clock=HandClock())
-    here, there = (SharedEndpoints(slots, address=address, clock=HandClock()) for address in ("https://a", "https://b"))
-    here.put({LARGE: OPENED})
-    await here.aclose()
-    await there.refresh()
-    assert there.now == Endpoints()
-    await slots.aclose()
 
 
 async def test_when_nothing_can_be_shared_everybody_goes_on_alone(caplog: pytest.LogCaptureFixture) -> None:

@@ -109,18 +109,6 @@ async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -
     assert len(person.asked) == 2
 
 
-async def test_a_mode_that_only_reads_answers_those_who_wait() -> None:
-    person = Person()
-    permissions, ask, _ = asking(person)
-    tasks = [ask(1, "make"), ask(2, "ls")]
-    await quiet()
-    permissions.mode = Mode.DENY
-    person.answers[0].set_result(PermissionAnswer("no"))
-    await quiet()
-    assert len(person.asked) == 1
-    assert (tasks[1].result().choice, tasks[1].result().by) == ("no", "mode")
-
-
 async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() -> None:
     person = Person()
     _, ask, _ = asking(person)
@@ -144,11 +132,6 @@ async def test_an_agent_asks_for_nothing_but_permission() -> None:
     assert await desk.wait(LONG) == "wait"
 
 
-async def test_nobody_says_no_and_stop() -> None:
-    assert (await NoAsker().permission(*request(1))).choice == "no"
-    assert await NoAsker().wait(LONG) == "stop"
-
-
 async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
     person = Person()
     _, ask, desk = asking(person)
@@ -161,10 +144,3 @@ async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_s
     assert (await permission).choice == "once"
     assert await question == UserAnswer("text", "Which colour?")
     assert person.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
-
-
-async def test_where_no_user_is_present_a_question_has_no_answer() -> None:
-    _, _, desk = asking(Person())
-    assert await NoAsker().question(QuestionAsked("call", "Why?")) is None
-    assert await SubagentAsker(NoAsker(), "a1").question(QuestionAsked("call", "Why?")) is None
-    assert await desk.question(QuestionAsked("call", "Why?")) == UserAnswer("text", "Why?")

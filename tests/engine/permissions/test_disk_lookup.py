@@ -76,11 +76,6 @@ def test_a_pattern_that_fits_too_much_is_left_out(tmp_path: Path) -> None:
     assert not disk.matches
 
 
-def test_a_pattern_of_many_stars_is_matched_at_once(tmp_path: Path) -> None:
-    (tmp_path / ("a" * 200)).touch()
-    assert looked_up("ls " + "*a" * 30 + "b", tmp_path).matches
-
-
 def test_a_tree_names_only_what_matters(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     for name in ("a.py", "src/b.py", "src/.env", "src/id_rsa"):
@@ -93,33 +88,11 @@ def test_a_tree_names_only_what_matters(tmp_path: Path) -> None:
     assert str(tmp_path / "src/b.py") in denied.files
 
 
-def test_links_count_where_they_are_followed(tmp_path: Path) -> None:
-    (tmp_path / "out").symlink_to("/etc/passwd")
-    [plain] = looked_up("grep -r x .", tmp_path).trees.values()
-    assert not plain.files
-    [followed] = looked_up("grep -R x .", tmp_path).trees.values()
-    assert os.path.realpath("/etc/passwd") in followed.files
-
-
 @pytest.mark.parametrize("line", ["grep -R x .", "grep -R --include='*.py' x", "rg -L -g '*.py' x .", "rg -L -tpy x"])
 def test_a_link_to_a_folder_leaves_open_what_is_read(tmp_path: Path, line: str) -> None:
     (tmp_path / "etc").symlink_to("/etc")
     [followed] = looked_up(line, tmp_path).trees.values()
     assert not followed.complete
-
-
-def test_a_link_to_a_folder_in_a_list_of_names_is_not_entered(tmp_path: Path) -> None:
-    (tmp_path / "etc").symlink_to("/etc")
-    [listed] = looked_up("find . -name '*.py' | xargs grep x", tmp_path).trees.values()
-    assert listed.complete
-
-
-def test_a_tree_that_is_too_large_is_not_complete(tmp_path: Path) -> None:
-    for number in range(5):
-        (tmp_path / str(number)).touch()
-    for most, complete in ((4, False), (5, True)):
-        contents = disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False, most)
-        assert contents.complete is complete
 
 
 def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
@@ -137,15 +110,6 @@ def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
     contents = disk_lookup._contents(tree, lambda path: path.endswith(".env"))
     assert contents.files == (str(tmp_path / ".env"),)
     assert contents.odd == "a b.py"
-
-
-def test_a_folder_that_is_no_repository_tracks_nothing(tmp_path: Path) -> None:
-    assert disk_lookup._in_time(FileTree(str(tmp_path), tracked=True), lambda path: True).files == ()
-
-
-def test_links_in_a_circle_are_names_like_others(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    assert looked_up("cat loop *", tmp_path).places
 
 
 def test_what_would_run_from_the_workspace_is_found(tmp_path: Path) -> None:

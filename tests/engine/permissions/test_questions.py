@@ -86,18 +86,6 @@ async def test_without_a_user_the_setting_answers_and_words_cannot_be_made_up(
     assert unattended_answer(unattended, options).text == events[-1].answer
 
 
-async def test_an_interrupted_question_has_no_answer(tmp_path: Path) -> None:
-    events: list[Event] = []
-    user = Answers(None)
-    questions = QuestionHandler(Conversation(events.append), user, "first")
-    asking = asyncio.create_task(questions.ask(ToolContext(Workspace(tmp_path), tmp_path, "call"), "Why?", COLOURS))
-    await user.asked.wait()
-    asking.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asking
-    assert events == [QuestionAsked("call", "Why?", COLOURS)]
-
-
 @pytest.mark.parametrize("count_errors", [True, False])
 @pytest.mark.parametrize("by", ["user", "setting"])
 @pytest.mark.parametrize("answer", [UserAnswer("option", "red"), UserAnswer("text", "no idea"), DECLINED])

@@ -60,13 +60,6 @@ def test_what_is_answered_for_good_is_there_in_the_next_session(tmp_path: Path) 
     assert told(SessionRules(settings(tmp_path), LOG)) == [("allow", "bash(npm run *)", "always")]
 
 
-def test_what_is_answered_for_this_session_is_not_kept(tmp_path: Path) -> None:
-    first = SessionRules(settings(tmp_path), LOG)
-    first.remember(bash("npm run a"), PermissionAnswer("always", rules=("bash(npm run *)",)))
-    assert told(first) == [("allow", "bash(npm run *)", "session")]
-    assert told(SessionRules(settings(tmp_path), LOG)) == []
-
-
 def test_a_rule_that_cannot_be_kept_holds_for_the_session_and_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     granting = SessionRules(settings(tmp_path, permissions_file=tmp_path / "file" / "kept.toml"), LOG)

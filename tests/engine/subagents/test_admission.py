@@ -8,12 +8,9 @@ from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, 
 from harness.events import (
     AdmissionLimitsSet,
     AdmissionPool,
-    DropReason,
     Event,
     WorkAdmitted,
-    WorkDropped,
     WorkEnd,
-    WorkReleased,
 )
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.admission.limits import AdmissionLimits
@@ -27,16 +24,6 @@ OK, FAILED = WorkEnd.SUCCEEDED, WorkEnd.FAILED
 
 
 # ── turns ───────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_of_ten_at_once_five_run_and_the_others_follow_in_their_order() -> None:
-    desk = Desk()
-    await desk.asks(*"abcdefghij")
-    assert (desk.begun, desk.gating.status.queued) == ([1, 2, 3, 4, 5], tuple("fghij"))
-    for number in (3, 1, 5, 2, 4):
-        await desk.ends_with(OK, number)
-    assert desk.begun == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert desk.most == 5
 
 
 async def test_of_four_hundred_at_once_everybody_is_served_five_at_a_time_and_twenty_wait_in_the_queue() -> None:
@@ -54,73 +41,7 @@ async def test_of_four_hundred_at_once_everybody_is_served_five_at_a_time_and_tw
     assert desk.tasks_left() == 0
 
 
-async def test_work_returns_its_result_to_whoever_asked_and_runs_in_his_task() -> None:
-    gating = AdmissionRunner(AdmissionController(), list[Event]().append, HandClock())
-    mine = asyncio.current_task()
-
-    async def work() -> tuple[str, bool]:
-        return "an answer", asyncio.current_task() is mine
-
-    assert await gating.run("a", work) == ("an answer", True)
-
-
-async def test_of_one_key_two_never_run_at_once_and_of_those_that_wait_the_newest_stands() -> None:
-    desk = Desk()
-    await desk.asks("a", "a", "a")
-    assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "replaced", "waits"]
-    await desk.ends_with(OK, 1)
-    assert desk.begun == [1, 3]
-
-
-async def test_newer_work_also_takes_the_place_of_what_waits_outside_of_the_queue() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    assert (desk.gating.status.queued, desk.gating.status.dirty) == (("c",), ("b",))
-    await desk.asks("b")
-    assert [desk.fate(number) for number in (2, 3, 4)] == ["replaced", "waits", "waits"]
-    await desk.ends_with(OK, 1)
-    await desk.ends_with(OK, 4)
-    assert desk.begun == [1, 4, 3]
-
-
-async def test_every_free_slot_is_filled() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks(*"abcd")
-    desk.gating.configure(AdmissionLimits(max_concurrent=3))
-    await quiet()
-    assert desk.begun == [1, 2, 3]
-
-
 # ── how work ends ───────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(("ending", "told"), [(OK, OK), (FAILED, FAILED), (Failed("x"), FAILED)])
-async def test_a_slot_is_given_back_however_the_work_ended(ending: WorkEnd | Failed, told: WorkEnd) -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b")
-    await desk.ends_with(ending, 1)
-    assert WorkReleased("a", 1, told, 0) in desk.events
-    assert desk.begun == [1, 2]
-
-
-async def test_a_judge_that_fails_is_a_failure_of_the_work() -> None:
-    events = list[Event]()
-    gating = AdmissionRunner(AdmissionController(), events.append, HandClock())
-
-    def judge(_: None) -> WorkEnd:
-        raise Failed("cannot tell")
-
-    with pytest.raises(Failed):
-        await gating.run("a", lambda: asyncio.sleep(0), judge)
-    assert WorkReleased("a", 1, FAILED, 0) in events
-
-
-async def test_work_that_is_cancelled_gives_its_slot_back_when_it_has_ended() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b")
-    await desk.cancels(1)
-    assert WorkReleased("a", 1, WorkEnd.CANCELLED, 0) in desk.events
-    assert (desk.fate(1), desk.begun) == ("cancelled", [1, 2])
 
 
 async def test_a_slot_is_taken_until_work_that_resists_its_cancellation_is_over() -> None:
@@ -141,34 +62,6 @@ async def test_a_slot_is_taken_until_work_that_resists_its_cancellation_is_over(
     let_go.set()
     await quiet()
     assert (desk.gating.status.running, desk.begun) == (("a",), [1])
-
-
-async def test_whoever_is_cancelled_while_he_waits_leaves_nothing_and_makes_room() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    await desk.cancels(3)
-    assert WorkDropped("c", 3, DropReason.WITHDRAWN, dirty=False) in desk.events
-    assert (desk.gating.status.queued, desk.gating.status.dirty) == (("b",), ())
-    await desk.cancels(2)
-    assert (desk.gating.status.queued, desk.gating.status.dirty) == ((), ())
-
-
-async def test_whoever_is_cancelled_outside_of_the_queue_is_not_asked_for_again() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    await desk.cancels(2)
-    assert desk.gating.status.dirty == ()
-    await desk.ends_with(OK, 1)
-    await desk.ends_with(OK, 3)
-    assert (desk.begun, desk.tasks_left()) == ([1, 3], 0)
-
-
-async def test_a_cancellation_between_the_start_and_the_work_passes_the_slot_on() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b", "c")
-    desk.when[WorkAdmitted("b", 2, 1)] = desk.tasks[2].cancel
-    await desk.ends_with(OK, 1)
-    assert (desk.fate(2), desk.begun) == ("cancelled", [1, 3])
 
 
 @pytest.mark.parametrize("rounds", range(10))
@@ -208,16 +101,6 @@ async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests
     assert desk.fate(8) == "runs"
 
 
-@pytest.mark.parametrize("places", [1, 2], ids=["outside of the queue", "in the queue"])
-async def test_who_waits_is_told_as_soon_as_his_key_rests(places: int) -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=places, failures_in_a_row=1))
-    await desk.asks("a", "a", "b")
-    assert ("a" in desk.gating.status.queued) == (places == 2)
-    await desk.ends_with(FAILED, 1)
-    assert (desk.fate(2), desk.answer(2).until, desk.fate(3)) == ("paused", 60.0, "runs")
-    assert (desk.gating.status.queued, desk.gating.status.dirty) == ((), ())
-
-
 # ── none ────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -239,14 +122,6 @@ async def test_where_none_may_run_in_the_background_the_setting_is_named() -> No
         await gating.run("b1", lambda: asyncio.sleep(0))
 
 
-async def test_who_waits_is_told_when_none_may_run_any_more_and_what_runs_goes_on() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    desk.gating.configure(AdmissionLimits(max_concurrent=0))
-    await quiet()
-    assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "none_allowed", "none_allowed"]
-
-
 async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_flag_is_named() -> None:
     desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=0))
     await desk.asks("a", "b")
@@ -254,46 +129,7 @@ async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_fla
     assert "--max-queue-size" in str(desk.answer(2))
 
 
-async def test_who_waits_is_told_when_none_may_wait_any_more() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    desk.gating.configure(AdmissionLimits(max_concurrent=1, max_queue_size=0))
-    await quiet()
-    assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "queue_full", "queue_full"]
-    assert desk.gating.status.dirty == ()
-
-
 # ── ends ────────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_the_end_of_a_key_turns_away_what_waits_and_lets_finish_what_runs() -> None:
-    desk = Desk()
-    await desk.asks("a", "a")
-    desk.gating.end("a")
-    await quiet()
-    assert (desk.fate(1), desk.fate(2)) == ("runs", "ended")
-    await desk.asks("a")
-    assert desk.fate(3) == "not_known"  # not before what runs is over
-    await desk.ends_with(OK, 1)
-    assert desk.gate.sizes() == NOTHING
-    await desk.asks("a")
-    assert desk.fate(4) == "runs"
-
-
-async def test_the_end_of_a_key_also_turns_away_what_waits_outside_of_the_queue() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    await desk.asks("a", "b", "c")
-    desk.gating.end("b")
-    await quiet()
-    assert [desk.fate(number) for number in (1, 2, 3)] == ["runs", "ended", "waits"]
-
-
-async def test_a_key_that_ends_between_the_start_and_the_work_does_not_begin() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1))
-    await desk.asks("a", "b", "c")
-    desk.when[WorkAdmitted("b", 2, 1)] = lambda: desk.gating.end("b")
-    await desk.ends_with(OK, 1)
-    assert (desk.fate(2), desk.begun) == ("ended", [1, 3])
 
 
 async def test_once_closed_nobody_waits_nothing_begins_and_what_runs_is_released() -> None:
@@ -339,35 +175,6 @@ async def test_there_is_no_timer_before_something_is_known_and_none_after_its_en
     assert (desk.tasks_left(), desk.clock.sleepers) == (0, [])
 
 
-async def test_without_anybody_to_ask_what_exists_there_is_never_a_timer() -> None:
-    desk = Desk()
-    await desk.asks("a")
-    await desk.ends_with(OK, 1)
-    assert desk.tasks_left() == 0
-
-
-async def test_where_an_attempt_was_cancelled_the_next_one_keeps_its_place() -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, failures_in_a_row=1))
-    await desk.asks("a")
-    await desk.ends_with(FAILED, 1)
-    desk.clock.move(60.0)
-    await desk.asks("a", "b", "a")
-    await desk.cancels(2)
-    assert [desk.fate(number) for number in (2, 3, 4)] == ["cancelled", "runs", "waits"]
-    await desk.ends_with(OK, 3)
-    assert desk.fate(4) == "runs"
-
-
-async def test_a_new_interval_counts_from_now_on() -> None:
-    desk = Desk(existing=lambda: ())
-    await desk.asks("a")
-    desk.gating.configure(AdmissionLimits(sweep_every_s=5.0))
-    await quiet()
-    assert [due for due, _ in desk.clock.sleepers] == [5.0]
-    await desk.gating.aclose()
-    assert desk.clock.sleepers == []
-
-
 async def test_a_clock_that_is_set_back_lengthens_no_pause() -> None:
     desk = Desk(AdmissionLimits(failures_in_a_row=1))
     desk.clock.move(1_000.0)
@@ -388,21 +195,6 @@ async def test_the_limits_are_told_with_the_first_work_and_not_before() -> None:
     assert desk.events == [AdmissionLimitsSet(5, 20, 50), WorkAdmitted("a", 1, 1)]
 
 
-async def test_who_hears_of_an_event_finds_the_gate_as_it_says_and_may_act_on_it() -> None:
-    gate, clock = AdmissionController[AdmissionEntry](AdmissionLimits(max_concurrent=1)), HandClock()
-    heard = list[tuple[Event, tuple[str, ...]]]()
-
-    def hear(event: Event) -> None:
-        heard.append((event, gating.status.running))
-        if isinstance(event, WorkReleased):
-            gating.end(event.key)
-
-    gating = AdmissionRunner(gate, hear, clock)
-    await gating.run("a", lambda: asyncio.sleep(0))
-    assert (WorkAdmitted("a", 1, 1), ("a",)) in heard
-    assert gate.sizes() == NOTHING
-
-
 async def test_an_event_that_cannot_be_recorded_costs_no_slot() -> None:
     broken = True
 
@@ -417,14 +209,3 @@ async def test_an_event_that_cannot_be_recorded_costs_no_slot() -> None:
     assert gate.running == ()
     broken = False
     await gating.run("a", lambda: asyncio.sleep(0))
-
-
-async def test_the_watch_list_goes_by_activity() -> None:
-    desk = Desk(AdmissionLimits(watch_cap=2))
-    for key in "abc":
-        desk.clock.move(1.0)
-        await desk.asks(key)
-    assert desk.gating.scan() == ("c", "a")
-    desk.clock.move(1.0)
-    desk.gating.active("b")
-    assert desk.gating.scan()[0] == "b"

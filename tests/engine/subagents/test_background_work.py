@@ -10,25 +10,20 @@ from harness.base.errors import HarnessError
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.reports import SubagentState
 from harness.events import (
-    AdmissionPool,
     AgentEnd,
     AgentEnded,
     AgentMoved,
-    Arrived,
     Delivered,
     Event,
     MessageAdded,
     Notice,
     Origin,
-    ToolEnded,
-    ToolOutcome,
 )
 from harness.journal import read
 from harness.session import Opening, Session
 from harness.tools.output import MESSAGE_CHARACTERS
-from tests.agent.stage import calls, played, run, says
-from tests.agent.test_agents import FAR, hired, on_stage, result, task
-from tests.engine.subagents.test_factory import sessions
+from tests.agent.stage import calls, played, run, says, sessions
+from tests.agent.test_agents import FAR, hired, on_stage, task
 
 pytestmark = pytest.mark.anyio
 
@@ -84,16 +79,6 @@ async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_i
     assert [event.numbers for event in kept if isinstance(event, Delivered)] == [(1,)]
 
 
-async def test_what_has_arrived_comes_with_the_next_prompt_as_well(tmp_path: Path) -> None:
-    script = BEGINS + hired(says("It is blue.")) + far(says("Blue, they say."))
-    async with sessions(tmp_path, script) as here, await here.open() as session:
-        await played(session.run("Go."))
-        await arrived(session)
-        await played(session.run("And?"))
-        assert "It is blue." in str(here.server.requests[-1].body["messages"][-1])
-        assert session.inbox.waiting == ()
-
-
 async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what_it_had_said(tmp_path: Path) -> None:
     script = BEGINS + hired(calls(SLEEPS, text="The first half is known."))
     async with sessions(tmp_path, script) as here:
@@ -118,24 +103,6 @@ async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what
             assert second.conversation.spend.cost_usd >= ended.cost_usd > 0
 
 
-async def test_an_agent_that_was_lost_with_its_program_is_told_of(tmp_path: Path) -> None:
-    script = BEGINS + hired(calls(SLEEPS)) + far(says("A pity."))
-    async with sessions(tmp_path, script) as here:
-        async with await here.open() as first:
-            await played(first.run("Go."))
-            whole = first.path.read_bytes().splitlines(keepends=True)
-        # What a program that was killed leaves behind ends somewhere before the agent's end.
-        ends = next(at for at, line in enumerate(whole) if b'"turn_ended"' in line)
-        first.path.write_bytes(b"".join(whole[: ends + 1]))
-        async with await here.open(Opening("latest")) as second:
-            (waiting,) = second.inbox.waiting
-            assert "it was at work when the session was left" in waiting.text
-            assert (await played(second.deliver())).end.answer == "A pity."
-        async with await here.open(Opening("latest")) as third:
-            assert third.inbox.waiting == ()
-            assert len([event for event in of_journal(third) if isinstance(event, Arrived)]) == 1
-
-
 async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_is(tmp_path: Path) -> None:
     command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
     script = far(calls(command, task(background=True))) + far(says("Both run.")) + hired(calls(SLEEPS))
@@ -155,35 +122,6 @@ async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_i
         with pytest.raises(HarnessError, match="There is no command 'b7'"):
             session.background.output_of("b7")
         assert session.background.output_of("b1") == session.background.output_of("b1", lines=1)
-
-
-async def test_agents_and_commands_pass_gates_of_their_own(tmp_path: Path) -> None:
-    command = '{ name = "bash", input = { command = "echo seen", background = true } }'
-    script = far(calls(task(), command)) + hired(says("Done.")) + far(says("Good."))
-    async with on_stage(tmp_path, script, max_background=0) as here:
-        turn = await here.turn()
-        agent, shell = turn.results
-        assert agent["content"].startswith("Done.")
-        assert shell["is_error"]
-        assert here.agent.parts.background is not None
-        assert [gate.name for gate in here.agent.parts.background.admission] == [
-            AdmissionPool.AGENTS,
-            AdmissionPool.COMMANDS,
-        ]
-
-
-async def test_an_answer_that_is_too_long_for_the_history_is_kept_whole_on_disk(tmp_path: Path) -> None:
-    words = " ".join(map(str, range(2_000)))
-    script = calls(task()) + hired(says(words)) + says("Good.")
-    async with on_stage(tmp_path, script, result_characters=2_000) as here:
-        turn = await here.turn()
-        content = result(turn)["content"]
-        assert len(content) <= 2_000
-        assert "is left out here" in content
-        (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "task"]
-        assert ended.outcome is ToolOutcome.OK
-        assert ended.full_output is not None
-        assert words in Path(ended.full_output).read_text()
 
 
 async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -> None:

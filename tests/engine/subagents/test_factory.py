@@ -1,8 +1,6 @@
 """How an agent is made that works for another: where its history comes from, what it may cost, what is closed."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
@@ -10,51 +8,22 @@ import pytest
 
 from harness.agent import Agent
 from harness.base.errors import HarnessError
-from harness.engine.permissions.asker import NoAsker, WaitChoice
+from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.factory import SubagentFactory
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec
 from harness.events import (
     AgentEnd,
     AgentEnded,
-    Event,
-    LoopAsked,
-    LoopChoice,
     Notice,
-    PermissionAsked,
     SpendChanged,
     TransitionCode,
-    WaitOffered,
-    WorkAdmitted,
 )
 from harness.journal import Journal, read
-from harness.practice.script import Script
-from harness.practice.server import PracticeServer
-from harness.session import Opening, Session, open_session
-from tests.agent.stage import KEY, Played, calls, fails, played, run, says, settings_of
-from tests.agent.test_agents import PassingClock, ends, hired, on_stage, result, task
+from harness.session import Opening
+from tests.agent.stage import KEY, Played, calls, fails, played, run, says, sessions
+from tests.agent.test_agents import ends, hired, on_stage, result, task
 
 pytestmark = pytest.mark.anyio
-
-
-@asynccontextmanager
-async def sessions(folder: Path, script: str) -> AsyncIterator["Sessions"]:
-    """Several sessions, one after the other, before one server."""
-    async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
-        yield Sessions(folder, server)
-
-
-class Sessions:
-    """Opens them."""
-
-    def __init__(self, folder: Path, server: PracticeServer) -> None:
-        self._folder = folder
-        self.server = server
-
-    async def open(self, opening: Opening | None = None) -> Session:
-        """A new one, or one that is gone on with."""
-        return await open_session(
-            settings_of(self._folder, self.server.base_url), NoAsker(), opening, clock=PassingClock()
-        )
 
 
 LEARN = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
@@ -92,15 +61,6 @@ async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp
             assert (await played(copy.run("A new one."))).of(AgentEnded)[0].agent == "a2"
 
 
-async def test_an_agent_whose_journal_cannot_be_opened_does_not_begin_with_nothing(tmp_path: Path) -> None:
-    async with sessions(tmp_path, LEARN + RECALL + says("A pity.")) as here, await here.open() as session:
-        await played(session.run("Go."))
-        with Journal.open(session.agents_folder / "a1.jsonl"):  # as another program would
-            turn = await played(session.run("And now?"))
-        assert ends(turn) == [AgentEnd.NOT_STARTED]
-        assert result(turn)["is_error"]
-
-
 async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes_on(tmp_path: Path) -> None:
     script = calls(task("one", "Learn the word plum."), task("two"), task("three"))
     script += hired(says("Learnt.", times="3")) + says("Good.")
@@ -116,17 +76,6 @@ async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes
         assert result(await played(session.run("And now?")))["content"].startswith("Plum, still.")
         assert "Learn the word plum." in str(here.server.requests[-2].body["messages"])
         assert not session.agents_folder.exists()
-
-
-async def test_what_an_agent_may_cost_is_for_each_task(tmp_path: Path) -> None:
-    script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
-    script += calls(task(agent="a1")) + hired(says("Done again.")) + says("Good.")
-    async with on_stage(tmp_path, script, subagent_budget_usd=0.02) as here:
-        first = await here.turn()
-        (ended,) = first.of(AgentEnded)
-        assert 0 < ended.cost_usd < 0.02
-        second = await here.turn("And now?")
-        assert ends(second) == [AgentEnd.ANSWERED]
 
 
 AT_ONCE = 5
@@ -151,36 +100,6 @@ async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more
         assert here.agent.conversation.spend.cost_usd == pytest.approx(turn.end.cost_usd)
 
 
-class Asked(NoAsker):
-    """Is there, and notes what it is asked."""
-
-    present = True
-
-    def __init__(self) -> None:
-        self.questions: list[Event] = []
-
-    async def wait(self, offered: WaitOffered) -> WaitChoice:
-        """Never to be asked by an agent."""
-        self.questions.append(offered)
-        return "wait"
-
-    async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """Nor this."""
-        self.questions.append(asked)
-        return LoopChoice.CONTINUE
-
-
-async def test_a_long_wait_of_an_agent_ends_it_and_nobody_is_asked(tmp_path: Path) -> None:
-    waits = hired(fails(429, message='"slow down"', headers='{ retry-after = "4000" }'))
-    person = Asked()
-    async with on_stage(tmp_path, calls(task()) + waits + says("A pity."), asker=person) as here:
-        turn = await here.turn()
-        assert ends(turn) == [AgentEnd.FAILED]
-        assert "4,000 s" in result(turn)["content"]
-        assert person.questions == []
-        assert turn.of(WaitOffered) == []
-
-
 async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -196,27 +115,6 @@ async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
         assert KEY not in (here.agents / "a1.jsonl").read_text()
 
 
-async def test_an_agent_that_is_interrupted_before_its_turn_begins_takes_none(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, hired(calls(run("no"), times='"forever"'))) as here:
-        factory = SubagentFactory(Agent, lambda: here.agent.parts)
-        worker = factory.create(SubagentSpec("a1", (), NoAsker(), again=False))
-        worker.interrupt()
-        turn = await played(worker.run("Go."))
-        await worker.aclose()
-        assert turn.end.code is TransitionCode.ABORTED_STREAMING
-        assert here.posts == []
-
-
-async def test_a_token_budget_of_the_parent_keeps_no_subagent_at_work(tmp_path: Path) -> None:
-    async with on_stage(tmp_path, hired(says("Done.")), token_budget=5_000) as here:
-        subagent = SubagentFactory(Agent, lambda: here.agent.parts).create(
-            SubagentSpec("a1", (), NoAsker(), again=False)
-        )
-        assert (await played(subagent.run("Go."))).end.answer == "Done."
-        await subagent.aclose()
-        assert len(here.posts) == 1
-
-
 async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path) -> None:
     faults = tmp_path / "faults.toml"
     faults.write_text('[[fault]]\ntool = "grep"\nkind = "timeout"\n')
@@ -229,32 +127,6 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
                 factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
                 pass  # nobody else holds it
-
-
-async def test_an_interrupted_parent_goes_on_with_its_agents(tmp_path: Path) -> None:
-    script = calls(task(prompt="Learn the word plum.")) + hired(
-        calls('{ name = "bash", input = { command = "sleep 30" } }')
-    )
-    script += RECALL + hired(says("Plum.")) + says("Right.")
-    async with on_stage(tmp_path, script) as here:
-
-        def interrupt(event: object) -> None:
-            if isinstance(event, PermissionAsked | WorkAdmitted):
-                asyncio.get_running_loop().call_later(0.3, here.agent.interrupt)
-
-        first = await here.turn(on_event=interrupt)
-        assert ends(first) == [AgentEnd.CANCELLED]
-        assert first.end.cost_usd == pytest.approx(here.agent.conversation.spend.cost_usd)
-        second = await here.turn("And now?")
-        assert result(second)["content"].startswith("Plum.")
-
-
-async def test_after_a_compaction_agents_still_know_what_they_did(tmp_path: Path) -> None:
-    summary = "\n[[reply]]\nwhen = { purpose = \"summary\" }\ntext = '''Asked: a word. Agent a1 knows it.'''\n"
-    async with on_stage(tmp_path, LEARN + summary + RECALL + hired(says("Plum.")) + says("Right.")) as here:
-        await here.turn()
-        await here.compact()
-        assert result(await here.turn("And now?"))["content"].startswith("Plum.")
 
 
 async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import NoAsker, UserAnswer
-from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused, question_of
+from harness.engine.subagents.fan_out import ASSUMED, FanOutQuestions, FanOutRefused
 from harness.events import (
     AgentEnd,
     AgentEnded,
@@ -140,20 +140,6 @@ async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model() -> 
     assert "the user declined. Do" in text
 
 
-async def test_one_at_a_time_is_asked_about_at_the_eleventh_and_then_at_the_twenty_first() -> None:
-    user = User()
-    scene = Scene(user)
-    for number in range(1, 42):
-        tasks = scene.reply(1)
-        await quiet()
-        if number in (11, 21, 41):
-            assert len(user.asked) == (11, 21, 41).index(number) + 1
-            user.says("yes")
-        assert await results(tasks) == {"started"}
-    assert [asked.fan_out.allowed for asked in user.asked if asked.fan_out] == [20, 40, 80]
-    assert len(user.asked) == 3
-
-
 async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
     user = User()
     scene = Scene(user, free=0)
@@ -180,18 +166,6 @@ async def test_an_unknown_price_is_unknown_and_never_nothing(*, measured: bool) 
     assert user.asked[-1].fan_out is not None
     assert user.asked[-1].fan_out.cost_usd is None
     assert "tokens, cost unknown, " in user.asked[-1].question
-
-
-async def test_more_than_the_cap_allows_are_not_asked_about() -> None:
-    user = User()
-    scene = Scene(user, free=0, most=7)
-    scene.started = 2
-    scene.reply(40)
-    await quiet()
-    fan_out = user.asked[-1].fan_out
-    assert fan_out is not None
-    assert (fan_out.wanted, fan_out.started, fan_out.allowed) == (5, 2, 7)
-    assert ", after 2 in this session." in question_of(fan_out)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from threading import Event
 import pytest
 
 from harness.base.clock import SystemClock
-from harness.events import DropReason, Notice, WorkEnd
+from harness.events import Notice, WorkEnd
 from harness.policies.admission.limits import AdmissionLimits
 from harness.slots.shared import SharedSlots
 from harness.slots.store import QueuePosition, SlotClaim, SlotsError
@@ -54,18 +54,6 @@ async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[Sh
     await one.ends_with(OK, 1)
     await until(lambda: len(one.begun) + len(other.begun) == 3)
     assert one.inside + other.inside == 2
-
-
-async def test_a_slot_of_the_machine_is_free_again_when_run_returns(
-    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
-) -> None:
-    desk = Desk(shared=sessions[0])
-    desk.ask("a")
-    await until(lambda: desk.begun == [1])
-    assert len(store.entries(SystemClock().now())) == 1
-    await desk.ends_with(OK, 1)
-    await desk.tasks[1]
-    assert store.entries(SystemClock().now()) == ()
 
 
 @pytest.mark.parametrize(
@@ -144,20 +132,6 @@ async def test_a_second_cancellation_does_not_keep_the_slot_and_the_gate_closes_
     await shared.aclose()
 
 
-async def test_who_is_cancelled_and_turned_away_at_once_is_cancelled(
-    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
-) -> None:
-    taken = await sessions[1].acquire("another", 1)
-    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
-    desk.ask("a")
-    await until(lambda: len(store.entries(SystemClock().now())) == 2)
-    desk.gating.end("a")
-    desk.tasks[1].cancel()
-    await until(desk.tasks[1].done)
-    assert desk.fate(1) == "cancelled"
-    await sessions[1].release(taken)
-
-
 class BrokenStore(InMemorySlotStore):
     """A store that cannot be used from some moment on."""
 
@@ -208,13 +182,3 @@ async def test_a_slot_that_cannot_be_given_back_does_not_spoil_the_result() -> N
     assert await desk.tasks[1] is OK
     assert [event.level for event in desk.events if isinstance(event, Notice)] == ["warning"]
     await shared.aclose()
-
-
-async def test_work_that_is_not_admitted_here_asks_for_no_slot_of_the_machine(
-    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore
-) -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1, max_queue_size=0), shared=sessions[0])
-    desk.ask("a", "b")
-    await until(lambda: desk.begun == [1])
-    assert desk.answer(2).reason is DropReason.QUEUE_FULL
-    assert [entry.claim.label for entry in store.entries(SystemClock().now())] == ["a"]

@@ -15,8 +15,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.fan_out import FanOutQuestions
-from harness.engine.subagents.reports import SubagentState
-from harness.engine.subagents.subagent import SubagentSpec
+from harness.engine.subagents.reports import SubagentSpec, SubagentState
 from harness.engine.subagents.subagents import REMEMBERED, Subagents
 from harness.engine.turn import ToolRestriction
 from harness.events import (
@@ -257,49 +256,28 @@ async def test_a_fault_of_ours_in_an_agent_is_told_with_what_it_had_said_and_cos
     office.check()
 
 
-async def test_words_from_before_a_compaction_are_handed_back(tmp_path: Path) -> None:
-    office = Office(tmp_path)
-    office.hasty = True
-    await office.ask("one")
-    office.code, office.shortens = FAILS, True
-    assert "About two" in (await office.ask("two", agent="a1")).content
-    office.check()
-
-
-@pytest.mark.parametrize("rounds", range(24))
 @pytest.mark.parametrize("background", [False, True])
-async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(
-    tmp_path: Path, rounds: int, background: bool
-) -> None:
-    office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    tasks = [office.asked("one", background=background), office.asked("two", background=background)]
-    await quiet(rounds)
-    if rounds == 20:
-        office.hired[0].go.set()
-        await quiet(2)
-    if background:
-        await asyncio.gather(*tasks)
+async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(tmp_path: Path, background: bool) -> None:
+    for rounds in range(24):
+        office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
+        tasks = [office.asked("one", background=background), office.asked("two", background=background)]
+        await quiet(rounds)
+        if rounds == 20:
+            office.hired[0].go.set()
+            await quiet(2)
+        if background:
+            await asyncio.gather(*tasks)
+            await office.aclose()
+            assert len(office.incoming.waiting) == 2
+        else:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await quiet()
+        assert not office.agents.running
+        office.check()
         await office.aclose()
-        assert len(office.incoming.waiting) == 2
-    else:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-    await quiet()
-    assert not office.agents.running
-    office.check()
-    await office.aclose()
-    assert asyncio.all_tasks() == office.tasks
-
-
-async def test_cancelled_again_and_again_an_agent_still_comes_to_its_end(tmp_path: Path) -> None:
-    office = Office(tmp_path)
-    task = office.asked()
-    for _ in range(12):
-        await quiet(2)
-        task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-    office.check()
+        assert asyncio.all_tasks() == office.tasks
 
 
 # ── how many are known ──────────────────────────────────────────────────────────────────────────
@@ -323,20 +301,6 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
     await office.aclose()
     assert replace(office.gate.sizes(), conversations=0, watched=0) == office.gate.sizes()
     assert asyncio.all_tasks() == office.tasks
-
-
-async def test_one_that_waits_in_the_background_is_not_forgotten_while_others_end(tmp_path: Path) -> None:
-    office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
-    for number in range(REMEMBERED + 10):
-        await office.ask(str(number), background=True)
-    while office.agents.running:
-        await quiet(2)
-        over = {event.agent for event in office.events if isinstance(event, AgentEnded)}
-        assert set(office.agents.running) - over <= set(office.agents.known)
-        office.hired[-1].go.set()
-    assert office.of(AgentEnded) == [AgentEnd.ANSWERED] * (REMEMBERED + 10)
-    office.check()
-    await office.aclose()
 
 
 # ── a session that is gone on with ──────────────────────────────────────────────────────────────
@@ -376,21 +340,3 @@ async def test_whenever_the_program_is_killed_each_background_task_is_told_of_ex
         await later.aclose()
         await once_more.aclose()
     await office.aclose()
-
-
-async def test_agents_that_are_recalled_go_on_or_begin_and_new_ones_have_new_names(tmp_path: Path) -> None:
-    office = Office(tmp_path, kept=True)
-    office.hasty = True
-    await office.ask("one")
-    office.refuses = "no"
-    await office.ask("two")
-    later = Office(tmp_path, kept=True)
-    later.hasty = True
-    later.agents.recall(office.events)
-    assert later.agents.known == ("a1", "a2")
-    for agent in ("a1", "a2"):
-        await later.ask("more", agent=agent)
-    await later.ask("new")
-    assert [(one.order.agent, one.order.again) for one in later.hired] == [("a1", True), ("a2", False), ("a3", False)]
-    await office.aclose()
-    await later.aclose()

@@ -1,27 +1,19 @@
 """What the model is told about its calls."""
 
 import asyncio
-import logging
 from pathlib import Path
 
 import pytest
 
-from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.permissions.asker import NoAsker
-from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
-from harness.engine.turn import ToolRestriction
 from harness.events import CutCall, ToolCall
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
-from harness.policies.breakers.registry import BreakerRegistry
 from harness.processes import Processes
 from harness.processes.sandbox import landlock_version
 from harness.tools.bash import bash_tool
-from harness.tools.tool import Effect, Tool, tool
+from harness.tools.tool import Effect, tool
 from harness.tools.toolbox import Toolbox
-from tests.engine.hookless import without_hooks
+from tests.engine.hookless import tool_calls
 
 pytestmark = pytest.mark.anyio
 
@@ -43,31 +35,8 @@ class Unasked(Permissions):
         return Allow("as the test wants it", only_looks=self.only_looks)
 
 
-def calls_of(one: Tool, permissions: Permissions, workspace: Path, processes: Processes) -> ToolCalls:
-    """What answers the calls of one tool."""
-    conversation, clock = Conversation(ignore), SystemClock()
-    return ToolCalls(
-        Toolbox([one]),
-        permissions,
-        NoAsker(),
-        conversation,
-        ToolDispatcher(BreakerRegistry([one.name]), Toolbox([one]), conversation, clock),
-        FreshnessLabels(strict=False),
-        without_hooks(conversation, workspace),
-        clock,
-        ToolRestriction(),
-        veto=lambda call: None,
-        workspace=workspace,
-        outputs=workspace / "outputs",
-        processes=processes,
-        timeout_s=120.0,
-        count_errors=False,
-        log=logging.getLogger("test"),
-    )
-
-
 async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(tmp_path: Path) -> None:
-    calls = calls_of(greet, Permissions(Mode.ASK), tmp_path, Processes())
+    calls, _ = tool_calls(Toolbox([greet]), Permissions(Mode.ASK), Conversation(ignore), tmp_path, Processes())
     cut = CutCall("call_1", "greet", "its id was already used by another call of the same reply")
     results = await calls.answer([ToolCall("call_1", "greet", {"name": "Ada"})], [cut], asyncio.Event())
     ran, refused = results.blocks
@@ -82,7 +51,8 @@ async def test_a_call_is_held_to_looking_only_where_that_is_why_nobody_was_asked
     only_looks: bool, tmp_path: Path
 ) -> None:
     processes = Processes()
-    calls = calls_of(bash_tool(), Unasked(only_looks=only_looks), tmp_path, processes)
+    permissions = Unasked(only_looks=only_looks)
+    calls, _ = tool_calls(Toolbox([bash_tool()]), permissions, Conversation(ignore), tmp_path, processes)
     try:
         await calls.answer([ToolCall("call_1", "bash", {"command": "touch new"})], [], asyncio.Event())
     finally:

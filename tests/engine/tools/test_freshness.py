@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.engine.tools.freshness import FreshnessLabels, with_label
-from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall, ToolOutcome
+from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall
 from harness.practice.tool_faults import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
 from tests.agent.stage import calls, says, stage
@@ -75,35 +75,6 @@ async def test_a_reader_that_gives_what_it_gave_before_is_told_after_a_change(be
     assert await bench.call(stale, path="notes.txt") is FreshnessLabel.CACHED
 
 
-async def test_a_write_that_changes_nothing_is_no_change(bench: Bench) -> None:
-    await bench.call("read_file", path="notes.txt")
-    await bench.call("write_file", path="notes.txt", content="one\n")
-    assert await bench.call("read_file", path="notes.txt") is None
-
-
-async def test_a_tool_that_says_of_when_its_result_is(bench: Bench) -> None:
-    async def old(context: ToolContext, arguments: Any) -> ToolResult:
-        return ToolResult("sunny", as_of=100.0)
-
-    bench.labels.begin_turn(200.0)
-    assert await bench.call(replace(TOOLS["bash"], run=old), command="x") is FreshnessLabel.UNVERIFIED
-
-
-async def test_a_tool_that_may_answer_from_a_cache(bench: Bench) -> None:
-    cached = replace(TOOLS["read_file"], caches=True)
-    assert await bench.call(cached, path="notes.txt") is FreshnessLabel.UNKNOWN
-
-
-async def test_a_file_that_somebody_else_changed_back_is_read_as_it_is(bench: Bench) -> None:
-    file = bench.context.workspace.root / "notes.txt"
-    for content in ("one\n", "two\n", "one\n", "two\n"):
-        file.write_text(content)
-        assert await bench.call("read_file", path="notes.txt") is None
-    await edit(bench, "two", "three")
-    file.write_text("two\n")
-    assert await bench.call("read_file", path="notes.txt") is None
-
-
 async def test_a_kept_result_of_an_earlier_turn_is_labelled_with_its_time(bench: Bench) -> None:
     kept = bench.context.outputs / "toolu_1.txt"
     kept.parent.mkdir()
@@ -167,59 +138,6 @@ async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> Non
     assert await bench.call("edit_file", path=path, old_string=old, new_string=new) is None
 
 
-async def test_a_change_beyond_the_part_of_a_long_file_that_is_shown(bench: Bench) -> None:
-    long = bench.context.workspace.root / "long.txt"
-    long.write_text("".join(f"line {number}\n" for number in range(3_000)))
-    assert await bench.call("read_file", path="long.txt") is None
-    await edit(bench, "line 2999", "the last line", "long.txt")
-    assert await bench.call("read_file", path="long.txt") is None
-
-
-@pytest.mark.parametrize("content", ["one", "one\r\n", "\ufeffone\n"])
-async def test_a_change_that_the_numbered_lines_do_not_show(bench: Bench, content: str) -> None:
-    await bench.call("read_file", path="notes.txt")
-    await bench.call("write_file", path="notes.txt", content=content)
-    assert await bench.call("read_file", path="notes.txt") is None
-
-
-@pytest.mark.parametrize("absolute", [True, False])
-async def test_a_change_and_its_undoing_under_other_names_of_the_file(bench: Bench, absolute: bool) -> None:
-    root = bench.context.workspace.root
-    (root / "link.txt").symlink_to("notes.txt")
-    other = str(root / "notes.txt") if absolute else "link.txt"
-    await bench.call("read_file", path="notes.txt")
-    await edit(bench, "one", "two", other)
-    assert await bench.call("read_file", path="notes.txt") is None
-    await edit(bench, "two", "one", other)
-    assert await bench.call("read_file", path="notes.txt") is None
-    await edit(bench, "one", "two")
-    await edit(bench, "two", "one", other)
-    assert await bench.call("read_file", path="notes.txt") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "outcome"),
-    [
-        ("bash", ToolOutcome.CANCELLED),
-        ("bash", ToolOutcome.ERROR),
-        ("write_file", ToolOutcome.BROKEN),
-        ("write_file", ToolOutcome.CANCELLED),
-    ],
-)
-async def test_a_call_that_failed_half_way_may_have_undone_a_change(
-    bench: Bench, name: str, outcome: ToolOutcome
-) -> None:
-    async def half(context: ToolContext, arguments: Any) -> ToolResult:
-        (context.workspace.root / "notes.txt").write_text("one\n")
-        return ToolResult("it ended in the middle", outcome)
-
-    input = {"command": "git checkout ."} if name == "bash" else {"path": "notes.txt", "content": "one\n"}
-    await bench.call("read_file", path="notes.txt")
-    await edit(bench, "one", "two")
-    assert await bench.call(replace(TOOLS[name], run=half), **input) is None
-    assert await bench.call("read_file", path="notes.txt") is None
-
-
 # ── what is stale although more happened since ──────────────────────────────────────────────────
 
 
@@ -233,24 +151,6 @@ async def test_a_reader_that_is_behind_is_told_each_time_and_the_true_one_never(
         assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
     assert await bench.call("read_file", path="notes.txt") is None
     assert await bench.call(reader, path="notes.txt") is FreshnessLabel.STALE
-
-
-async def test_the_content_of_before_a_change_is_stale_under_another_name_too(bench: Bench) -> None:
-    reader = behind(TOOLS["read_file"])
-    await bench.call(reader, path="notes.txt")
-    await edit(bench, "one", "two")
-    assert await bench.call(reader, path="./notes.txt") is FreshnessLabel.STALE
-
-
-async def test_a_reader_that_tells_no_revision_is_compared_by_what_it_shows(bench: Bench) -> None:
-    async def shown(context: ToolContext, arguments: Any) -> ToolResult:
-        return ToolResult("     1\tone")
-
-    reader = replace(TOOLS["read_file"], run=shown, caches=None)
-    await bench.call(reader, path="notes.txt")
-    await bench.call("read_file", path="notes.txt")
-    await edit(bench, "one", "two")
-    assert await bench.call(reader, path="notes.txt") is FreshnessLabel.CACHED
 
 
 @pytest.mark.parametrize("as_of", [-1e30, 1e30, float("nan"), float("-inf")])

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import logging
 import os
 import socket
 from pathlib import Path
@@ -10,14 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
-from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import NoAsker
-from harness.engine.tools.calls import ToolCalls
-from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.outcomes import finish_of
-from harness.engine.turn import ToolRestriction
 from harness.events import Event, Failure, FailureCategory, Json, ToolCall, ToolEnded, ToolOutcome
 from harness.permissions import Mode, Permissions
 from harness.policies.breakers.decisions import Finish
@@ -26,7 +19,7 @@ from harness.processes import Processes
 from harness.tools import ProcessLimits, ToolError, ToolResult, tool
 from harness.tools.grep import grep_tool
 from harness.tools.toolbox import Toolbox, standard_tools
-from tests.engine.hookless import without_hooks
+from tests.engine.hookless import tool_calls
 
 pytestmark = pytest.mark.anyio
 
@@ -79,30 +72,11 @@ class Bench:
     ) -> tuple[Ended, BreakerRegistry]:
         """The one end that is told of a call, and the board after it."""
         events: list[Event] = []
-        conversation, clock = Conversation(events.append), SystemClock()
         slow_grep = grep_tool(ProcessLimits(time_s=0.5, term_grace_s=0.2))
         tools = [slow_grep if one.name == "grep" else one for one in standard_tools()]
-        toolbox = Toolbox([*tools, fetch])
-        board = BreakerRegistry(toolbox.names)
-        dispatcher = ToolDispatcher(board, toolbox, conversation, clock)
-        conversation.subscribe(dispatcher.on_event)
-        calls = ToolCalls(
-            toolbox,
-            Permissions(mode),
-            NoAsker(),
-            conversation,
-            dispatcher,
-            FreshnessLabels(strict=False),
-            without_hooks(conversation, self.folder),
-            clock,
-            ToolRestriction(),
-            veto=lambda call: None,
-            workspace=self.folder,
-            outputs=self.folder.parent / "outputs",
-            processes=Processes(),
-            timeout_s=120.0,
+        calls, board = tool_calls(
+            *(Toolbox([*tools, fetch]), Permissions(mode), Conversation(events.append), self.folder, Processes()),
             count_errors=count_errors,
-            log=logging.getLogger("test"),
         )
         await calls.answer([ToolCall("call_1", name, input)], [], self.interrupt)
         (ended,) = (event for event in events if isinstance(event, ToolEnded))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.tools.plan_reminder import PlanReminder, is_due
+from harness.engine.tools.plan_reminder import PlanReminder
 from harness.events import ItemStatus, PlanChanged, PlanItem, TurnStarted
 
 OPEN = (PlanItem("one", ItemStatus.DONE), PlanItem("two"))
@@ -63,13 +63,6 @@ def test_reminders_come_when_a_naive_look_back_says_so(
         if reminder.after_step():
             found.append(at)
     assert found == naive(rounds, every)
-
-
-@given(st.integers(0, 30), st.integers(0, 30))
-def test_nothing_is_due_without_something_open(rounds: int, every: int) -> None:
-    assert not is_due((), rounds, every)
-    assert not is_due(DONE, rounds, every)
-    assert not is_due(OPEN, rounds, 0)
 
 
 def test_it_says_what_is_open_and_nothing_else() -> None:

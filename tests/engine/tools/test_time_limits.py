@@ -128,17 +128,6 @@ async def test_a_thread_that_blocks_is_given_up_and_its_late_end_reported_once(l
     assert limited.reports[0].startswith("blocks, which had been given up, ended ")
 
 
-async def test_an_interruption_returns_at_once_from_a_thread_that_blocks(limited: Limited, door: Door) -> None:
-    assert isinstance(await limited.interrupted(blocking(door)), CallStillRunning)
-    assert not door.passed.is_set()
-
-
-async def test_an_interruption_of_what_ends_says_nothing_more(limited: Limited) -> None:
-    assert not isinstance(await limited.interrupted(awaits), CallStillRunning)
-    await asyncio.sleep(0.2)
-    assert limited.reports == []
-
-
 async def test_a_coroutine_that_catches_its_cancellation_is_closed(limited: Limited) -> None:
     assert isinstance(await limited.interrupted(stubborn), CallStillRunning)
     await asyncio.wait_for(limited.told.wait(), 5)

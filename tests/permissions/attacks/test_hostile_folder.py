@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from harness.base.errors import SettingsError
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.settings import load
 from tests.permissions.attacks.hostile_folder import (
     KEY,
     LINES,
@@ -84,7 +82,7 @@ class Trial:
         assert (self.place.folder / "-delete").exists()
 
 
-@pytest.fixture(params=["cloned", "copied"])
+@pytest.fixture(params=["copied", pytest.param("cloned", marks=pytest.mark.stories)])
 async def trial(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Trial]:
     log, planted = tmp_path / "ran", tmp_path / "planted"
     log.touch()
@@ -184,45 +182,17 @@ async def test_a_conversation_in_lines_asks_before_anything_of_it_runs(trial: Tr
         trial.check(terminal.screen)
 
 
-REFUSED = {
-    "practice_script": 'practice_script = "docs/tour.toml"',
-    "practice": "practice = true",
-    "state_dir": 'state_dir = ".state"',
-    "user_dir": 'user_dir = ".harness"',
-    "base_url": 'base_url = "http://127.0.0.1:9"',
-    "api_key": 'api_key = "sk-of-the-folder"',
-    "auth_token": 'auth_token = "of-the-folder"',
-    "permission_mode": 'permission_mode = "yolo"',
-    "permissions_allow": 'permissions_allow = ["bash"]',
-    "permissions_file": 'permissions_file = "rules.toml"',
-    "tool_faults": 'tool_faults = "faults.toml"',
-    "trusted_folders": 'trusted_folders = ["/"]',
-    "workspace": 'workspace = "/"',
-}
-
-
-def with_settings(folder: Path, name: str) -> Path:
+def with_settings(folder: Path) -> Path:
     (folder / ".harness").mkdir(parents=True)
     (folder / "docs").mkdir()
     (folder / "docs" / "tour.toml").write_text('[[reply]]\ntext = "Planted."\n')
-    (folder / ".harness" / "settings.toml").write_text(REFUSED[name] + "\n")
+    (folder / ".harness" / "settings.toml").write_text('practice_script = "docs/tour.toml"\n')
     return folder
-
-
-@pytest.mark.parametrize("name", REFUSED)
-async def test_each_setting_that_is_never_a_folders_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
-    folder, user_file = with_settings(tmp_path / "project", name), tmp_path / "user" / "settings.toml"
-    for trust in (None, True, False):
-        with pytest.raises(SettingsError) as refused:
-            load({"trust_folder": trust}, {"ANTHROPIC_API_KEY": KEY}, folder, user_file=user_file)
-        (sentence,) = str(refused.value).splitlines()
-        assert name in sentence
-        assert sentence.endswith(".")
 
 
 @pytest.mark.parametrize("flag", ["", "--trust-folder"])
 async def test_such_a_setting_ends_the_program_before_any_request(tmp_path: Path, flag: str) -> None:
-    folder = with_settings(tmp_path / "project", "practice_script")
+    folder = with_settings(tmp_path / "project")
     async with PracticeServer() as server:
         ended = await run(Place(folder, server.base_url), "-p", "hi", *filter(None, [flag]))
         assert server.requests == []
@@ -231,10 +201,10 @@ async def test_such_a_setting_ends_the_program_before_any_request(tmp_path: Path
     assert "practice_script" in sentence
 
 
-FIFOS = (".harness/settings.toml", ".env", ".gitignore", ".git/HEAD", "AGENTS.md", ".harness/agents/x.md")
+FIFOS = (".gitignore", "AGENTS.md", ".harness/settings.toml", ".env", ".git/HEAD", ".harness/agents/x.md")
 
 
-@pytest.fixture(params=FIFOS)
+@pytest.fixture(params=[*FIFOS[:2], *(pytest.param(name, marks=pytest.mark.stories) for name in FIFOS[2:])])
 def folder_with_a_fifo(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     path = folder / str(request.param)

@@ -15,12 +15,8 @@ __all__ = ["place"]
 pytestmark = pytest.mark.anyio
 
 HOSTILE = (
-    "sleep 0 & wait -n -p 'a[$(touch PWNED)]'",
-    "[ -- = -- -o -v 'a[$(touch PWNED)]' ]",
-    "echo 'touch PWNED' | sh -sc ls",
-    "find . -[d]elete",
-    "echo $((a[$(touch PWNED)]))",
-    "set",
+    *("sleep 0 & wait -n -p 'a[$(touch PWNED)]'", "[ -- = -- -o -v 'a[$(touch PWNED)]' ]"),
+    *("echo 'touch PWNED' | sh -sc ls", "find . -[d]elete", "echo $((a[$(touch PWNED)]))", "set"),
 )
 
 
@@ -49,6 +45,7 @@ async def test_each_hostile_line_is_a_question_in_lines(place: Place) -> None:
     assert (place.folder / "-delete").exists()
 
 
+@pytest.mark.stories
 @pytest.mark.skipif(TMUX is None, reason=REASON)
 async def test_a_hostile_line_is_a_question_in_the_app(place: Place) -> None:
     path = place.folder.parent / "script.toml"

@@ -15,6 +15,10 @@ from tests.permissions.attacks.lines import ATTACKS
 pytestmark = pytest.mark.anyio
 
 
+MODES = ("ask", *(pytest.param(mode, marks=pytest.mark.stories) for mode in ("edits", "deny")))
+"""What the gate decides in each mode is in test_lines; that a session obeys it shows in one."""
+
+
 @pytest.fixture
 def canary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Canary]:
     """The folder, and an environment with secrets as the program would have it."""
@@ -57,7 +61,7 @@ def bash(*lines: str) -> list[str]:
     return [call("bash", command=line, timeout=5) for line in lines]
 
 
-@pytest.mark.parametrize("mode", ["ask", "edits", "deny"])
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("group", ATTACKS)
 async def test_hostile_lines_do_nothing_where_nobody_answers(
     canary: Canary, tmp_path: Path, group: str, mode: str
@@ -85,7 +89,7 @@ READS = (
 )
 
 
-@pytest.mark.parametrize("mode", ["ask", "edits", "deny"])
+@pytest.mark.parametrize("mode", MODES)
 async def test_file_tools_show_no_keys_and_nothing_outside(canary: Canary, tmp_path: Path, mode: str) -> None:
     wanted = [call(tool, **values) for tool, values in READS]
     turn = await reading(canary, tmp_path, wanted, permission_mode=mode)
@@ -133,35 +137,12 @@ async def test_what_the_agent_wrote_is_not_run_unasked_in_the_mode_that_lets_it_
         **repository,
     }
     lines = (
-        *(
-            "pytest --version",
-            "cd tests && pytest --version",
-            "python -m pytest --version",
-            "python pytest.py --version",
-        ),
-        *(
-            "cd v && git status -s",
-            "git -C v status",
-            "cd v && git diff",
-            "cd v && git ls-files -m",
-            "cd v/refs && git status",
-        ),
-        *(
-            "make -C w -n",
-            "cd w && make -n",
-            "cd w && npm ls",
-            "cd w && npm --version",
-            "cd w && npm test",
-            "cd w && npx x",
-        ),
-        *("awk -f w/p.awk a.txt", "sed -f w/p.sed a.txt", "sed -n -f w/p.sed a.txt", "sh w/run.sh", "bash -n w/run.sh"),
-        *(
-            "source w/run.sh",
-            "xargs -a w/run.sh env",
-            "python -m pip list",
-            "cd w && cargo --version",
-            "node -r ./w/evil.js -v",
-        ),
+        *("pytest --version", "cd tests && pytest --version", "python -m pytest --version"),
+        *("python pytest.py --version", "cd v && git status -s", "git -C v status", "cd v && git diff"),
+        *("cd v && git ls-files -m", "cd v/refs && git status", "make -C w -n", "cd w && make -n", "cd w && npm ls"),
+        *("cd w && npm --version", "cd w && npm test", "cd w && npx x", "awk -f w/p.awk a.txt", "sed -f w/p.sed a.txt"),
+        *("sed -n -f w/p.sed a.txt", "sh w/run.sh", "bash -n w/run.sh", "source w/run.sh", "xargs -a w/run.sh env"),
+        *("python -m pip list", "cd w && cargo --version", "node -r ./w/evil.js -v"),
     )
     writes = [call("write_file", path=path, content=text) for path, text in written.items()]
     settings: dict[str, Any] = {"workspace": canary.work, "loop_intervention": False, "permission_mode": "edits"}

@@ -8,12 +8,21 @@ from pathlib import Path
 
 from harness.permissions.programs import PROGRAMS, ParsedCommand, WordRole, parse
 from harness.permissions.shell.parser import read_line
+from harness.permissions.shell.syntax import Unreadable
 
 
 def parsed(line: str) -> ParsedCommand | None:
     """The only command of a line, by the table of its program."""
     [simple] = read_line(line)
     return parse(PROGRAMS[simple.words[0].text], simple.words[1:])
+
+
+def parsed_line(line: str) -> ParsedCommand | None:
+    """The same; None also where the line is not understood."""
+    try:
+        return parsed(line)
+    except (Unreadable, ValueError):
+        return None
 
 
 def looks(line: str) -> bool:

@@ -21,100 +21,54 @@ LISTS = [
     *("pip list", "pip list --format=json", "pip list -e", "pip show -f pip", "pip3 check", "docker ps -a"),
     *("docker ps --format '{{.Names}}'", "docker images", "docker version", "docker info", "docker container ls -aq"),
     *("docker image ls", "docker volume ls", "docker network ls -f name=x", "docker context ls", "helm list -A"),
-    *(
-        "kubectl get pods",
-        "kubectl get pods,svc -n x -o wide",
-        "kubectl get pod x",
-        "kubectl get pod/x svc/y",
-        "brew list",
-    ),
-    *("kubectl -n x get deploy --show-labels", "kubectl config current-context", "kubectl config get-contexts"),
-    *("gh pr list", "gh pr list -L 5 --state all", "gh pr list -R ada/engine --json number,title", "gh pr view 12 -c"),
-    *("gh pr view feature/x", "gh pr checks", "gh pr diff 3 --name-only", "gh pr status", "gh issue list -l bug"),
-    *("gh issue view 4 --comments", "gh run list -w ci.yml", "gh run view 9 --log-failed", "gh release list"),
-    *("gh repo view ada/engine", "gh workflow list", "gh label list", "gh auth status", "gh status"),
-    *("apt list --installed", "apt show jq", "apt-cache policy jq", "dpkg -l", "dpkg -L jq", "dpkg -S /bin/sh"),
-    *("dpkg-query -W -f '${Version}' jq", "rpm -qa", "rpm -qi jq", "rpm -ql jq", "systemctl status ssh"),
-    *("systemctl is-active ssh", "systemctl list-units --type=service --no-pager", "systemctl --user list-timers"),
+    *("kubectl get pods", "kubectl get pods,svc -n x -o wide", "kubectl get pod x", "kubectl get pod/x svc/y"),
+    *("brew list", "kubectl -n x get deploy --show-labels", "kubectl config current-context"),
+    *("kubectl config get-contexts", "gh pr list", "gh pr list -L 5 --state all"),
+    *("gh pr list -R ada/engine --json number,title", "gh pr view 12 -c", "gh pr view feature/x", "gh pr checks"),
+    *("gh pr diff 3 --name-only", "gh pr status", "gh issue list -l bug", "gh issue view 4 --comments"),
+    *("gh run list -w ci.yml", "gh run view 9 --log-failed", "gh release list", "gh repo view ada/engine"),
+    *("gh workflow list", "gh label list", "gh auth status", "gh status", "apt list --installed", "apt show jq"),
+    *("apt-cache policy jq", "dpkg -l", "dpkg -L jq", "dpkg -S /bin/sh", "dpkg-query -W -f '${Version}' jq", "rpm -qa"),
+    *("rpm -qi jq", "rpm -ql jq", "systemctl status ssh", "systemctl is-active ssh"),
+    *("systemctl list-units --type=service --no-pager", "systemctl --user list-timers"),
 ]
 
 
-@pytest.mark.parametrize("line", [*VERSIONS, *LISTS])
-def test_these_forms_only_look(line: str) -> None:
-    assert looks(line)
+def test_these_forms_only_look() -> None:
+    table = [*VERSIONS, *LISTS]
+    assert [line for line in table if not looks(line)] == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_every_other_form_is_asked_about() -> None:
+    table = [
         # A version, with something else.
         *("python --version x.py", "python -m x --version", "python -V -c x", "python", "python -i", "node -v -e x"),
-        *(
-            "node -r ./x -v",
-            "perl -v -e x",
-            "bash --version x",
-            "bash --rcfile x --version",
-            "make --version x",
-            "make",
-        ),
-        *("make -n", "gcc --version -fplugin=./x.so a.c", "gcc -specs=x --version", "java -version -jar x.jar"),
+        *("node -r ./x -v", "perl -v -e x", "bash --version x", "bash --rcfile x --version", "make --version x"),
+        *("make", "make -n", "gcc --version -fplugin=./x.so a.c", "gcc -specs=x --version", "java -version -jar x.jar"),
         *("java @x -version", "cmake --version -P x", "npm --version x", "tsc -v -p x", "tsc", "pip", "docker", "gh"),
         # What a folder can change; see the table.
         *("npm ls", "npm list -g", "npm outdated", "npm view x", "npm config list", "pip freeze", "pip config list"),
-        *(
-            "pip list -o",
-            "pip list --outdated",
-            "pip --python x list",
-            "pip --log x list",
-            "pip install x",
-            "uv pip list",
-        ),
-        *("uv python list", "uv tree", "ruff check", "mypy .", "pip download x", "pip list --index-url u"),
+        *("pip list -o", "pip list --outdated", "pip --python x list", "pip --log x list", "pip install x"),
+        *("uv pip list", "uv python list", "uv tree", "ruff check", "mypy .", "pip download x"),
+        "pip list --index-url u",
         # Secrets, what is elsewhere, and what does not end.
         *("docker inspect x", "docker logs x", "docker compose ps", "docker compose config", "docker exec x env"),
-        *(
-            "docker -H ssh://x ps",
-            "docker --config x ps",
-            "docker stats",
-            "docker run x",
-            "podman ps",
-            "docker search x",
-        ),
-        *("kubectl get secrets", "kubectl get pods,secrets", "kubectl get secret/x", "kubectl get pods -o yaml"),
-        *("kubectl get pods -o jsonpath={}", "kubectl get pods -w", "kubectl get configmap", "kubectl get -f x"),
-        *(
-            "kubectl get --kubeconfig x pods",
-            "kubectl describe pod x",
-            "kubectl logs x",
-            "kubectl get $x",
-            "kubectl get",
-        ),
-        *("kubectl get PODS,SECRETS", "kubectl config view", "kubectl version", "helm status x", "helm get values x"),
-        *("gh pr merge 1", "gh pr list -w", "gh pr view --web", "gh pr list --jq env", "gh pr list -q env", "gh api x"),
-        *("gh pr list -R evil.org/a/b", "gh pr view https://evil.org/a/b/pull/1", "gh repo view evil.org/a/b"),
-        *(
-            "gh pr checks --watch",
-            "gh run watch",
-            "gh auth status -t",
-            "gh auth token",
-            "gh secret list",
-            "gh pr list $x",
-        ),
-        *(
-            "gh auth status --show-token",
-            "gh pr create",
-            "gh repo clone a/b",
-            "gh run view 1 -w",
-            "gh pr list -t '{{.}}'",
-        ),
-        *("apt show ./x.deb", "apt install x", "apt -o x=y list", "apt -c x list", "dpkg -i x.deb", "dpkg"),
-        *("dpkg --root=x -l", "rpm -i x", "rpm -i -q x", "rpm -E x", "rpm --eval x -q", "rpm -qp x.rpm", "brew info x"),
-        *("brew install x", "systemctl show x", "systemctl cat x", "systemctl restart x", "systemctl -H x status"),
-        *("journalctl -n 5", "journalctl --vacuum-time=1d"),
-    ],
-)
-def test_every_other_form_is_asked_about(line: str) -> None:
-    assert not looks(line)
+        *("docker -H ssh://x ps", "docker --config x ps", "docker stats", "docker run x", "podman ps"),
+        *("docker search x", "kubectl get secrets", "kubectl get pods,secrets", "kubectl get secret/x"),
+        *("kubectl get pods -o yaml", "kubectl get pods -o jsonpath={}", "kubectl get pods -w"),
+        *("kubectl get configmap", "kubectl get -f x", "kubectl get --kubeconfig x pods", "kubectl describe pod x"),
+        *("kubectl logs x", "kubectl get $x", "kubectl get", "kubectl get PODS,SECRETS", "kubectl config view"),
+        *("kubectl version", "helm status x", "helm get values x", "gh pr merge 1", "gh pr list -w"),
+        *("gh pr view --web", "gh pr list --jq env", "gh pr list -q env", "gh api x", "gh pr list -R evil.org/a/b"),
+        *("gh pr view https://evil.org/a/b/pull/1", "gh repo view evil.org/a/b", "gh pr checks --watch"),
+        *("gh run watch", "gh auth status -t", "gh auth token", "gh secret list", "gh pr list $x"),
+        *("gh auth status --show-token", "gh pr create", "gh repo clone a/b", "gh run view 1 -w"),
+        *("gh pr list -t '{{.}}'", "apt show ./x.deb", "apt install x", "apt -o x=y list", "apt -c x list"),
+        *("dpkg -i x.deb", "dpkg", "dpkg --root=x -l", "rpm -i x", "rpm -i -q x", "rpm -E x", "rpm --eval x -q"),
+        *("rpm -qp x.rpm", "brew info x", "brew install x", "systemctl show x", "systemctl cat x"),
+        *("systemctl restart x", "systemctl -H x status", "journalctl -n 5", "journalctl --vacuum-time=1d"),
+    ]
+    assert [line for line in table if looks(line)] == []
 
 
 ASK_THE_FOLDER = names(
@@ -122,9 +76,9 @@ ASK_THE_FOLDER = names(
 )
 
 
-@pytest.mark.parametrize("program", sorted(ASK_THE_FOLDER))
-def test_the_version_of_a_program_that_asks_the_folder_is_not_shown_unasked(program: str) -> None:
-    assert program not in PROGRAMS or not looks(f"{program} --version")
+def test_the_version_of_a_program_that_asks_the_folder_is_not_shown_unasked() -> None:
+    table = sorted(ASK_THE_FOLDER)
+    assert [program for program in table if not (program not in PROGRAMS or not looks(f"{program} --version"))] == []
 
 
 ROLES = [
@@ -155,9 +109,8 @@ ROLES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), ROLES)
-def test_every_word_has_its_role(line: str, expected: str) -> None:
-    assert uses(line) == set(expected.split("; "))
+def test_every_word_has_its_role() -> None:
+    assert [line for line, expected in ROLES if uses(line) != set(expected.split("; "))] == []
 
 
 @pytest.mark.parametrize("line", ["python a.py $x", "docker run -v $PWD:/x i", "npm install x", "gcc -I../x a.c"])
@@ -223,15 +176,12 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("line", [*VERSIONS, *LISTS])
-def test_nothing_of_a_hostile_folder_is_run(line: str, hostile: Path) -> None:
-    if not found(line):
-        pytest.skip("the program is not installed")
+def test_nothing_of_a_hostile_folder_is_run(hostile: Path) -> None:
     before = state(hostile)
-    done = run(line, hostile)
-    assert state(hostile) == before
-    if line in VERSIONS:
-        assert done.returncode == 0, done.stderr
+    for line in [line for line in (*VERSIONS, *LISTS) if found(line)]:
+        done = run(line, hostile)
+        assert state(hostile) == before, line
+        assert done.returncode == 0 or line in LISTS, (line, done.stderr)
 
 
 @pytest.mark.parametrize("line", ["make -n", "python3 -m pip list", "python3 setup.py", "npm ls"])

@@ -1,5 +1,6 @@
 """Programs that change, pack and send files: which of their words they read, write or run."""
 
+import shutil
 from pathlib import Path
 from types import ModuleType
 
@@ -119,62 +120,42 @@ ROLES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "expected"), ROLES)
-def test_every_word_has_its_role(line: str, expected: str) -> None:
-    assert uses(line) == set(expected.split("; "))
+def test_every_word_has_its_role() -> None:
+    assert [line for line, expected in ROLES if uses(line) != set(expected.split("; "))] == []
 
 
 LOOKS = [
-    *(
-        "tar tf a.tar",
-        "tar -tf a.tar",
-        "tar tzvf a.tgz",
-        "tar --list --file=a.tar",
-        "tar -tf a.tar a b",
-        "tar ztf a.tgz",
-    ),
-    *("unzip -l a.zip", "unzip -p a.zip a", "unzip -t a.zip", "unzip -Z a.zip", "zipinfo a.zip", "zipinfo -1 a.zip"),
-    *("zcat a.gz", "gzip -l a.gz", "gzip -dc a.gz", "gunzip -c a.gz", "gzip -t a.gz", "bzcat a.bz2", "xzcat a.xz"),
-    *("xz -l a.xz", "zstdcat a.zst", "zstd -l a.zst", "zstd -dc a.zst", "jar tf a.jar", "jar -tf a.jar", "ar t a.a"),
-    "cpio -it",
+    *("tar tf a.tar", "tar -tf a.tar", "tar tzvf a.tgz", "tar --list --file=a.tar", "tar -tf a.tar a b"),
+    *("tar ztf a.tgz", "unzip -l a.zip", "unzip -p a.zip a", "unzip -t a.zip", "unzip -Z a.zip", "zipinfo a.zip"),
+    *("zipinfo -1 a.zip", "zcat a.gz", "gzip -l a.gz", "gzip -dc a.gz", "gunzip -c a.gz", "gzip -t a.gz"),
+    *("bzcat a.bz2", "xzcat a.xz", "xz -l a.xz", "zstdcat a.zst", "zstd -l a.zst", "zstd -dc a.zst", "jar tf a.jar"),
+    *("jar -tf a.jar", "ar t a.a", "cpio -it"),
 ]
 """The only forms that may run unasked."""
 
 
-@pytest.mark.parametrize("line", LOOKS)
-def test_these_forms_only_look(line: str) -> None:
-    assert looks(line)
+def test_these_forms_only_look() -> None:
+    assert [line for line in LOOKS if not looks(line)] == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_every_other_form_is_asked_about() -> None:
+    table = [
         # What runs something, or obeys a file.
         *("tar tf a.tar -I ./x", "tar tf a.tar --checkpoint=1 --checkpoint-action=exec=x", "tar tf h:a.tar"),
         *("tar tf a.tar --to-command=x", "tar tf a.tar --info-script=x", "tar tf a.tar -F x", "tar tf a.tar -T x"),
         *("tar tf a.tar --rsh-command=x", "tar tf a.tar --use-compress-prog=x", "tar t", "tar tf", "tar tfM a.tar"),
-        *(
-            "objdump -S a.o",
-            "nm a.a",
-            "readelf -h a",
-            "objdump -d a.o",
-            "objdump -s a.o",
-            "objdump @x",
-            "nm @x",
-            "nm --plugin x.so a.o",
-        ),
-        *("readelf -w a.o", "readelf -x .data a.o", "ar p a.a", "ar t @x", "jar tf @x", "jar -J-x tf a.jar", "ldd a"),
-        *("xz -l --files=x", "cpio -it --rsh-command=x", "zstd -l --filelist=x", "objdump -t", "nm"),
+        *("objdump -S a.o", "nm a.a", "readelf -h a", "objdump -d a.o", "objdump -s a.o", "objdump @x", "nm @x"),
+        *("nm --plugin x.so a.o", "readelf -w a.o", "readelf -x .data a.o", "ar p a.a", "ar t @x", "jar tf @x"),
+        *("jar -J-x tf a.jar", "ldd a", "xz -l --files=x", "cpio -it --rsh-command=x", "zstd -l --filelist=x"),
+        *("objdump -t", "nm"),
         # What writes.
         *("tar xf a.tar", "tar cf a.tar a", "tar xOf a.tar", "tar tf a.tar -C x", "unzip a.zip", "unzip -o a.zip"),
         *("unzip -l 'a*.zip'", "unzip -l a.zip -d x", "unzip -T a.zip", "gzip a", "gunzip a.gz", "gzip -k a"),
-        *("xz -tz a", "unxz --test --compress a", "zstd -t -z a", "zstd -l -d a.zst"),
-        *("zstd -dc a.zst -o x", "zstd -dc --rm a.zst", "xz a", "ar x a.a", "ar d a.a a.o", "jar xf a.jar", "cpio -i"),
-        *("tee a", "dd if=a", "cp a b", "zip -l a", "sqlite3 a .tables", "curl u", "ssh h ls", "gpg --list-keys"),
-    ],
-)
-def test_every_other_form_is_asked_about(line: str) -> None:
-    assert not looks(line)
+        *("xz -tz a", "unxz --test --compress a", "zstd -t -z a", "zstd -l -d a.zst", "zstd -dc a.zst -o x"),
+        *("zstd -dc --rm a.zst", "xz a", "ar x a.a", "ar d a.a a.o", "jar xf a.jar", "cpio -i", "tee a", "dd if=a"),
+        *("cp a b", "zip -l a", "sqlite3 a .tables", "curl u", "ssh h ls", "gpg --list-keys"),
+    ]
+    assert [line for line in table if looks(line)] == []
 
 
 @pytest.mark.parametrize("line", ["tar tf a.tar *", "unzip -l a.zip ?x", "zcat *", "cp * out"])
@@ -212,10 +193,6 @@ def test_no_option_is_in_two_tables_of_a_program(module: ModuleType) -> None:
         assert sorted(written) == sorted(set(written)), name
 
 
-def test_more_than_120_programs_are_known() -> None:
-    assert len({**archives.PROGRAMS, **files.PROGRAMS, **network.PROGRAMS}) > 120
-
-
 # ── what the programs really do ─────────────────────────────────────────────────────────────────
 
 
@@ -228,74 +205,53 @@ def packed(tmp_path: Path) -> Path:
     (folder / "b").write_text("text\n")
     (folder / "a.c").write_text("int one(void) { return 1; }\n")
     for line in [
-        "tar cf a.tar a b",
-        "tar czf a.tgz a b",
-        "zip -q a.zip a b; cp a.zip a.jar",
-        "gzip -k a",
-        "bzip2 -k a",
-        "xz -k a",
-        "zstd -qk a",
-        "gcc -c a.c -o a.o && ar r a.a a.o && gcc -shared -fPIC a.c -o a.so",
+        *("tar cf a.tar a b", "tar czf a.tgz a b", "zip -q a.zip a b; cp a.zip a.jar", "gzip -k a", "bzip2 -k a"),
+        *("xz -k a", "zstd -qk a", "gcc -c a.c -o a.o && ar r a.a a.o && gcc -shared -fPIC a.c -o a.so"),
         "touch -- '--checkpoint-action=exec=touch PWNED' '--checkpoint=1' -o",
     ]:
         run(line, folder)
     return folder
 
 
-@pytest.mark.parametrize("line", LOOKS)
-def test_what_looks_changes_nothing(line: str, packed: Path) -> None:
-    if not found(line):
-        pytest.skip("the program is not installed")
+def test_what_looks_changes_nothing(packed: Path) -> None:
     before = state(packed)
-    done = run(line, packed)
-    assert state(packed) == before
-    missing = [word for word in line.split() if word.startswith("a.") and not (packed / word).exists()]
-    assert done.returncode == 0 or missing or line == "cpio -it", done.stderr
+    for line in filter(found, LOOKS):
+        done = run(line, packed)
+        assert state(packed) == before, line
+        missing = [word for word in line.split() if word.startswith("a.") and not (packed / word).exists()]
+        assert done.returncode == 0 or missing or line == "cpio -it", (line, done.stderr)
 
 
 CHANGES = [
-    *(
-        "cp a b",
-        "cp -r d out",
-        "cp a out",
-        "cp -t out a b",
-        "mv a b",
-        "mv d out",
-        "ln -s d zz",
-        "ln a zz",
-        "ln -s ../x",
-    ),
-    *("install -m 700 a out", "install -d x y", "dd if=a of=x", "tee x", "touch x", "mkdir x", "rmdir empty"),
-    *("rm a", "rm -r d", "unlink a", "truncate -s 1 a", "chmod 600 a", "split -b 1 a", "split -b 1 a x", "shred -u a"),
-    *("tar cf x.tar a", "tar rf a.tar b", "tar xf a.tar -C out", "tar xf c.tar", "zip -q x.zip a", "zip -qm x.zip a"),
-    *(
-        "unzip -o a.zip -d out",
-        "gzip a",
-        "gunzip -f b.gz",
-        "xz a",
-        "bzip2 a",
-        "mkfifo x",
-        "sqlite3 x 'create table t(a)'",
-    ),
-    *("csplit -s a 1", "patch -s a a.patch", "strip x.o", "cp a d -t out", "rsync -a d out"),
+    *("cp a b", "cp -r d out", "cp a out", "cp -t out a b", "mv a b", "mv d out", "ln -s d zz", "ln a zz"),
+    *("ln -s ../x", "install -m 700 a out", "install -d x y", "dd if=a of=x", "tee x", "touch x", "mkdir x"),
+    *("rmdir empty", "rm a", "rm -r d", "unlink a", "truncate -s 1 a", "chmod 600 a", "split -b 1 a", "split -b 1 a x"),
+    *("shred -u a", "tar cf x.tar a", "tar rf a.tar b", "tar xf a.tar -C out", "tar xf c.tar", "zip -q x.zip a"),
+    *("zip -qm x.zip a", "unzip -o a.zip -d out", "gzip a", "gunzip -f b.gz", "xz a", "bzip2 a", "mkfifo x"),
+    *("sqlite3 x 'create table t(a)'", "csplit -s a 1", "patch -s a a.patch", "strip x.o", "cp a d -t out"),
+    "rsync -a d out",
 ]
 
 
-@pytest.mark.parametrize("line", CHANGES)
-def test_what_a_program_changes_is_in_a_word_that_it_writes(line: str, tmp_path: Path) -> None:
-    if not found(line):
-        pytest.skip("the program is not installed")
+@pytest.fixture(scope="module")
+def to_change(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files, folders, archives and a program with symbols."""
+    folder = tmp_path_factory.mktemp("change")
     for name in ("d", "out", "empty"):
-        (tmp_path / name).mkdir()
-    for name in ("a", "b", "d/c"):
-        (tmp_path / name).write_text("text\n")
-    (tmp_path / "b").write_text("other\n")
-    (tmp_path / "x.c").write_text("int one(void) { return 1; }\n")
-    (tmp_path / "a.patch").write_text("--- a\n+++ a\n@@ -1 +1 @@\n-text\n+other\n")
-    run("tar cf a.tar a d; tar cf c.tar b; echo third > b; gzip -k b; zip -q a.zip a; gcc -g -c x.c", tmp_path)
-    before = state(tmp_path)
-    run(line, tmp_path)
-    after = state(tmp_path)
+        (folder / name).mkdir()
+    for name, text in {"a": "text", "b": "other", "d/c": "text", "x.c": "int one(void) { return 1; }"}.items():
+        (folder / name).write_text(f"{text}\n")
+    (folder / "a.patch").write_text("--- a\n+++ a\n@@ -1 +1 @@\n-text\n+other\n")
+    run("tar cf a.tar a d; tar cf c.tar b; echo third > b; gzip -k b; zip -q a.zip a; gcc -g -c x.c", folder)
+    return folder
+
+
+@pytest.mark.parametrize("line", [line for line in CHANGES if found(line)])
+def test_what_a_program_changes_is_in_a_word_that_it_writes(line: str, to_change: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(to_change, tmp_path / "folder")
+    before = state(folder)
+    run(line, folder)
+    after = state(folder)
     changed = {
         name for name in before.keys() | after.keys() if _but_time(before.get(name)) != _but_time(after.get(name))
     }

@@ -13,7 +13,7 @@ from harness.events import (
     WorkRejected,
 )
 from harness.policies.admission.controller import AdmissionController, AdmissionSizes
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
+from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
 from harness.policies.admission.limits import AdmissionLimits
 from tests.policies.admission.oracle import balanced
 
@@ -38,46 +38,7 @@ def fails(gate: AdmissionController[str], key: str, times: int, now: float = 0.0
         gate.release(start.ticket, FAILED, now)
 
 
-# ── work that was dropped comes again ───────────────────────────────────────────────────────────
-
-
-def test_what_a_full_queue_dropped_is_asked_for_again_as_soon_as_there_is_room() -> None:
-    gate = opened(*"abc", max_concurrent=1, max_queue_size=1)
-    for key in "abc":
-        gate.ask(key, "x", 0.0)
-    assert (gate.dirty, gate.due_again(0.0)) == (("b",), ())
-    gate.release(Permit("a", 1), OK, 1.0)
-    assert gate.due_again(1.0) == ("b",)
-    assert gate.ask("b", "again", 1.0) == Enqueue(4)
-    assert gate.dirty == ()
-
-
-def test_after_a_storm_of_four_hundred_every_conversation_was_worked_for() -> None:
-    keys = [f"talk {number}" for number in range(400)]
-    gate = opened(*keys)
-    worked = []
-    for key in keys:
-        gate.ask(key, "x", 0.0)
-    while gate.running:
-        assert len(gate.running) <= 5
-        worked.append(gate.running[0].key)
-        gate.release(gate.running[0], OK, 0.0)
-        for key in gate.due_again(0.0):
-            gate.ask(key, "again", 0.0)
-    assert sorted(worked) == sorted(keys)
-    assert balanced(gate.counts)
-
-
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_work_for_a_conversation_that_rests_is_told_and_comes_when_the_pause_is_over() -> None:
-    gate = opened("a", "b")
-    fails(gate, "a", 5)
-    assert gate.ask("a", "x", 1.0) == Defer(6, DropReason.PAUSED)
-    assert isinstance(gate.ask("b", "x", 1.0), Admit)
-    assert WorkDropped("a", 6, DropReason.PAUSED, dirty=True) in gate.drain_events()
-    assert (gate.due_again(59.9), gate.due_again(60.0)) == ((), ("a",))
 
 
 def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_it() -> None:
@@ -90,16 +51,6 @@ def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_
     assert gate.release(attempt.ticket, FAILED, 62.0) == ()
     assert (gate.queued, gate.dirty) == ((), ("a",))  # it rests again, and so does what waited
     assert (gate.due_again(181.9), gate.due_again(182.0)) == ((), ("a",))
-
-
-def test_an_attempt_that_waits_for_a_slot_begins_when_it_starts() -> None:
-    gate = opened("a", "b", max_concurrent=1)
-    fails(gate, "a", 5)
-    gate.ask("b", "x", 60.0)
-    assert gate.ask("a", "x", 61.0) == Enqueue(7)
-    assert gate.breaker("a").state is BreakerState.OPEN
-    assert [start.ticket.key for start in gate.release(gate.running[0], OK, 62.0)] == ["a"]
-    assert gate.breaker("a").state is BreakerState.HALF_OPEN
 
 
 # ── ends ────────────────────────────────────────────────────────────────────────────────────────
@@ -118,40 +69,6 @@ def test_an_end_takes_everything_along_at_once() -> None:
         ConversationRemoved("a", RemovalReason.ENDED, running=False),
     )
     assert gate.sizes() == AdmissionSizes(conversations=1, with_failures=0, watched=1, running=1, queued=0, dirty=0)
-
-
-def test_what_is_not_wanted_any_more_waits_no_longer_and_is_not_asked_for_again() -> None:
-    gate = opened(*"abc", max_concurrent=1, max_queue_size=1)
-    for key in "abc":
-        gate.ask(key, "x", 0.0)
-    gate.drain_events()
-    for key in "abc":
-        gate.withdraw(key)
-    assert gate.drain_events() == (WorkDropped("c", 3, DropReason.WITHDRAWN, dirty=False),)
-    assert (gate.running, gate.queued, gate.dirty) == ((Permit("a", 1),), (), ())
-    assert isinstance(gate.open("b", 0.0) and gate.ask("b", "again", 0.0), Enqueue)  # its conversation is still there
-
-
-def test_a_mark_does_not_outlive_its_conversation() -> None:
-    gate = opened("a")
-    fails(gate, "a", 5)
-    gate.ask("a", "x", 0.0)
-    gate.end("a")
-    assert (gate.dirty, gate.due_again(1_000.0), gate.sizes()) == ((), (), NOTHING)
-
-
-def test_a_response_that_runs_when_its_conversation_ends_finishes_and_may_not_come_in_again() -> None:
-    gate = opened("a")
-    gate.ask("a", "x", 0.0)
-    gate.ask("a", "follow-up", 0.0)
-    gate.end("a")
-    assert gate.running == (Permit("a", 1),)  # its slot is taken until its process is gone
-    assert gate.ask("a", "y", 1.0) == Reject(RejectionReason.NOT_KNOWN)
-    assert not gate.open("a", 1.0)
-    gate.active("a", 1.0)
-    assert gate.release(Permit("a", 1), FAILED, 2.0) == ()
-    assert gate.sizes() == NOTHING
-    assert gate.open("a", 3.0)
 
 
 def test_a_sweep_after_a_minute_removes_what_has_disappeared() -> None:
@@ -177,13 +94,6 @@ def test_the_end_of_a_pause_is_due_only_where_work_waits_for_it() -> None:
     assert gate.next_due(30.0) == 90.0
     gate.ask("a", "x", 30.0)
     assert gate.next_due(30.0) == 70.0
-
-
-def test_work_that_comes_up_is_activity_of_its_conversation() -> None:
-    gate = opened("a", "b", "c")
-    gate.ask("b", "x", 1.0)
-    gate.active("c", 2.0)
-    assert gate.scan() == ("c", "b", "a")
 
 
 def test_once_closed_everything_is_refused_and_nothing_is_kept_but_what_runs() -> None:

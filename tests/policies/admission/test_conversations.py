@@ -1,8 +1,13 @@
 """The breaker of a conversation: the one breaker there is, with seconds for its distances."""
 
-from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WorkEnd
-from harness.policies.admission.conversations import ConversationBreakers
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WatchListFull, WorkEnd
+from harness.policies.admission.conversations import ConversationBreakers, WatchList
 from harness.policies.admission.limits import AdmissionLimits
+from tests.whole import WHOLE
 
 OK, FAILED, CANCELLED = WorkEnd.SUCCEEDED, WorkEnd.FAILED, WorkEnd.CANCELLED
 TALK = "a talk"
@@ -38,12 +43,6 @@ def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
     )
 
 
-def test_a_success_breaks_the_row_and_leaves_nothing_behind() -> None:
-    told = Told().ends(*[FAILED] * 4, OK)
-    assert told.all.with_failures == 0
-    assert not told.ends(*[FAILED] * 4).all.is_paused(TALK, 0.0)
-
-
 def test_the_pauses_double_up_to_five_minutes() -> None:
     told, now, pauses = Told().ends(*[FAILED] * 5), 0.0, []
     for _ in range(5):
@@ -55,31 +54,6 @@ def test_the_pauses_double_up_to_five_minutes() -> None:
     assert pauses == [60, 120, 240, 300, 300]
 
 
-def test_an_attempt_that_succeeds_makes_it_as_good_as_new() -> None:
-    told = Told().ends(*[FAILED] * 5).ends(OK, now=60.0)
-    assert told.all.with_failures == 0
-    assert not told.ends(*[FAILED] * 4, now=61.0).all.is_paused(TALK, 61.0)  # the first failure does not pause it again
-
-
-def test_an_attempt_that_was_cancelled_said_nothing_and_the_next_work_is_one() -> None:
-    told = Told().ends(*[FAILED] * 5).ends(CANCELLED, now=60.0)
-    assert not told.all.is_paused(TALK, 60.0)
-    assert told.all.paused == (TALK,)  # open again, and not half-open for ever
-    told.ends(FAILED, now=61.0)
-    assert told.all.paused_until(TALK) == 181.0
-
-
-def test_work_that_was_cancelled_does_not_break_the_row() -> None:
-    assert Told().ends(*[FAILED] * 4, CANCELLED, FAILED).all.is_paused(TALK, 0.0)
-
-
-def test_of_a_conversation_that_is_over_nothing_is_noted() -> None:
-    told = Told().ends(*[FAILED] * 4)
-    told.all.remove(TALK)
-    told.all.ended(TALK, FAILED, 0.0)
-    assert (told.all.with_failures, TALK in told.all) == (0, False)
-
-
 def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:
     told = Told()
     assert told.all.sweep_at == 60.0
@@ -87,10 +61,80 @@ def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:
     assert told.all.sweep_at == 120.0
 
 
-def test_where_nothing_is_known_no_sweep_is_due() -> None:
-    told = Told()
-    told.all.remove(TALK)
-    told.all.remove("another")
-    assert told.all.sweep_at is None
-    told.all.add(TALK, 500.0)
-    assert told.all.sweep_at == 560.0
+# ── which conversations are looked at in a scan, also beside many busy ones ───────────────────────
+
+
+def watching(limits: AdmissionLimits, told: list[Event] | None = None) -> WatchList:
+    return WatchList(limits.watch_cap, limits.reserved, (told if told is not None else []).append)
+
+
+def test_the_newest_activity_comes_first() -> None:
+    watch_list = watching(AdmissionLimits())
+    for at, key in enumerate("abcd"):
+        watch_list.add(key, at)
+    watch_list.active("b", 9.0)
+    watch_list.active("d", 1.0)  # older than what is known
+    assert watch_list.scan() == ("b", "d", "c", "a")
+
+
+def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
+    watch_list = watching(AdmissionLimits(watch_cap=1, reserved_percent=1))
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    assert [watch_list.scan() for _ in range(4)] == [("a",), ("b",), ("c",), ("a",)]
+
+
+def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
+    told: list[Event] = []
+    watch_list = watching(AdmissionLimits(watch_cap=2), told)
+    for key in "abc":
+        watch_list.add(key, 0.0)
+    watch_list.scan()
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)]
+    watch_list.remove("a")
+    watch_list.scan()
+    watch_list.add("d", 0.0)
+    watch_list.scan()
+    assert told == [WatchListFull(3, 2, 1)] * 2
+
+
+@pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])
+def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: int) -> None:
+    assert AdmissionLimits(watch_cap=cap).reserved == reserved
+
+
+@settings(max_examples=1_000 if WHOLE else 60, deadline=None)
+@given(
+    cap=st.integers(1, 8),
+    percent=st.sampled_from([1, 20, 50, 100]),
+    happens=st.lists(
+        st.tuples(st.sampled_from(["active", "scan", "scan", "add", "remove"]), st.integers(0, 24)), max_size=150
+    ),
+)
+def test_nobody_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
+    limits = AdmissionLimits(watch_cap=cap, reserved_percent=percent)
+    watch_list = watching(limits)
+    waits: dict[str, int] = {}
+    bound: dict[str, int] = {}
+    """In scans, from when a conversation was looked at last: those that came after it do not count."""
+    for at, (what, number) in enumerate(happens):
+        key = f"talk {number}"
+        match what:
+            case "active":
+                watch_list.active(key, at)
+            case "remove":
+                watch_list.remove(key)
+                waits.pop(key, None)
+            case "add" if key not in waits:
+                watch_list.add(key, at)
+                waits[key] = 0
+                bound[key] = -(-len(waits) // limits.reserved)
+            case "scan":
+                chosen = watch_list.scan()
+                assert len(chosen) == len(set(chosen)) == min(cap, len(waits))
+                for one in waits:
+                    waits[one] += 1
+                    assert waits[one] <= bound[one]
+                    if one in chosen:
+                        waits[one], bound[one] = 0, -(-len(waits) // limits.reserved)

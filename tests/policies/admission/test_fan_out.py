@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import ceil, log2
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.policies.admission.fan_out import FanOutConsent, FanOutDecision, Mode
 
@@ -88,9 +89,7 @@ def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> No
     assert rulings == set(FanOutDecision)
 
 
-@pytest.mark.parametrize("free", [1, 2, 10])
-@pytest.mark.parametrize("most", [10, 100, 1_000])
-@pytest.mark.parametrize("wanted", [1, 3, 40])
+@given(free=st.integers(1, 10), most=st.integers(10, 1_000), wanted=st.integers(1, 40))
 def test_a_session_that_starts_all_it_may_asks_few_questions(free: int, most: int, wanted: int) -> None:
     agreement, started, questions = FanOutConsent(free), 0, 0
     while started < most:
@@ -101,23 +100,3 @@ def test_a_session_that_starts_all_it_may_asks_few_questions(free: int, most: in
         assert agreement.ruling("ask", started, now) is FanOutDecision.START
         started += now
     assert questions <= ceil(log2(most / free)) + 1
-
-
-def test_a_yes_to_forty_holds_for_forty_and_the_next_one_for_eighty() -> None:
-    agreement = FanOutConsent(10)
-    assert agreement.ruling("ask", 0, 10) is FanOutDecision.START
-    assert agreement.ruling("ask", 0, 40) is FanOutDecision.ASK
-    agreement = agreement.after_yes(0, 40, 100)
-    assert agreement == FanOutConsent(40)
-    assert agreement.ruling("ask", 40, 1) is FanOutDecision.ASK
-    assert agreement.after_yes(40, 1, 100) == FanOutConsent(80)
-    assert agreement.after_yes(40, 1, 60) == FanOutConsent(60)
-
-
-def test_a_no_holds_for_as_many_until_the_next_prompt_and_not_for_fewer() -> None:
-    agreement = FanOutConsent(10).after_no(0, 40)
-    assert agreement.ruling("ask", 0, 40) is FanOutDecision.REFUSED_BEFORE
-    assert agreement.ruling("ask", 5, 36) is FanOutDecision.REFUSED_BEFORE
-    assert agreement.ruling("ask", 0, 20) is FanOutDecision.ASK
-    assert agreement.ruling("ask", 0, 10) is FanOutDecision.START
-    assert agreement.at_a_prompt().ruling("ask", 0, 40) is FanOutDecision.ASK

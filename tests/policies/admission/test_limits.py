@@ -13,11 +13,6 @@ def test_the_numbers_are_those_of_the_plan() -> None:
     assert (limits.breaker.threshold, limits.breaker.pauses) == (5, (60.0, 120.0, 240.0, 300.0))
 
 
-def test_none_is_a_number() -> None:
-    limits = AdmissionLimits(max_concurrent=0, max_queue_size=0, watch_cap=0)
-    assert (limits.max_concurrent, limits.max_queue_size, limits.watch_cap, limits.reserved) == (0, 0, 0, 0)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [

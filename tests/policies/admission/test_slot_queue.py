@@ -7,14 +7,14 @@ from harness.events import (
     DropReason,
     Event,
     RejectionReason,
-    WorkAdmitted,
     WorkDropped,
     WorkEnd,
     WorkQueued,
+    WorkRejected,
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
+from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
 from harness.policies.admission.slot_queue import SlotQueue
 from tests.policies.admission.oracle import balanced
 
@@ -33,13 +33,6 @@ class Told:
             self.admission.ask(key, f"work for {key}")
 
 
-def test_of_ten_at_once_five_run_and_five_wait() -> None:
-    gate = Told(5, 20)
-    gate.asks(*"abcdefghij")
-    assert [ticket.key for ticket in gate.admission.running] == list("abcde")
-    assert gate.admission.queued == tuple("fghij")
-
-
 def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stands() -> None:
     gate = Told(1, 20)
     gate.asks("a", "b", "c")
@@ -49,59 +42,12 @@ def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stand
     assert gate.events[-4:-2] == [WorkReplaced("b", 4, 2), WorkReplaced("b", 5, 4)]
 
 
-def test_a_follow_up_of_a_conversation_that_is_being_worked_for_waits_also_where_slots_are_free() -> None:
-    gate = Told(2, 20)
-    gate.asks("a", "a")
-    assert gate.admission.queued == ("a",)
-    gate.asks("b")
-    assert gate.admission.free_slots == 0
-    gate.asks("c")
-    assert [start.ticket.key for start in gate.admission.release(Permit("b", 3), OK)] == ["c"]  # past the one before it
-    assert [start.ticket for start in gate.admission.release(Permit("a", 1), OK)] == [Permit("a", 2)]
-
-
 def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() -> None:
     gate = Told(1, 2)
     gate.asks("a", "b", "c", "d")
     assert gate.admission.queued == ("c", "d")
     assert gate.admission.dirty == ("b",)
     assert gate.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, dirty=True), WorkQueued("d", 4, 2)]
-
-
-def test_asking_again_for_a_marked_conversation_takes_the_mark_away() -> None:
-    gate = Told(1, 1)
-    gate.asks("a", "b", "c", "b")
-    assert (gate.admission.queued, gate.admission.dirty) == (("b",), ("c",))
-
-
-def test_a_duplicate_puts_nobody_out_of_a_full_queue() -> None:
-    gate = Told(1, 2)
-    gate.asks("a", "b", "c", "c", "b")
-    assert gate.admission.queued == ("b", "c")
-    assert not [event for event in gate.events if isinstance(event, WorkDropped)]
-
-
-def test_no_slots_means_none_and_not_five() -> None:
-    gate = Told(0, 2)
-    gate.asks("a", "b", "c")
-    assert (gate.admission.running, gate.admission.queued) == ((), ("b", "c"))
-    assert [start.ticket.key for start in gate.admission.configure(1, 2)] == ["b"]
-
-
-def test_no_queue_means_none_and_not_twenty() -> None:
-    gate = Told(1, 0)
-    gate.asks("a")
-    assert gate.admission.ask("b", "x") == Defer(2, DropReason.QUEUE_FULL)
-    assert gate.admission.ask("a", "x") == Defer(3, DropReason.QUEUE_FULL)
-    assert (gate.admission.queued, gate.admission.dirty) == ((), ("b", "a"))
-
-
-def test_every_free_slot_is_filled_and_counted() -> None:
-    gate = Told(0, 20)
-    gate.asks(*"abcde")
-    assert len(gate.admission.configure(3, 20)) == 3
-    assert [event.running for event in gate.events if isinstance(event, WorkAdmitted)] == [1, 2, 3]
-    assert (gate.admission.free_slots, gate.admission.queued) == (0, ("d", "e"))
 
 
 @pytest.mark.parametrize("ending", WorkEnd)
@@ -115,25 +61,6 @@ def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
     assert gate.events.count(WorkReleased("a", 1, ending, 0)) == 1
 
 
-def test_what_waits_comes_to_its_turn_after_as_many_releases_as_stand_before_it() -> None:
-    gate = Told(2, 20)
-    gate.asks(*"abcdefgh")
-    order = []
-    while gate.admission.running:
-        order += [start.ticket.key for start in gate.admission.release(gate.admission.running[0], OK)]
-    assert order == list("cdefgh")
-
-
-def test_fewer_slots_than_are_taken_end_nothing_and_start_nothing() -> None:
-    gate = Told(3, 20)
-    gate.asks(*"abcde")
-    assert gate.admission.configure(1, 1) == ()
-    assert (len(gate.admission.running), gate.admission.queued) == (3, ("e",))
-    assert gate.admission.release(Permit("a", 1), OK) == ()
-    assert gate.admission.release(Permit("b", 2), OK) == ()
-    assert [start.ticket.key for start in gate.admission.release(Permit("c", 3), OK)] == ["e"]
-
-
 def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
     gate = Told(1, 1)
     gate.asks("a", "b", "c")
@@ -141,6 +68,8 @@ def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
     gate.admission.close()
     assert gate.events[-2:] == [WorkDropped("c", 3, DropReason.SHUTTING_DOWN, dirty=False), AdmissionClosed(1, 1)]
     assert gate.admission.ask("d", "x") == Reject(RejectionReason.SHUTTING_DOWN)
+    assert gate.admission.defer("d", DropReason.PAUSED) == Reject(RejectionReason.SHUTTING_DOWN)
+    assert gate.events[-2:] == [WorkRejected("d", RejectionReason.SHUTTING_DOWN)] * 2
     assert gate.admission.release(Permit("a", 1), OK) == ()
     assert (gate.admission.running, gate.admission.queued, gate.admission.dirty) == ((), (), ())
     counts = gate.admission.counts

@@ -58,36 +58,6 @@ def test_the_cost_is_that_of_the_rule_and_once_it_is_used_up_it_stays_so(
     assert budget.caution == (budget.consumed >= total - 1)
 
 
-@given(charges=charges, data=st.data())
-def test_the_order_of_failures_is_nothing_to_the_cost(charges: list[tuple[str, str]], data: st.DataObject) -> None:
-    other = data.draw(st.permutations(charges))
-    assert charged(FailureBudget(), *charges).consumed == charged(FailureBudget(), *other).consumed
-
-
-def test_tools_that_fail_from_one_cause_cost_as_much_as_the_one_that_failed_most() -> None:
-    root = ROOTS[1]
-    budget = charged(FailureBudget(), ("grep", root), ("bash", root), ("bash", root), ("fetch", root))
-    assert budget.consumed == 2
-    assert budget.one_cause(root).consumed == 1
-    assert budget.one_cause("of something else").consumed == 2
-
-
-def test_ten_failures_of_unknown_cause_cost_ten() -> None:
-    assert charged(FailureBudget(), *((f"tool {number}", "") for number in range(10))).consumed == 10
-
-
-def test_before_the_last_failure_there_is_a_caution() -> None:
-    budgets = [charged(FailureBudget(5), *[("grep", "")] * count) for count in range(6)]
-    assert [budget.caution for budget in budgets] == [False, False, False, False, True, True]
-    assert [budget.exhausted for budget in budgets] == [False] * 5 + [True]
-    assert FailureBudget(1).caution
-
-
-def test_a_cause_found_afterwards_makes_it_cheaper_but_does_not_end_the_pause() -> None:
-    budget = charged(FailureBudget(3), *[("grep", ROOTS[1])] * 3).one_cause(ROOTS[1])
-    assert (budget.consumed, budget.exhausted) == (1, True)
-
-
 @pytest.mark.parametrize(
     ("total", "exhausted"), [(2, True), (3, True), (4, False), (1, True)], ids=["smaller", "same", "larger", "smallest"]
 )

@@ -9,24 +9,18 @@ from harness.events import (
     CascadeChanged,
     CascadeMode,
     CascadePhase,
-    ChangeReason,
     Dispatch,
     DispatchLimits,
     DispatchReason,
     Failure,
     FailureCategory,
-    ItemStatus,
-    PlanItem,
-    Score,
 )
-from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
 from harness.policies.breakers.decisions import Finish
 from harness.policies.breakers.registry import BreakerRegistry
 
 TOOLS = ["a", "b", "c", "d", "e", "f"]
 NET = Failure(FailureCategory.TRANSPORT, "refused", "transport: connection refused")
 DISK = Failure(FailureCategory.SYSTEM, "full", "system: no space left")
-BARE = Failure(FailureCategory.CRASHED, "error")
 RUNS = (Dispatch.CALL, Dispatch.PROBE)
 SYSTEMIC, RECOVERING, SUSPECTED, OVER = (
     CascadePhase.SYSTEMIC,
@@ -87,33 +81,10 @@ def test_the_second_opening_is_a_suspicion_and_the_third_makes_a_group() -> None
     assert game.board.decide("d").caution
 
 
-def test_other_causes_and_unknown_ones_do_not_count() -> None:
-    game = Game().step(1).fall("a", "b").fall("c", why=DISK).fall("d", why=BARE).fall("e", why=BARE)
-    assert game.phases == [(SUSPECTED, ("a", "b"), None)]
-    assert game.board.consumed == 4  # the network once, the disk once, and each unknown cause
-
-
 @pytest.mark.parametrize(("last", "seen"), [(11, True), (12, False)])
 def test_what_lies_outside_the_window_does_not_count(last: int, seen: bool) -> None:
     game = Game(probe_distance=20).step(1).fall("a").step(5).fall("b").step(last).fall("c")
     assert bool(game.board.cascades) is seen
-
-
-@pytest.mark.parametrize("ending", ["closed", "reset", "tripped", "other cause"])
-def test_a_tool_that_is_well_again_or_went_its_own_way_does_not_count(ending: str) -> None:
-    game = Game().step(1).fall("a", "b").step(4)
-    match ending:
-        case "closed":
-            game.call("a")
-        case "reset":
-            game.board.command(BreakerCommand.RESET, "a")
-        case "tripped":
-            game.board.command(BreakerCommand.TRIP, "a")
-        case _:
-            game.call("a", DISK)
-    game.fall("c")
-    assert game.board.cascades == ()
-    assert [phase for phase, *_ in game.phases] == [SUSPECTED, SUSPECTED]  # anew, of b and c
 
 
 def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
@@ -121,37 +92,7 @@ def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
     assert game.phases == [(SUSPECTED, ("b", "c"), None)]
 
 
-def test_a_failed_probe_is_an_opening_too() -> None:
-    game = Game(window=2).step(1).fall("a").step(4).fall("a").fall("b", "c")
-    assert [group.members for group in game.board.cascades] == [{"a", "b", "c"}]
-
-
-def test_scores_from_before_are_forgotten_when_a_group_forms() -> None:
-    game = Game().step(1).fall("a", "b")
-    game.board.score("d", Score.UNAVAILABLE)
-    assert game.call("d") is DispatchReason.UNAVAILABLE
-    game.fall("c")
-    assert game.call("d") is DispatchReason.HEALTHY
-
-
-def test_there_may_be_two_groups_and_what_happens_to_one_is_nothing_to_the_other() -> None:
-    game = sick().step(2).fall("d", "e", "f", why=DISK)
-    assert {group.signature: group.due for group in game.board.cascades} == {NET.signature: 4, DISK.signature: 5}
-    assert game.board.consumed == 2
-    assert game.step(4).call("a") is DispatchReason.CANARY
-    assert game.call("d") is DispatchReason.SYSTEMIC
-    assert {group.signature: group.phase for group in game.board.cascades} == {
-        NET.signature: RECOVERING,
-        DISK.signature: SYSTEMIC,
-    }
-
-
 # ── the canary ──────────────────────────────────────────────────────────────────────────────────
-
-
-def test_until_the_canary_is_due_all_members_are_skipped() -> None:
-    game = sick().step(3)
-    assert [game.call(tool) for tool in ("a", "b", "c")] == [DispatchReason.SYSTEMIC] * 3
 
 
 def test_while_a_canary_is_out_there_is_no_other() -> None:
@@ -182,13 +123,6 @@ def test_a_canary_that_never_comes_back_is_followed_by_another_at_once() -> None
     assert game.board.decide("a").reason is DispatchReason.CANARY
     assert game.step(6).call("b") is DispatchReason.SYSTEMIC
     assert game.step(7).call("b") is DispatchReason.CANARY
-
-
-@pytest.mark.parametrize("finish", [Finish.CANCELLED, Finish.DENIED, Finish.INVALID])
-def test_a_canary_that_was_not_run_is_given_to_the_next(finish: Finish) -> None:
-    game = sick().step(4)
-    assert game.call("a", finish) is DispatchReason.CANARY
-    assert game.call("b") is DispatchReason.CANARY
 
 
 # ── coming back ─────────────────────────────────────────────────────────────────────────────────
@@ -227,15 +161,6 @@ def test_a_member_that_meets_the_old_cause_makes_all_wait_again() -> None:
     assert game.step(10).call("c") is DispatchReason.SYSTEMIC
     assert game.step(11).call("c") is DispatchReason.CANARY
     assert game.call("a") is DispatchReason.HEALTHY
-
-
-def test_a_member_that_meets_another_cause_goes_its_own_way() -> None:
-    game = sick().step(4)
-    game.call("a")
-    game.step(5).call("b", DISK)
-    assert game.phases[-1] == (RECOVERING, ("c",), None)
-    assert game.step(7).call("b") is DispatchReason.OPEN
-    assert game.step(8).call("b") is DispatchReason.PROBE_DUE
 
 
 def test_a_tool_that_falls_of_the_same_cause_joins_and_ends_a_recovery() -> None:
@@ -280,48 +205,3 @@ def test_a_confirmation_is_meant_for_groups_that_wait_and_ends_with_the_canary()
     recovering = game.board.cascades
     game.board.command(BreakerCommand.CONFIRM)
     assert game.board.cascades == recovering
-
-
-# ── what hangs together with it ─────────────────────────────────────────────────────────────────
-
-
-def test_by_hand_a_breaker_opens_now_and_is_probed_as_after_a_failure() -> None:
-    game = Game().step(5)
-    game.board.command(BreakerCommand.TRIP, "a")
-    breaker = game.board.breaker("a")
-    assert (breaker.opened, breaker.due, breaker.openings, breaker.why) == (5, 8, 1, ChangeReason.TRIPPED)
-    game.board.command(BreakerCommand.ISOLATE, "b")
-    isolated = game.board.breaker("b")
-    assert (isolated.opened, isolated.due, isolated.isolated) == (5, None, True)
-    game.board.command(BreakerCommand.RELEASE, "b")
-    assert game.board.breaker("b").due == 5
-    game.board.command(BreakerCommand.RELEASE, "a")  # it was not isolated
-    assert game.board.breaker("a") == breaker
-    game.board.command(BreakerCommand.RESET, "a")
-    closed = game.board.breaker("a")
-    assert (closed.state, closed.due, closed.openings, closed.generation) == (BreakerState.CLOSED, None, 0, 2)
-
-
-def test_a_board_that_was_saved_knows_what_is_open_and_what_can_take_its_place() -> None:
-    capabilities = CapabilityMap(
-        [
-            Capability("a", "x", "y", (DeclaredAlternative("b", "use b"),)),
-            Capability("b", "x", "y", (DeclaredAlternative("c", "use c"),)),
-            Capability("c", "x", "y"),
-        ]
-    )
-    board = BreakerRegistry(["a", "b", "c"], capabilities, DispatchLimits(threshold=1))
-    board.begin_step(1)
-    board.plan([PlanItem("one", ItemStatus.PENDING, ("a",))])
-    board.record(board.decide("a").ticket, BARE)
-    again = BreakerRegistry.restored(board.saved(), capabilities)
-    skip = again.decide("a")
-    assert (skip.dispatch, skip.reason) == (Dispatch.SKIP, DispatchReason.OPEN)
-    assert again.scope.kept == board.items
-    for tool in ("b", "c"):
-        again.command(BreakerCommand.ISOLATE, tool)
-    assert again.decide("a").reason is DispatchReason.NOTHING_LEFT
-    again.begin_step(4)
-    assert again.decide("a").dispatch is Dispatch.PROBE
-    again.begin_step(7)
-    assert again.breaker("a").why is ChangeReason.PROBE_LOST

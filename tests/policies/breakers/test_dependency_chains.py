@@ -1,11 +1,9 @@
 """How long a tool waits for what it depends on: pauses along a chain do not add up."""
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import (
-    BreakerCommand,
     BreakerState,
     Dispatch,
     DispatchLimits,
@@ -117,18 +115,6 @@ def test_nothing_is_probed_before_its_own_time(needs: list[tuple[int, int]], dis
         assert {board.decide(tool).dispatch for tool in TOOLS} == {Dispatch.SKIP}
 
 
-@pytest.mark.parametrize("asked_first", [0, 1])
-def test_what_a_tool_depends_on_is_probed_with_it_or_before_it(asked_first: int) -> None:
-    board = board_of([(0, 1)], distance=3)
-    fails(board, TOOLS[0])
-    board.begin_step(3)
-    fails(board, TOOLS[1])
-    board.begin_step(4)
-    assert board.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
-    board.begin_step(6)
-    assert board.decide(TOOLS[asked_first]).dispatch is Dispatch.PROBE
-
-
 def test_a_tool_waits_for_the_far_end_of_its_chain_though_what_is_between_works() -> None:
     board = board_of([(0, 1), (1, 2)], distance=3)
     fails(board, TOOLS[0])
@@ -136,16 +122,6 @@ def test_a_tool_waits_for_the_far_end_of_its_chain_though_what_is_between_works(
     fails(board, TOOLS[2])
     board.begin_step(5)
     assert board.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
-
-
-def test_a_tool_does_not_wait_for_one_that_a_person_switched_off() -> None:
-    board = board_of([(0, 1)], distance=3)
-    fails(board, TOOLS[0])
-    board.begin_step(3)
-    fails(board, TOOLS[1])
-    board.command(BreakerCommand.ISOLATE, TOOLS[1])
-    board.begin_step(4)
-    assert board.decide(TOOLS[0]).dispatch is Dispatch.PROBE
 
 
 def test_twenty_steps_are_enough_though_what_a_tool_needs_fails_again_and_again() -> None:

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import CascadeChanged, CascadePhase, Failure, FailureCategory
+from harness.events import FailureCategory
 from harness.policies.breakers.failure_signature import CAUSES, NO_GUESS, signature_of, suspected_root
-from harness.policies.breakers.registry import BreakerRegistry
 
 WORDINGS = {
     errno.ENOSPC: [
@@ -139,17 +138,3 @@ def test_what_is_said_around_a_cause_does_not_change_it(
     whole = " ".join([*before, text, *after])
     expected = "timeout" if category is FailureCategory.TIMEOUT else signature
     assert signature_of(category, whole) == expected
-
-
-def test_three_tools_that_word_one_errno_differently_fail_from_one_cause() -> None:
-    board = BreakerRegistry(["save", "log", "index"])
-    words = ["No space left on device", "npm ERR! code ENOSPC", "disk full"]
-    for tool, text in zip(board.tools, words, strict=True):
-        category = FailureCategory.CRASHED if tool == "log" else FailureCategory.SYSTEM
-        for _ in range(3):
-            decision = board.decide(tool)
-            board.record(decision.ticket, Failure(category, text, signature_of(category, text, tool)))
-    changed = [event for event in board.drain_events() if isinstance(event, CascadeChanged)]
-    assert changed[-1].phase is CascadePhase.SYSTEMIC
-    assert set(changed[-1].tools) == set(board.tools)
-    assert changed[-1].root == "the disk is full"

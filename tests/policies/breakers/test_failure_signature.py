@@ -59,18 +59,8 @@ def test_a_signature_is_the_category_and_what_the_text_says(category: C, text: s
 
 
 UNKNOWN = [
-    *(
-        "",
-        "error",
-        "Error.",
-        "ERROR!",
-        "failed",
-        "failure",
-        "unknown error",
-        "an unexpected error",
-        "exit 1",
-        "exit code 3",
-    ),
+    *("", "error", "Error.", "ERROR!", "failed", "failure", "unknown error", "an unexpected error"),
+    *("exit 1", "exit code 3"),
     *(
         "something went wrong",
         "internal error",
@@ -90,15 +80,10 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.parametrize("category", [C.CRASHED, C.KILLED, C.REFUSED, C.SYSTEM, C.CANNOT_START])
-@pytest.mark.parametrize("text", UNKNOWN)
-def test_a_text_that_says_nothing_gives_no_signature(category: C, text: str) -> None:
-    assert signature_of(category, text, "weather") == ""
-
-
-def test_ten_tools_that_fail_with_a_bare_error_have_nothing_in_common() -> None:
-    tools = [f"tool_{letter}" for letter in "abcdefghij"]
-    assert {signature_of(C.CRASHED, f"{tool} failed: Exception: error", tool) for tool in tools} == {""}
+def test_a_text_that_says_nothing_gives_no_signature() -> None:
+    categories = (C.CRASHED, C.KILLED, C.REFUSED, C.SYSTEM, C.CANNOT_START)
+    found = {(one, text): signature_of(one, text, "weather") for one in categories for text in UNKNOWN}
+    assert {where: signature for where, signature in found.items() if signature} == {}
 
 
 @pytest.mark.parametrize("category", [C.TIMEOUT, C.TRANSPORT])
@@ -174,11 +159,6 @@ def test_what_everybody_meets_on_a_network_is_one_cause_however_it_is_said(
 def test_the_name_of_the_tool_is_no_part_of_the_cause(tool: str) -> None:
     text = f"{tool} failed: FileNotFoundError: [Errno 2] No such directory: '/data'"
     assert signature_of(C.CANNOT_START, text, tool) == "cannot_start: no such directory"
-
-
-def test_a_tool_whose_name_is_made_of_common_words_fails_like_any_other() -> None:
-    text = "No such file or directory"
-    assert signature_of(C.SYSTEM, text, "read_file") == signature_of(C.SYSTEM, text, "bash")
 
 
 def test_other_causes_and_other_categories_have_other_signatures() -> None:
@@ -267,31 +247,10 @@ def test_numbers_identifiers_paths_quotes_and_times_change_nothing(
     assert normalised(" ".join(longer)) == normalised(" ".join(words))
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "1",
-        "a",
-        "1 ",
-        "1-",
-        "a.",
-        "a-",
-        "/",
-        "/a",
-        "a/",
-        "'",
-        "'a ",
-        " '",
-        "~",
-        "-",
-        "f:",
-        "0:",
-        "\\",
-        "x://",
-        "_",
-        "a" * 21 + ":",
-    ],
-)
+UNITS = ("1", "a", "1 ", "1-", "a.", "a-", "/", "/a", "a/", "'", "'a ", " '", "~", "-", "f:", "0:", "\\", "x://", "_")
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "a" * 21 + ":"])
 def test_the_time_grows_no_faster_than_the_text(unit: str) -> None:
     """Texts that the patterns like least; a quadratic one would take 64 times as long for 8 times the text."""
     short, long = (min(_seconds(unit, length) for _ in range(3)) for length in (MOST_READ // 8, MOST_READ))

@@ -107,12 +107,6 @@ def test_a_label_says_what_it_rests_on(history: list[Observation], label: Freshn
     assert found == label
 
 
-def test_in_strict_mode_a_label_says_that_it_is_a_mere_repeat() -> None:
-    freshness = Freshness(strict=True)
-    freshness.observe(replace(read("a"), step=4))
-    assert freshness.observe(read("a")) == FreshnessFinding(CACHED, "the same as in step 4; it may have changed since")
-
-
 @pytest.mark.parametrize(
     ("history", "last"),
     [
@@ -197,10 +191,6 @@ def test_what_was_read_where_it_is_carries_no_label_whoever_changed_it(
             case _:
                 history.append(read(str(content), name, live=True, version=version))
     assert set(labels(history)) <= {None}
-
-
-def test_a_reader_that_is_behind_is_found_at_once() -> None:
-    assert labels([read("a"), write(), read("a"), read("a")]) == [None, None, CACHED, CACHED]
 
 
 def test_a_stale_result_does_not_make_the_true_one_look_stale() -> None:

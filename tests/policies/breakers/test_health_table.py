@@ -67,23 +67,8 @@ def test_a_long_note_stays_in_its_column_and_a_long_name_is_cut() -> None:
     )
 
 
-def test_a_probe_that_is_out_still_tells_what_it_is_about() -> None:
-    row = replace(BASH, state=BreakerState.HALF_OPEN, failures=0)
-    assert table_lines([row], 12, clock)[1].endswith("under way   timed out after 120 s")
-
-
-def test_moments_that_take_much_room_leave_some_for_the_note() -> None:
-    lines = table_lines([BASH], 12, lambda moment: f"{clock(moment)} on a day in a year of the Unix era")
-    assert [line.strip() for line in lines[2:4]] == ["after 120 s", "* No other tool can replace it."]
-
-
 def test_a_table_of_no_tools_says_so() -> None:
     assert table_lines([], 0, clock) == ("There are no tools.",)
-
-
-def test_a_tool_that_never_ran_has_no_moments() -> None:
-    _, line = table_lines([HealthRow("glob", BreakerState.CLOSED, 0)], 0, clock)
-    assert line.split() == ["glob", "CLOSED", "0", "-", "-", "-"]
 
 
 def test_the_report_reads_from_the_reason_to_what_a_person_can_do() -> None:
@@ -143,11 +128,6 @@ def test_failures_of_one_cause_explain_why_the_budget_is_below_the_log() -> None
     assert "  failures: a 1, b 1, c 1, 2 older and not listed" in lines
 
 
-def test_what_does_not_fit_into_a_line_goes_on_below_itself() -> None:
-    lines = report_lines(pause_report("x", [PlanItem("word " * 20, ItemStatus.DONE)]))
-    assert lines[3:5] == ("  [x] " + " ".join(["word"] * 19), "      word")
-
-
 def test_tools_in_trouble_stand_below_each_other_with_their_names_cut() -> None:
     rows = [replace(BASH, tool="a" * 25, failures=1), replace(GREP, tool="b" * 24, note="degraded"), GREP]
     lines = report_lines(pause_report("x", health=rows))
@@ -156,11 +136,6 @@ def test_tools_in_trouble_stand_below_each_other_with_their_names_cut() -> None:
         "  bbbbbbbbbbbbbbbbbbbbbbbb  CLOSED     degraded",
         "  CLOSED and well: grep",
     )
-
-
-def test_tools_that_are_all_well_take_one_line() -> None:
-    lines = report_lines(pause_report("x", health=[GREP, replace(GREP, tool="glob")]))
-    assert lines[lines.index("Tools") + 1] == "  CLOSED and well: grep, glob"
 
 
 @pytest.mark.parametrize(("failures", "cut"), [(20, False), (21, True)])
@@ -175,16 +150,6 @@ def test_a_long_log_shows_its_newest_failures_and_counts_them_all() -> None:
     assert "  failures: bash 100" in lines
     shown = [line for line in lines if line.startswith("  step ")]
     assert shown == [f"  step {step}  bash  no {step}" for step in range(100 - MOST_FAILURES, 100)]
-
-
-def test_a_report_of_which_only_the_reason_is_known_is_still_a_report() -> None:
-    assert report_lines(PauseReport("state was lost")) == (
-        "PAUSED: state was lost",
-        "",
-        "No sub-tasks were declared; these are the tool calls.",
-        "",
-        "Failure budget: 0 of an unknown number used",
-    )
 
 
 @settings(max_examples=60)

@@ -7,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
-    BreakerCommand,
     BreakerState,
-    CascadeMode,
-    CascadePhase,
     Dispatch,
     DispatchLimits,
-    DispatchReason,
     Failure,
     FailureCategory,
 )
@@ -25,11 +21,6 @@ REFUSED = Failure(FailureCategory.TRANSPORT, "connection refused", "transport: c
 BARE = Failure(FailureCategory.CRASHED, "error", "")
 RUNS = (Dispatch.CALL, Dispatch.PROBE)
 ENDLESS = DispatchLimits(budget=1_000_000)
-
-
-def failure(signature: str) -> Failure:
-    """A failure of this cause."""
-    return Failure(FailureCategory.TRANSPORT, signature, signature)
 
 
 def request(board: BreakerRegistry, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
@@ -92,21 +83,6 @@ def test_canaries_of_a_group_that_stays_sick_go_after_3_6_12_20_and_20_steps() -
     assert probes == [4, 10, 22, 42, 62, 82]
 
 
-def test_without_a_confirmation_there_is_no_canary_and_with_one_it_goes_at_once() -> None:
-    tools = ("fetch", "search", "upload")
-    board = opened(*tools, limits=DispatchLimits(budget=9_999, cascade=CascadeMode.CONFIRM))
-    for step in range(2, 60):
-        board.begin_step(step)
-        assert {board.decide(tool).reason for tool in tools} == {DispatchReason.UNCONFIRMED}
-    board.command(BreakerCommand.CONFIRM)
-    assert request(board, "fetch", REFUSED) is Dispatch.PROBE
-    board.begin_step(61)
-    assert board.decide("fetch").reason is DispatchReason.UNCONFIRMED
-    board.command(BreakerCommand.CONFIRM)
-    assert request(board, "search", Finish.OK) is Dispatch.PROBE
-    assert board.cascades[0].phase is CascadePhase.RECOVERING
-
-
 def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
     board = BreakerRegistry(["flapping"])
     board.begin_step(1)
@@ -114,25 +90,6 @@ def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
     dispatches = [request(board, "flapping", next(results)) for _ in range(9)]
     assert dispatches == [Dispatch.CALL] * 7 + [Dispatch.PAUSE] * 2
     assert board.consumed == 5
-
-
-def test_shuffled_signatures_hide_the_cause_but_not_the_cost() -> None:
-    tools = [f"tool_{number}" for number in range(4)]
-    board = BreakerRegistry(tools)
-    board.begin_step(1)
-    for number in range(12):
-        request(board, tools[number % 4], failure(f"cause {number}"))
-    assert board.cascades == ()
-    assert board.exhausted
-    assert board.consumed == 5
-
-
-def test_ten_tools_that_fail_with_a_bare_error_have_no_cause_in_common() -> None:
-    tools = [f"tool_{number}" for number in range(10)]
-    board = opened(*tools, why=BARE)
-    assert board.cascades == ()
-    assert board.consumed == 30
-    assert all(board.breaker(tool).state is BreakerState.OPEN for tool in tools)
 
 
 def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:

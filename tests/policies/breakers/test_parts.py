@@ -14,7 +14,6 @@ from harness.events import (
     DispatchReason,
     Failure,
     FailureCategory,
-    LateResult,
 )
 from harness.policies.breakers.decisions import Finish, Skip
 from harness.policies.breakers.registry import MOST_PARTS, BreakerRegistry
@@ -81,23 +80,6 @@ def test_a_program_that_fails_says_that_the_shell_works() -> None:
     assert run(board, "npm", fails="npm") is Dispatch.PROBE
     assert board.breaker("bash").state is CLOSED
     assert board.breaker("bash:npm").failures == 1
-
-
-def test_a_success_ends_the_row_of_failures_of_all_that_the_call_used() -> None:
-    board = BreakerRegistry(["bash"])
-    for _ in range(2):
-        run(board, "npm", fails="npm")
-    run(board, "cat", "npm")
-    assert board.breaker("bash:npm").failures == 0
-
-
-def test_of_two_calls_at_once_the_second_failure_is_late() -> None:
-    board = BreakerRegistry(["bash"], limits=DispatchLimits(threshold=1))
-    first, second = board.decide("bash", ("npm",)), board.decide("bash", ("npm",))
-    for decision in (first, second):
-        board.record(decision.ticket, replace(MISSING, part="npm"))
-    assert [event for event in board.drain_events() if isinstance(event, LateResult)] == [LateResult("bash:npm", 1, 1)]
-    assert board.consumed == 1
 
 
 @pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE])

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from harness.events import (
     BreakerState,
-    CascadePhase,
     Deferred,
     Failure,
     FailureCategory,
@@ -24,7 +23,6 @@ from harness.policies.breakers.pause_report import failures_by_tool, pause_repor
 from tests.policies.breakers import reports
 
 READ = PlanItem("Read configuration files", ItemStatus.DONE, ("read_file",))
-SEARCH = PlanItem("Search for deprecated patterns", ItemStatus.IN_PROGRESS)
 UPDATE = PlanItem("Update documentation", tools=("edit_file",))
 DEPLOY = PlanItem("Deploy to staging", tools=("bash",))
 NO_BASH = Deferred(DEPLOY, "bash is open", "a probe from step 9 on")
@@ -40,20 +38,6 @@ def open_tool(tool: str) -> HealthRow:
 def texts_of(report: PauseReport) -> list[str]:
     waiting = [entry.item.text for entry in report.deferred]
     return [*report.completed, *report.failed, *report.not_attempted, *waiting]
-
-
-def test_a_plan_is_told_as_done_begun_untouched_and_deferred() -> None:
-    report = pause_report("the budget is used up", [READ, SEARCH, UPDATE, DEPLOY], [NO_BASH])
-    assert report.planned
-    assert report.completed == ("Read configuration files",)
-    assert report.failed == ("Search for deprecated patterns",)
-    assert report.not_attempted == ("Update documentation",)
-    assert report.deferred == (NO_BASH,)
-
-
-def test_a_sub_task_that_was_done_after_it_had_been_deferred_is_done() -> None:
-    report = pause_report("asked for", [PlanItem(DEPLOY.text, ItemStatus.DONE)], [NO_BASH])
-    assert (report.completed, report.deferred) == (("Deploy to staging",), ())
 
 
 def test_without_a_plan_the_report_says_so_and_tells_the_tool_calls() -> None:
@@ -74,43 +58,12 @@ def test_the_next_steps_go_from_the_cause_to_the_sub_task_to_resume_with() -> No
     assert go_on == "Go on with a fresh budget of 5 failures, from: Update documentation"
 
 
-def test_a_sub_task_that_was_begun_is_the_one_to_resume_with() -> None:
-    assert pause_report("x", [UPDATE, SEARCH]).next_steps == ("Go on, from: Search for deprecated patterns",)
-
-
-def test_where_all_that_is_left_is_deferred_going_on_is_not_advised() -> None:
-    (step,) = pause_report("x", [READ, DEPLOY], [NO_BASH], budget=5).next_steps
-    assert step == "Nothing that is left can be done yet. Deploy to staging needs: a probe from step 9 on"
-
-
 def test_a_group_is_one_thing_to_look_into_and_asks_for_a_confirmation() -> None:
     group = CascadeGroup("transport", frozenset({"grep", "bash", "fetch"}), due=12)
     steps = pause_report("x", health=list(map(open_tool, ("bash", "fetch", "grep", "glob"))), groups=[group]).next_steps
     assert steps[0].startswith("bash, fetch and grep failed from one cause: ")
     assert steps[0].endswith("When it is gone: /confirm")
     assert steps[1:] == ("Check glob. When it works again: /reset glob", "Go on")
-
-
-def test_a_group_that_recovers_needs_no_confirmation() -> None:
-    group = CascadeGroup("transport", frozenset({"bash", "fetch"}), due=12, phase=CascadePhase.RECOVERING)
-    told, _ = pause_report("x", groups=[group]).next_steps
-    assert told.startswith("bash and fetch: tried one after the other")
-    assert "/confirm" not in told
-
-
-def test_a_tool_that_fails_without_being_open_yet_is_looked_into_and_not_reset() -> None:
-    row = HealthRow("grep", BreakerState.CLOSED, 2, message="I/O error.\nTwice.")
-    assert pause_report("x", health=[row]).next_steps[0] == "Check grep: I/O error. Twice"
-
-
-def test_a_tool_that_has_recovered_is_not_looked_into() -> None:
-    log = [LoggedFailure(1, "bash", TIMED_OUT)]
-    assert pause_report("x", health=[HealthRow("bash", BreakerState.CLOSED, 0)], log=log).next_steps == ("Go on",)
-
-
-def test_a_tool_that_is_switched_off_says_so() -> None:
-    row = HealthRow("grep", BreakerState.OPEN, 0, note="isolated by hand")
-    assert pause_report("x", health=[row]).next_steps[0].startswith("Check grep: isolated by hand. ")
 
 
 def test_a_very_long_message_is_cut_in_the_advice_and_whole_in_the_log() -> None:
@@ -120,14 +73,6 @@ def test_a_very_long_message_is_cut_in_the_advice_and_whole_in_the_log() -> None
     report = pause_report("x", health=health, log=log)
     assert report.next_steps[:2] == (f"Check bash: {fits}", f"Check grep: {'x' * 119}…")
     assert report.log == tuple(log)
-
-
-def test_a_report_of_which_only_the_reason_is_known_is_still_a_report() -> None:
-    assert pause_report("state was lost") == PauseReport("state was lost", next_steps=("Go on",))
-
-
-def test_a_budget_of_one_is_one_failure() -> None:
-    assert pause_report("x", budget=1).next_steps == ("Go on with a fresh budget of 1 failure",)
 
 
 @given(reports.plans, st.sets(st.sampled_from(reports.TOOLS)))

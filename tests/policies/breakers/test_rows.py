@@ -3,7 +3,6 @@
 import pytest
 
 from harness.events import (
-    Alternative,
     BreakerCommand,
     BreakerState,
     CascadeMode,
@@ -13,7 +12,6 @@ from harness.events import (
     Failure,
     FailureCategory,
     HealthRow,
-    Rank,
     Score,
     Severity,
 )
@@ -51,10 +49,6 @@ def row(board: BreakerRegistry, tool: str) -> HealthRow:
 # ── the table ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_tool_that_was_never_called() -> None:
-    assert row(board_with(), "grep") == HealthRow("grep", BreakerState.CLOSED, 0)
-
-
 def test_a_tool_that_opened_and_one_that_worked() -> None:
     board = board_with("grep")
     board.record(board.decide("bash").ticket, Finish.OK, 9.0)
@@ -89,15 +83,6 @@ def test_a_tool_that_was_switched_off() -> None:
     board.command(BreakerCommand.ISOLATE, "grep")
     assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "isolated by hand")
     assert why_not(board, "grep") == ("grep is open", "a successful probe, or a reset when it works again")
-
-
-def test_a_probe_that_waits_for_what_the_tool_depends_on() -> None:
-    board = board_with()
-    board.command(BreakerCommand.TRIP, "bash")
-    board.begin_step(3)
-    board.command(BreakerCommand.TRIP, "read_file")
-    assert row(board, "bash").probe_at == 6
-    assert why_not(board, "bash")[1] == "a probe from step 6 on, or a reset when it works again"
 
 
 @pytest.mark.parametrize(
@@ -218,16 +203,3 @@ def test_the_answer_to_a_call_when_the_turn_pauses() -> None:
     told = "Not run: the turn pauses here, because the failure budget of this turn is used up."
     assert messages.paused(decision) == told
     assert messages.explained(decision, None) == "the failure budget of this turn is used up"
-
-
-@pytest.mark.parametrize(
-    ("route", "words"),
-    [
-        (Alternative(Rank.LOW, "rg -n X", "its form", "bash"), "bash: rg -n X (loses: its form)"),
-        (Alternative(Rank.HIGH, "cat", "numbers", "bash"), "bash: cat (loses: numbers)"),
-        (Alternative(Rank.MANUAL, "ask", "time"), "by hand: ask"),
-        (Alternative(Rank.SCOPE, "do less", "that part"), "leave it out: do less"),
-    ],
-)
-def test_a_way_round_in_one_line(route: Alternative, words: str) -> None:
-    assert messages.in_words(route) == words

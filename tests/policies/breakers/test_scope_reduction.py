@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import Deferred, ItemStatus, PlanItem
+from harness.events import ItemStatus, PlanItem
 from harness.policies.breakers.alternatives import ReducedPlan, reduced
 
 TOOLS = ("read_file", "grep", "bash", "fetch")
@@ -23,21 +23,6 @@ def scope_of(items: list[PlanItem], *open_tools: str) -> ReducedPlan:
     return reduced(items, lambda tool: tool not in open_tools, why)
 
 
-def test_the_example_of_the_seed_keeps_three_sub_tasks_and_defers_two() -> None:
-    read = PlanItem("Read configuration files", ItemStatus.DONE, ("read_file",))
-    search = PlanItem("Search for deprecated patterns", ItemStatus.IN_PROGRESS, ("grep",))
-    test = PlanItem("Run test suite", tools=("bash",))
-    update = PlanItem("Update documentation", tools=("edit_file",))
-    deploy = PlanItem("Deploy to staging", tools=("bash",))
-    scope = scope_of([read, search, test, update, deploy], "bash")
-    assert (scope.done, scope.kept) == ((read,), (search, update))
-    assert scope.deferred == (
-        Deferred(test, "bash is open", "/reset bash"),
-        Deferred(deploy, "bash is open", "/reset bash"),
-    )
-    assert not scope.nothing_left
-
-
 def test_a_sub_task_that_needs_several_open_tools_names_each_of_them_once() -> None:
     (deferred,) = scope_of([PlanItem("Ship it", tools=("bash", "grep", "fetch", "bash"))], "bash", "fetch").deferred
     assert deferred.reason == "bash is open; fetch is open"
@@ -48,20 +33,6 @@ def test_tools_that_are_down_for_one_reason_are_told_by_it_once() -> None:
     scope = reduced([PlanItem("Ship it", tools=("bash", "fetch"))], lambda _: False, lambda _: ("no network", "wait"))
     assert scope.deferred[0].reason == "no network"
     assert scope.deferred[0].unblock == "wait"
-
-
-def test_a_sub_task_begun_is_deferred_like_one_that_was_not() -> None:
-    item = PlanItem("Run the tests", ItemStatus.IN_PROGRESS, ("bash",))
-    assert scope_of([item], "bash").nothing_left
-
-
-def test_without_a_plan_or_with_all_of_it_done_there_is_no_question_of_what_is_left() -> None:
-    assert not scope_of([], *TOOLS).nothing_left
-    assert not scope_of([PlanItem("Read", ItemStatus.DONE, ("bash",))], *TOOLS).nothing_left
-
-
-def test_a_sub_task_that_declares_no_tools_is_kept() -> None:
-    assert not scope_of([PlanItem("Think"), PlanItem("Test", tools=("bash",))], *TOOLS).nothing_left
 
 
 @given(plans, st.sets(st.sampled_from(TOOLS)))

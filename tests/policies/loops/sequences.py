@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from itertools import islice
 
 
 def with_loops(generator: random.Random, length: int) -> Iterator[str | None]:
@@ -21,27 +20,6 @@ def with_loops(generator: random.Random, length: int) -> Iterator[str | None]:
                 word.append(None)
         yield from word[:left]
         left -= len(word)
-
-
-def thue_morse(length: int) -> str:
-    """No word comes three times in a row anywhere in it."""
-    return "".join("ab"[number.bit_count() % 2] for number in range(length))
-
-
-def square_free(length: int) -> str:
-    """Three symbols, and no word comes twice in a row anywhere: the ones between the zeros of Thue–Morse."""
-    return "".join(islice(_gaps(), length))
-
-
-def _gaps() -> Iterator[str]:
-    ones, number = 0, 1
-    while True:
-        if number.bit_count() % 2:
-            ones += 1
-        else:
-            yield "abc"[ones]
-            ones = 0
-        number += 1
 
 
 def random_walk(generator: random.Random, nodes: int, visits: int) -> Iterator[str]:

@@ -41,11 +41,6 @@ def one(watch: Watch) -> Loop:
 # ── interactions ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_an_interaction_is_a_loop_at_its_fourth_copy_and_a_failing_one_at_its_third() -> None:
-    assert first(Watch(), [(A,)] * 9) == 4
-    assert first(Watch(), [(REFUSED,)] * 9) == 3
-
-
 def test_a_loop_says_what_repeats() -> None:
     watch = Watch()
     for made in (C, A, B, A, B, A, B):
@@ -93,12 +88,6 @@ def test_a_cycle_of_64_is_found_at_the_end_of_its_third_copy() -> None:
     assert one(watch).period == 64
 
 
-def test_the_same_failing_call_every_half_minute_is_found() -> None:
-    watch = Watch()
-    found = [bool(watch.observe(REFUSED, after=30.0)) for _ in range(4)]
-    assert found == [False, False, True, True]
-
-
 # ── many calls in one reply ─────────────────────────────────────────────────────────────────────
 
 
@@ -110,20 +99,9 @@ def test_the_order_of_calls_in_one_reply_changes_nothing(steps: list[list[Made]]
         assert [(x.signature, x.copies) for x in found] == [(x.signature, x.copies) for x in also]
 
 
-def test_the_same_calls_at_once_are_a_loop_at_the_fourth_reply() -> None:
-    assert first(Watch(), [(A, B), (B, A)] * 3) == 4
-
-
 def test_the_same_call_several_times_in_one_reply_counts_once() -> None:
     assert first(Watch(), [(A, A, A, A)] * 5) == 4
     assert first(Watch(), [(REFUSED, REFUSED, REFUSED)] * 5) == 3
-
-
-def test_different_calls_at_once_are_no_loop() -> None:
-    fans = [tuple(read(f"{step} {number}", "same") for number in range(6)) for step in range(10)]
-    assert first(Watch(), fans) == 0
-    failures = [tuple(fail("read_file", f"{number}", "ENOENT") for number in range(6))]
-    assert first(Watch(), failures) == 0
 
 
 def test_calls_that_repeat_are_found_however_they_are_dealt_out_to_replies() -> None:
@@ -154,10 +132,6 @@ def test_one_tool_that_fails_four_times_in_one_way_is_a_loop_whatever_it_is_aske
     assert (loop.projection, loop.copies, loop.failing) == (Projection.ERROR, 4, True)
 
 
-def test_a_success_between_them_breaks_the_row() -> None:
-    assert first(Watch(), [*searches(3), (A,), *searches(3), (B,)]) == 0
-
-
 def test_a_success_beside_them_breaks_the_row_too() -> None:
     assert first(Watch(), [(*step, read(f"{number}", "x")) for number, step in enumerate(searches(9))]) == 0
 
@@ -165,25 +139,6 @@ def test_a_success_beside_them_breaks_the_row_too() -> None:
 def test_failures_without_a_known_cause_are_never_the_same() -> None:
     watch = Watch()
     assert not any(watch.observe(*step, error="") for step in searches(9))
-
-
-def test_other_errors_and_other_tools_are_other_failures() -> None:
-    mixed = [(fail(f"tool {number % 5}", f"q{number}", f"error {number % 7}"),) for number in range(30)]
-    assert first(Watch(), mixed) == 0
-
-
-def test_two_tools_that_fail_in_turn_are_a_loop_at_the_third_round() -> None:
-    turns = [(fail(("search", "fetch")[number % 2], f"q{number}", "401"),) for number in range(9)]
-    watch = Watch()
-    assert first(watch, turns) == 6
-    assert one(watch).period == 2
-
-
-def test_the_same_failing_call_is_told_once_not_twice() -> None:
-    watch = Watch()
-    for _ in range(8):
-        watch.observe(REFUSED)
-    assert [loop.projection for loop in watch.detectors.verdicts()] == [Projection.INTERACTION]
 
 
 # ── places and states ───────────────────────────────────────────────────────────────────────────
@@ -218,18 +173,6 @@ def alarms(nodes: int, seed: str) -> bool:
     return False
 
 
-def test_states_that_come_back_are_a_loop_and_one_that_stays_is_none() -> None:
-    detectors = Detectors()
-    for number in range(30):
-        detectors.observe_visit(visit("", "the only state", number))
-    assert detectors.verdicts() == ()
-    for number in range(20):
-        for _ in range(1 + number % 3):  # different things are done in each
-            detectors.observe_visit(visit("", f"state {number % 2}", number))
-    (loop,) = detectors.verdicts()
-    assert (loop.projection, loop.period) == (Projection.STATE, 2)
-
-
 # ── weak signs ──────────────────────────────────────────────────────────────────────────────────
 
 
@@ -254,16 +197,6 @@ def test_one_interaction_eight_times_among_others_is_a_weak_sign() -> None:
 def test_a_change_begins_the_count_anew_and_so_does_another_result() -> None:
     for news in (edit("x", "y"), replace(A, result="another")):
         assert first(Watch(), [*stagnating(15), (news,), *stagnating(15)]) == 0
-
-
-def test_a_change_that_failed_is_none() -> None:
-    failed = replace(edit("x", "y"), ok=False)
-    assert first(Watch(), [*stagnating(15), (failed,), *stagnating(15)]) == 18
-
-
-def test_what_lies_further_back_than_the_window_does_not_count() -> None:
-    spread = [(A if number % 4 == 0 else read(f"f{number}", f"{number}"),) for number in range(100)]
-    assert first(Watch(), spread) == 0
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────
@@ -303,18 +236,6 @@ def test_new_work_between_two_polls_begins_the_waiting_anew() -> None:
     for step in exploring(10):
         watch.observe(*step, after=100.0)
     assert watch.observe(STATUS) == ()
-
-
-def test_waiting_between_two_failures_does_not_hide_that_they_are_the_same() -> None:
-    watch = Watch()
-    steps = [step for search in searches(6) for step in (search, (STATUS,))]
-    # The first answer of a poll is news.
-    assert first(watch, steps) == 9
-    assert one(watch).projection is Projection.ERROR
-
-
-def test_news_from_a_poll_beside_the_same_call_is_progress() -> None:
-    assert first(Watch(), [(A, replace(STATUS, result=f"{number} %")) for number in range(7)]) == 0
 
 
 # ── episodes, snapshots, settings ───────────────────────────────────────────────────────────────
@@ -369,16 +290,6 @@ def test_a_change_of_the_thresholds_holds_at_once() -> None:
     assert watch.detectors.verdicts() == ()
     assert watch.observe(A) == ()
     assert watch.observe(A)
-
-
-@given(STEPS)
-def test_a_step_without_calls_is_no_step(steps: list[Made]) -> None:
-    watch, other = Watch(), Watch()
-    for made in steps:
-        watch.observe(made)
-        other.observe(made)
-        other.detectors.observe_step([])
-    assert everything(watch) == everything(other)
 
 
 def test_runs_say_how_near_each_projection_is_to_a_loop() -> None:

@@ -30,10 +30,6 @@ def intervened(rung: Rung, *, applied: bool = True) -> Intervened:
     return Intervened("one", Projection.ERROR, rung, 1, 1, 5, "done", applied=applied)
 
 
-def test_without_experience_the_order_is_as_shipped() -> None:
-    assert Experience().preferences().order(KIND) == tuple(Rung)
-
-
 def test_what_frees_more_often_comes_first_within_its_pair() -> None:
     experience = tried(Experience(), Rung.EXPLORE, times=5)
     experience = tried(experience, Rung.SUBSTITUTE, times=5, freed=4)

@@ -39,11 +39,6 @@ def test_a_failing_loop_that_nothing_frees_climbs_every_rung() -> None:
     ]
 
 
-def test_what_cannot_be_done_is_passed_over() -> None:
-    assert climbed(LOOP, Abilities()) == [Rung.NUDGE, Rung.STOP]
-    assert climbed(LOOP, Abilities(rollback=True)) == [Rung.NUDGE, Rung.ROLLBACK, Rung.STOP]
-
-
 @pytest.mark.parametrize(
     ("error", "retries"),
     [(ErrorClass.TRANSIENT, 3), (ErrorClass.UNKNOWN, 1), (None, 1), (ErrorClass.PERSISTENT, 0)],
@@ -53,10 +48,6 @@ def test_only_what_may_pass_is_retried_and_the_unknown_once(error: ErrorClass | 
     assert rungs == [*[Rung.RETRY] * retries, Rung.NUDGE, Rung.STOP]
 
 
-def test_what_succeeds_is_not_retried() -> None:
-    assert climbed(LOOP, Abilities(retry=True)) == [Rung.NUDGE, Rung.STOP]
-
-
 def test_a_weak_loop_is_nudged_and_nothing_more() -> None:
     ladder, weak = Ladder(LoopLimits()), replace(LOOP, weak=True)
     assert ladder.next_rung(weak, EVERYTHING) is Rung.NUDGE
@@ -64,17 +55,6 @@ def test_a_weak_loop_is_nudged_and_nothing_more() -> None:
     assert ladder.next_rung(weak, EVERYTHING) is None
     assert ladder.exhausted(weak)
     assert not ladder.exhausted(LOOP)
-
-
-def test_a_quota_of_nothing_takes_the_rung_away() -> None:
-    ladder = Ladder(LoopLimits(nudges=0, retries=0, explorations=0, humans=0))
-    assert climbed(FAILING, EVERYTHING, ladder) == [Rung.SUBSTITUTE, Rung.ROLLBACK, Rung.BREAKER, Rung.STOP]
-
-
-def test_each_loop_has_a_ladder_of_its_own() -> None:
-    ladder = Ladder(LoopLimits())
-    climbed(LOOP, Abilities(), ladder)
-    assert ladder.next_rung(replace(LOOP, signature="two"), Abilities()) is Rung.NUDGE
 
 
 def test_what_was_learnt_changes_the_order_within_a_pair_and_of_this_kind_only() -> None:

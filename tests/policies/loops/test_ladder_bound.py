@@ -9,7 +9,7 @@ from harness.events import ErrorClass, Intervened, Rung
 from harness.policies.loops.ladder import Abilities
 from harness.policies.loops.limits import QUOTAS, LoopLimits
 from harness.policies.loops.monitor import LoopMonitor
-from tests.policies.loops.ignoring import Driver, observed, rungs
+from tests.policies.loops.ignoring import Driver, observed
 
 abilities = st.builds(
     Abilities,
@@ -113,22 +113,3 @@ def test_after_a_stop_nothing_is_advised_before_a_person_says_something() -> Non
     driver.step = 100
     driver.asks("read", repeat=10)
     assert driver.taken == [(104, Rung.STOP)]  # found anew, and all that there is has been tried
-
-
-def test_the_same_successful_call_for_ever_takes_seven_requests() -> None:
-    driver = Driver(abilities=Abilities(substitute="grep", rollback=True))
-    driver.asks("read", repeat=400)
-    assert driver.taken == [(4, Rung.NUDGE), (5, Rung.SUBSTITUTE), (6, Rung.ROLLBACK), (7, Rung.STOP)]
-    assert len(driver.found()) == 1
-    assert not driver.left()
-
-
-def test_the_same_call_that_fails_for_ever_takes_eight_requests_at_most() -> None:
-    able = Abilities(retry=True, substitute="grep", rollback=True, breaker=True)
-    driver = Driver(abilities=able, ok=lambda _: False, error=ErrorClass.PERSISTENT)
-    driver.asks("read", repeat=400)
-    order = [Rung.NUDGE, Rung.SUBSTITUTE, Rung.ROLLBACK, Rung.BREAKER, Rung.STOP]
-    assert driver.taken == list(zip(range(3, 8), order, strict=True))
-    driver = Driver(abilities=able, ok=lambda _: False, error=ErrorClass.UNKNOWN)
-    driver.asks("read", repeat=400)
-    assert (rungs(driver), driver.step) == ([Rung.RETRY, *order], 8)

@@ -1,14 +1,16 @@
 """What is said about loops: concrete, short, and never in the way of what is quoted."""
 
-from itertools import product
+from dataclasses import replace
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.events import Attempt, ErrorClass, Loop, LoopChoice, Projection, Rung
 from harness.policies.loops.messages import (
     LABELS,
     MOST_QUOTED,
-    described,
     next_steps,
     not_made,
     nudge,
@@ -30,32 +32,12 @@ def test_a_nudge_says_what_repeats_how_often_what_came_back_and_what_to_do() -> 
     )
 
 
-def test_a_failing_circle_is_called_one() -> None:
-    loop = Loop(Projection.INTERACTION, "one", 2, 3, "make → make test", ("bash",), failing=True)
-    assert described(loop) == "make → make test, 3 rounds in a row, failing each time"
-    assert "Find out why it fails" in nudge(loop)
-
-
-@pytest.mark.parametrize("weak", [False, True])
-def test_for_a_poll_one_waiting_call_is_prescribed(*, weak: bool) -> None:
-    said = nudge(Loop(Projection.POLL, "one", 1, 4, "status 7", ("status",), weak=weak))
-    assert "make one call that waits until it is over" in said
-
-
-def test_for_text_it_is_to_go_on_without_repeating() -> None:
-    assert "without repeating it" in nudge(Loop(Projection.TEXT, "one", 1, 20, "and so on"))
-
-
 def test_a_long_result_is_quoted_in_part() -> None:
     assert len(nudge(READ, "x" * 10_000_000)) < MOST_QUOTED + 400
     assert "…" in nudge(READ, "x" * 1_000)
 
 
-def test_nothing_that_came_back_is_not_quoted() -> None:
-    assert '""' not in nudge(READ, " \n ")
-
-
-@pytest.mark.parametrize(("projection", "failing", "weak"), list(product(Projection, [False, True], [False, True])))
+@given(projection=st.sampled_from(Projection), failing=st.booleans(), weak=st.booleans())
 def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool, weak: bool) -> None:
     loop = Loop(
         projection, "one", 1, 4, "read a.txt", ("read",), failing, ErrorClass.UNKNOWN if failing else None, weak
@@ -68,6 +50,20 @@ def test_there_are_words_for_every_loop(projection: Projection, *, failing: bool
         assert "vary" not in said
     steps = next_steps(loop, ())
     assert len(set(steps)) == len(steps) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [
+        ({}, "say what the agent should do with what read brought"),
+        ({"failing": True, "error": ErrorClass.TRANSIENT}, "see whether what read needs is reachable"),
+        ({"failing": True}, "see why read fails"),
+        ({"projection": Projection.POLL}, "check whether the awaited work is still running"),
+        ({"projection": Projection.TEXT}, "ask again in other words"),
+    ],
+)
+def test_the_first_step_fits_the_loop(changes: dict[str, Any], first: str) -> None:
+    assert next_steps(replace(READ, **changes), ())[0].startswith(first)
 
 
 def test_there_are_words_for_every_rung_and_every_choice() -> None:

@@ -74,35 +74,6 @@ def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itse
     assert not any(isinstance(patient.observe(ASKS, after=90), WaitPause) for _ in range(15))
 
 
-def test_an_answer_that_changes_begins_anew() -> None:
-    watch = Watch()
-    assert [watch.observe(ASKS, result=f"{number} %") for number in range(100)] == [None] * 100
-    assert not watch.loops
-
-
-def test_looks_between_questions_belong_to_the_wait() -> None:
-    watch = Watch()
-    for _ in range(20):
-        watch.observe(ASKS)
-        watch.observe(LOOKS, "git status", "clean", after=0.01)
-        assert not watch.loops
-
-
-def test_looks_in_a_hurry_are_a_loop_also_some_steps_after_a_question() -> None:
-    watch = Watch()
-    watch.observe(ASKS)
-    for _ in range(8):
-        watch.observe(LOOKS, "cat a", "text", after=0.01)
-    assert watch.loops
-
-
-def test_looks_that_are_spaced_are_a_wait() -> None:
-    watch = Watch()
-    found = [watch.observe(LOOKS, "cat status", after=30) for _ in range(6)]
-    assert not watch.loops
-    assert isinstance(found[3], WaitAdvice)
-
-
 @pytest.mark.parametrize(("kind", "ok"), [(WORKS, True), (WORKS, False), (WAITS, False)])
 def test_work_is_a_loop_however_slow_it_is(kind: CallKind, ok: bool) -> None:
     watch = Watch()
@@ -117,18 +88,6 @@ def test_a_failing_edit_beside_a_wait_is_still_found() -> None:
         watch.observe(ASKS)
         watch.observe(WORKS, "edit", "old_string does not occur", ok=False)
     assert watch.loops
-
-
-@pytest.mark.parametrize("end", ["work", "prompt"])
-def test_work_ends_a_wait_and_so_does_a_prompt(end: str) -> None:
-    watch = Watch()
-    for _ in range(3):
-        watch.observe(ASKS)
-    if end == "work":
-        watch.observe(WORKS, "make", "built")
-    else:
-        watch.waits.forget()
-    assert watch.observe(ASKS) is None
 
 
 class Naive:

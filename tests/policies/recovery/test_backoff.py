@@ -1,14 +1,12 @@
 """How long to wait."""
 
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.policies.recovery.backoff import delay_s, floor_s
-from tests.policies.recovery.cases import ANSWER, ORDINARY, OVERLOADED, play
 
 WRITTEN_OUT = [0.5, 1, 2, 4, 8, 16, 32, 32, 32, 32, 32, 32]
 """Seconds before retry 1, 2, 3 ... as the requirement says them."""
@@ -35,23 +33,7 @@ def test_the_server_can_lengthen_the_wait_and_never_shorten_it(retry: int, wish:
     assert delay_s(retry, wish, chance) == (alone if wish is None or wish < alone else wish)
 
 
-@given(retry=retries, wish=wishes, chance=chances)
-def test_no_wait_is_ever_negative(retry: int, wish: float | None, chance: float) -> None:
-    assert delay_s(retry, wish, chance) > 0
-
-
 @pytest.mark.parametrize("retry", [0, -1])
 def test_retries_count_from_one(retry: int) -> None:
     with pytest.raises(ValueError, match="count from 1"):
         floor_s(retry)
-
-
-@given(chance=chances)
-def test_five_overloads_cost_between_15_and_a_half_and_19_and_a_half_seconds(chance: float) -> None:
-    played = play([OVERLOADED] * 5 + [ANSWER], situation=replace(ORDINARY, chance=chance))
-    assert played.posts == 6
-    assert 15.5 <= sum(played.waits) <= 19.4
-
-
-def test_all_ten_retries_of_a_request_take_159_and_a_half_seconds_without_jitter() -> None:
-    assert sum(play([OVERLOADED] * 11).waits) == 159.5

@@ -28,19 +28,6 @@ def test_a_model_with_short_answers_reserves_no_more_than_they_take() -> None:
     assert thresholds(200_000, 8_000) == CompactionThresholds(usable=192_000, compact=179_000, block=189_000)
 
 
-def test_a_larger_window_has_the_same_margins() -> None:
-    assert thresholds(1_000_000, 128_000) == CompactionThresholds(usable=980_000, compact=967_000, block=977_000)
-
-
-@pytest.mark.parametrize("max_output", [1, 500, 8_000, 64_000])
-def test_the_thresholds_never_fall_while_the_window_grows(max_output: int) -> None:
-    small = [thresholds(window, max_output) for window in range(1_000, 12_000)]
-    for before, after in pairwise(small):
-        assert before.usable <= after.usable
-        assert before.compact <= after.compact
-        assert before.block <= after.block
-
-
 @given(window=windows, more=st.integers(0, 100_000), max_output=maxima)
 def test_a_larger_window_never_has_a_smaller_threshold(window: int, more: int, max_output: int) -> None:
     before, after = thresholds(window, max_output), thresholds(window + more, max_output)
@@ -102,27 +89,9 @@ def test_the_breakers_agree_with_a_diary(happened: list[tuple[str, int]]) -> Non
         assert health.off is diary.off()
 
 
-def test_three_failures_in_a_row_switch_it_off_and_a_compaction_by_hand_on_again() -> None:
-    health = CompactionHealth().failed().failed()
-    assert not health.off
-    assert health.failed().off
-    assert not health.failed().rearmed().off
-    assert not health.ended(1_000, 500).failed().off
-
-
-@pytest.mark.parametrize(("after", "failures"), [(900, 0), (901, 1), (1_000, 1), (2_000, 1), (0, 0)])
-def test_saving_less_than_a_tenth_is_a_failure(after: int, failures: int) -> None:
-    assert CompactionHealth().ended(1_000, after).failures == failures
-
-
 @pytest.mark.parametrize(("step", "thrashing"), [(5, True), (8, True), (9, False)])
 def test_three_compactions_each_overtaken_within_three_steps_are_thrashing(step: int, *, thrashing: bool) -> None:
     assert CompactionHealth().compacting(1).compacting(3).compacting(5).thrashing(step) is thrashing
-
-
-def test_two_compactions_are_not_thrashing_yet_and_a_quiet_stretch_forgives() -> None:
-    assert not CompactionHealth().compacting(1).compacting(2).thrashing(3)
-    assert not CompactionHealth().compacting(1).compacting(2).compacting(6).thrashing(7)
 
 
 # ── sizes ───────────────────────────────────────────────────────────────────────────────────────

@@ -44,12 +44,6 @@ def test_the_overlap_is_the_longest_agreement_that_is_more_than_chance(pieces: t
     assert overlap(kept, more) == beyond_chance(kept, more)
 
 
-@given(kept=wide, more=wide)
-def test_either_piece_may_be_empty(kept: str, more: str) -> None:
-    assert joined(kept, "") == kept
-    assert joined("", more) == more
-
-
 @given(pieces=overlapping())
 def test_nothing_of_either_piece_is_lost(pieces: tuple[str, str]) -> None:
     kept, more = pieces
@@ -113,11 +107,6 @@ def test_after_a_break_any_whole_repetition_is_one_however_short(answer: str, cu
         assert (kept + answer[repeated(kept, answer, broke_off=True) :]).split() == answer.split()
 
 
-@pytest.mark.parametrize("kept", ["Done.", "--", "I look.\n"])
-def test_the_same_words_and_no_others_are_a_repetition_however_short(kept: str) -> None:
-    assert kept + kept[repeated(kept, kept) :] == kept
-
-
 def test_a_megabyte_that_begins_again_in_small_pieces_is_held_back_in_linear_time() -> None:
     kept = "".join(f"{number} of many lines\n" for number in range(50_000))
     continuation = Continuation(kept)
@@ -128,18 +117,8 @@ def test_a_megabyte_that_begins_again_in_small_pieces_is_held_back_in_linear_tim
     assert process_time() - began < 5
 
 
-def test_an_answer_that_starts_again_replaces_what_was_kept() -> None:
-    assert joined(SENTENCE, SENTENCE + "and used in two.") == SENTENCE + "and used in two."
-
-
 def test_an_answer_that_starts_again_behind_a_blank_line_replaces_it_too() -> None:
     assert joined(SENTENCE, "\n\n" + SENTENCE + "and used in two.") == SENTENCE + "and used in two."
-
-
-def test_the_last_words_said_twice_stand_once() -> None:
-    assert joined(SENTENCE + "namely in settings.py", "namely in settings.py, at the top") == (
-        SENTENCE + "namely in settings.py, at the top"
-    )
 
 
 @pytest.mark.parametrize("chance", ["the", " the end of a ", "-" * 80, " " * 80, "=-" * 40, "\n" * 30])
@@ -153,11 +132,6 @@ def test_an_overlap_of_the_least_length_counts_and_one_shorter_does_not() -> Non
     assert len(said) == MIN_OVERLAP
     assert joined("… " + said, said + "!") == "… " + said + "!"
     assert joined("… " + said[1:], said[1:] + "!") == "… " + said[1:] + said[1:] + "!"
-
-
-def test_characters_beyond_the_basic_plane_and_combining_ones_are_joined_whole() -> None:
-    said = "日本語のテキスト👩‍👩‍👧 e\u0301 に続く文章です。"
-    assert joined("前。" + said, said + "終わり") == "前。" + said + "終わり"
 
 
 @pytest.mark.parametrize("period", ["a", "ab", "a" * 999 + "b"], ids=["one letter", "two letters", "a long row"])

@@ -164,55 +164,55 @@ def turns(*user_caps: int | None) -> Iterator[Played]:
                 yield play(model, needs, user_cap)
 
 
-def test_no_text_is_lost_or_said_twice_and_a_turn_that_completes_has_said_all() -> None:
-    for played in turns(None, 1_000, 20_000):
-        assert played.whole.startswith(played.kept), played
-        assert (played.kept == played.whole) is (played.end is Code.COMPLETED), played
-        assert played.end in (Code.COMPLETED, Code.BUDGET_EXHAUSTED, Code.MAX_OUTPUT_TOKENS_EXHAUSTED), played
+def no_text_is_lost_or_said_twice_and_a_turn_that_completes_has_said_all(played: Played) -> None:
+    assert played.whole.startswith(played.kept), played
+    assert (played.kept == played.whole) is (played.end is Code.COMPLETED), played
+    assert played.end in (Code.COMPLETED, Code.BUDGET_EXHAUSTED, Code.MAX_OUTPUT_TOKENS_EXHAUSTED), played
 
 
-def test_requests_and_wasted_tokens_have_a_bound() -> None:
-    for played in turns(None, 1_000, 20_000):
-        model, steps = played.model, len(played.needs)
-        raises = 0 if played.user_cap or model.said_to_think else 2
-        assert played.requests <= steps * (1 + 3) + raises + 1 + 1, played
-        assert played.refused <= 1, played
-        most = min(model.most, played.user_cap or model.most)
-        raised_from = FIRST + RAISED if raises else 0
-        assert played.wasted <= min(raised_from, 2 * most) + 2 * most * model.thinks, played
+def requests_and_wasted_tokens_have_a_bound(played: Played) -> None:
+    model, steps = played.model, len(played.needs)
+    raises = 0 if played.user_cap or model.said_to_think else 2
+    assert played.requests <= steps * (1 + 3) + raises + 1 + 1, played
+    assert played.refused <= 1, played
+    most = min(model.most, played.user_cap or model.most)
+    raised_from = FIRST + RAISED if raises else 0
+    assert played.wasted <= min(raised_from, 2 * most) + 2 * most * model.thinks, played
 
 
-def test_a_model_that_is_known_to_think_and_can_give_what_a_step_needs_wastes_nothing() -> None:
-    for played in turns(None):
-        if played.model.said_to_think and max(played.needs) <= played.model.most:
-            assert (played.end, played.wasted) == (Code.COMPLETED, 0), played
-            assert played.requests - played.refused == len(played.needs), played
+def a_model_that_is_known_to_think_and_can_give_what_a_step_needs_wastes_nothing(played: Played) -> None:
+    if played.model.said_to_think and max(played.needs) <= played.model.most:
+        assert (played.end, played.wasted) == (Code.COMPLETED, 0), played
+        assert played.requests - played.refused == len(played.needs), played
 
 
-def test_a_model_that_does_not_think_is_asked_once_in_vain_however_many_steps_are_long() -> None:
-    for played in turns(None):
-        if not played.model.thinks:
-            assert played.wasted <= FIRST, played
-            assert played.asked.count(FIRST) <= 1 + sum(need <= FIRST for need in played.needs), played
+def a_model_that_does_not_think_is_asked_once_in_vain_however_many_steps_are_long(played: Played) -> None:
+    if not played.model.thinks:
+        assert played.wasted <= FIRST, played
+        assert played.asked.count(FIRST) <= 1 + sum(need <= FIRST for need in played.needs), played
 
 
-def test_a_step_ends_the_turn_exactly_when_the_model_cannot_give_what_it_needs() -> None:
-    for played in turns(None, 20_000):
+def a_step_ends_the_turn_exactly_when_the_model_cannot_give_what_it_needs(played: Played) -> None:
+    if not played.model.thinks:
         most = min(played.model.most, played.user_cap or RAISED)
-        if not played.model.thinks:
-            fits = all(need <= 4 * most // GRAIN * GRAIN for need in played.needs)
-            assert (played.end is Code.COMPLETED) is fits, played
+        fits = all(need <= 4 * most // GRAIN * GRAIN for need in played.needs)
+        assert (played.end is Code.COMPLETED) is fits, played
 
 
-def test_low_effort_is_what_completes_a_turn_that_thinks_beyond_the_maximum() -> None:
-    for played in turns(None):
-        model = played.model
-        if model.thinks and model.takes_effort and model.most >= 32_000 and max(played.needs) == 200_000:
-            assert (played.end is Code.COMPLETED) is (model.most == 128_000), played
+def low_effort_is_what_completes_a_turn_that_thinks_beyond_the_maximum(played: Played) -> None:
+    model = played.model
+    if model.thinks and model.takes_effort and model.most >= 32_000 and max(played.needs) == 200_000:
+        assert (played.end is Code.COMPLETED) is (model.most == 128_000), played
 
 
-def test_the_trial_of_two_hard_steps_takes_two_requests() -> None:
-    known = play(Model(128_000, 128_000, thinks=True, said_to_think=True), (10_000, 10_000))
-    assert (known.end, known.asked, known.wasted) == (Code.COMPLETED, [128_000, 128_000], 0)
-    unknown = play(Model(64_000, 64_000, thinks=True, said_to_think=False), (10_000, 10_000))
-    assert (unknown.end, unknown.wasted) == (Code.COMPLETED, FIRST)
+def test_turns_of_small_models() -> None:
+    """All in one walk, because playing them takes longer than looking at them."""
+    for played in turns(None, 1_000, 20_000):
+        no_text_is_lost_or_said_twice_and_a_turn_that_completes_has_said_all(played)
+        requests_and_wasted_tokens_have_a_bound(played)
+        if played.user_cap != 1_000:
+            a_step_ends_the_turn_exactly_when_the_model_cannot_give_what_it_needs(played)
+        if played.user_cap is None:
+            a_model_that_is_known_to_think_and_can_give_what_a_step_needs_wastes_nothing(played)
+            a_model_that_does_not_think_is_asked_once_in_vain_however_many_steps_are_long(played)
+            low_effort_is_what_completes_a_turn_that_thinks_beyond_the_maximum(played)

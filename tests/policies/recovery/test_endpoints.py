@@ -44,14 +44,6 @@ def test_a_turn_gives_an_open_one_its_attempt_before_its_pause_is_over() -> None
     assert turned.answered(MODEL, 2.0, LIMITS).of(MODEL).state is BreakerState.CLOSED
 
 
-def test_a_turn_counts_from_nothing_on_a_closed_one() -> None:
-    assert overloaded(Endpoints(), 2).turned_to(MODEL, 0.0, LIMITS).of(MODEL).failures == 0
-
-
-def test_what_happens_to_one_model_is_nothing_to_another() -> None:
-    assert overloaded(Endpoints(), 3).of("another") == Endpoints().of("another")
-
-
 @given(st.lists(st.tuples(st.sampled_from(["overloaded", "disturbed", "answered", "turned_to"]), st.integers(0, 400))))
 def test_the_row_and_the_state_are_those_of_a_naive_count(history: list[tuple[str, int]]) -> None:
     endpoints, now, row, is_open = Endpoints(), 0.0, 0, False

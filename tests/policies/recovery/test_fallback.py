@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import FaultKind, Outcome, TransitionCode
-from harness.policies.recovery import Continue, OfferWait, RecoveryLimits, Resend, Stop, SwitchModel, TurnState, decide
+from harness.policies.recovery import OfferWait, RecoveryLimits, Resend, Stop, TurnState, decide
 from tests.policies.recovery.cases import (
     ANSWER,
     CALL,
     CUT,
     FRESH,
-    LIMITS,
     ORDINARY,
     OVERLOADED,
     SERVER,
@@ -39,27 +38,6 @@ HEADLESS = RecoveryLimits()
 WITH_A_PERSON = RecoveryLimits(interactive=True)
 
 
-def test_the_fourth_request_after_three_overloads_goes_to_the_fallback() -> None:
-    played = play([OVERLOADED] * 3 + [ANSWER], state=ONE)
-    assert played.models == ("primary", "primary", "primary", "second")
-    assert played.end is Code.COMPLETED
-
-
-def test_the_switch_itself_does_not_wait() -> None:
-    played = play([OVERLOADED] * 3, state=ONE)
-    assert isinstance(played.last, SwitchModel)
-    assert played.waits == [0.5, 1.0]
-
-
-@pytest.mark.parametrize(
-    "between",
-    [TOOLS, CUT, SERVER, *map(fault, (FaultKind.NETWORK, FaultKind.AUTH, FaultKind.MEDIA, FaultKind.PROMPT_TOO_LONG))],
-    ids=["a reply", "a cut reply", "500", "network", "auth", "media", "too long"],
-)
-def test_only_overloads_in_a_row_count(between: Outcome) -> None:
-    assert play([OVERLOADED, OVERLOADED, between, OVERLOADED, OVERLOADED], state=ONE).switches == []
-
-
 @pytest.mark.parametrize(
     "inside",
     [INSIDE, after_text(INSIDE), replace(INSIDE, kept=(use(CALL),), calls=(CALL,))],
@@ -70,63 +48,9 @@ def test_an_overload_inside_a_stream_counts_like_any_other(inside: Outcome) -> N
     assert played.models == ("primary", "primary", "primary", "second")
 
 
-def test_a_third_overload_behind_whole_text_switches_as_well_and_the_fallback_answers_anew() -> None:
-    played = play([OVERLOADED, OVERLOADED, after_text(INSIDE), ANSWER], state=ONE)
-    assert played.models == ("primary", "primary", "primary", "second")
-    assert not any(isinstance(decision, Continue) for decision in played.decisions)
-
-
-REFUSED = fault(FaultKind.REFUSAL, stop_reason="refusal")
-
-
-def test_what_one_model_declines_the_next_one_is_asked_once() -> None:
-    played = play([REFUSED, ANSWER], state=THREE)
-    assert (played.models, played.codes) == (("primary", "second"), [Code.REFUSAL_FALLBACK, Code.COMPLETED])
-
-
-@pytest.mark.parametrize("second", [REFUSED, after_text(INSIDE, stop_reason="refusal")])
-def test_what_two_models_decline_no_third_one_is_asked(second: Outcome) -> None:
-    played = play([REFUSED, second], state=THREE)
-    assert (played.models, played.end) == (("primary", "second"), Code.MODEL_ERROR)
-    assert "so did the model before it" in played.last.reason
-
-
-def test_a_refusal_without_a_fallback_ends_the_turn_with_what_to_do() -> None:
-    played = play([REFUSED])
-    assert (played.posts, played.end) == (1, Code.MODEL_ERROR)
-    assert "put the request differently" in played.last.reason
-
-
-def test_a_refusal_known_from_a_broken_stream_asks_the_next_model_as_well_and_keeps_nothing() -> None:
-    played = play([after_text(INSIDE, stop_reason="refusal"), ANSWER], state=ONE)
-    assert played.codes == [Code.REFUSAL_FALLBACK, Code.COMPLETED]
-
-
-def test_without_a_fallback_overloads_are_retried_to_the_end() -> None:
-    played = play(for_ever(OVERLOADED))
-    assert (played.posts, played.switches) == (11, [])
-
-
-def test_each_fallback_is_tried_once_in_order() -> None:
-    played = play(for_ever(OVERLOADED), state=THREE)
-    assert played.switches == ["second", "third", "fourth"]
-    assert list(dict.fromkeys(played.models)) == ["primary", "second", "third", "fourth"]
-
-
-def test_a_switch_does_not_give_the_retries_back() -> None:
-    played = play(for_ever(OVERLOADED), state=THREE)
-    assert sum(isinstance(decision, Resend) for decision in played.decisions) == 10
-    assert played.posts == 1 + 10 + 3
-    assert sum(played.waits) == 159.5
-
-
-@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.OVERLOADED, FaultKind.REFUSAL}))
-def test_no_other_kind_of_fault_ever_switches(kind: FaultKind) -> None:
-    assert play(for_ever(fault(kind)), state=THREE).switches == []
-
-
-def test_an_overload_that_the_server_calls_final_does_not_switch() -> None:
-    assert play(for_ever(replace(OVERLOADED, should_retry=False)), state=THREE).posts == 1
+def test_no_other_kind_of_fault_ever_switches() -> None:
+    switching = {kind for kind in FaultKind if play(for_ever(fault(kind)), state=THREE).switches}
+    assert switching == {FaultKind.OVERLOADED, FaultKind.REFUSAL}
 
 
 @given(outcomes=st.lists(st.sampled_from([OVERLOADED, INSIDE, after_text(INSIDE), SERVER, TOOLS, CUT]), max_size=40))
@@ -231,9 +155,3 @@ def test_stopping_instead_of_a_long_wait_keeps_the_text_that_had_come() -> None:
     decision = decide(FRESH, after_text(HOUR), WITH_A_PERSON, ORDINARY)
     assert isinstance(decision, OfferWait)
     assert decision.otherwise.keep == (text("a whole block"),)
-
-
-def test_the_limits_are_those_of_the_requirements() -> None:
-    assert (LIMITS.retries_per_request, LIMITS.retries_per_turn, LIMITS.waiting_per_turn_s) == (10, 30, 300)
-    assert (LIMITS.long_wait_s, LIMITS.overloads_before_switch) == (60, 3)
-    assert (LIMITS.default_cap, LIMITS.raised_cap, LIMITS.continuations) == (8_000, 64_000, 3)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,20 +149,6 @@ def test_long_results_lose_their_middle_before_any_round_is_left_out() -> None:
     assert (shrunk.dropped, shrunk.cut) == (0, 8_000)
 
 
-def test_a_result_of_1_7_megabytes_in_the_last_round_fits_afterwards() -> None:
-    call = {"type": "tool_use", "id": "t1", "name": "bash", "input": {}}
-    messages = (
-        Message("user", (text("look"),)),
-        Message("assistant", (call,)),
-        Message("user", (result("t1", "x" * 1_700_000),)),
-    )
-    assert total(shrink(history.steps(messages), 20_000, characters).rounds) <= 20_000
-
-
-def test_an_empty_conversation_stays_empty() -> None:
-    assert shrink((), 0, characters).rounds == ()
-
-
 @given(words=st.text(max_size=400), length=st.integers(1, 300))
 def test_a_cut_text_keeps_both_ends_says_how_much_is_gone_and_is_never_longer(words: str, length: int) -> None:
     cut = middle_cut(words, length)
@@ -192,13 +177,6 @@ def test_old_long_results_can_be_drained_oldest_first_and_the_newest_stay(length
     long = [f"t{number}" for number, length in enumerate(lengths) if length > 2_000]
     old = long[: max(0, len(long) - keep_last)]
     assert drainable(tool_rounds(lengths), keep_last) == tuple(name for name in old if name != f"t{len(lengths) - 1}")
-
-
-@pytest.mark.parametrize("content", [None, [text("x" * 9_000)], ""])
-def test_a_result_that_is_no_plain_text_is_not_drained(content: Any) -> None:
-    use = {"type": "tool_use", "id": "t0", "name": "bash", "input": {}}
-    rounds = ((Message("assistant", (use,)), Message("user", (result("t0", content),))), *tool_rounds([1]))
-    assert drainable(rounds, keep_last=0) == ()
 
 
 @given(

@@ -30,7 +30,6 @@ from tests.policies.recovery.cases import (
     ORDINARY,
     OVERLOADED,
     SERVER,
-    TOO_LONG,
     TOOLS,
     fault,
     reply,
@@ -149,11 +148,6 @@ def test_after_a_drain_small_steps_have_a_fifth_of_the_threshold_before_the_next
     assert len(drained_at) <= 1 + sum(steps) // 33_400
 
 
-def test_with_compaction_off_nothing_is_drained_either() -> None:
-    situation = replace(ORDINARY, prompt_tokens=170_000, drainable_tokens=170_000)
-    assert before_request(FRESH, WELL, 1, NO_COMPACTION, situation) is None
-
-
 def test_with_compaction_off_a_request_goes_out_until_the_blocking_limit() -> None:
     assert before(176_999, limits=NO_COMPACTION) is None
     assert code(before(177_000, limits=NO_COMPACTION)) is Code.BLOCKING_LIMIT
@@ -170,18 +164,10 @@ def test_a_thrashing_history_stops_without_a_request_and_names_its_largest_messa
     assert "number 4 of 9" in decision.reason
 
 
-def test_a_history_that_thrashed_once_but_has_room_now_goes_on() -> None:
-    assert before(1_000, health=THRASHING, step=6) is None
-
-
 @pytest.mark.parametrize(("cost_usd", "stopped"), [(0.99, False), (1.0, True), (7.0, True)])
 def test_a_spent_budget_stops_before_the_next_request(cost_usd: float, *, stopped: bool) -> None:
     decision = before(1_000, limits=RecoveryLimits(max_cost_usd=1.0), cost_usd=cost_usd)
     assert code(decision) is (Code.BUDGET_EXHAUSTED if stopped else None)
-
-
-def test_a_spent_budget_pays_for_no_compaction_either() -> None:
-    assert code(before(170_000, limits=RecoveryLimits(max_cost_usd=1.0), cost_usd=2.0)) is Code.BUDGET_EXHAUSTED
 
 
 @given(tokens=st.integers(0, 400_000), failures=st.integers(0, 5), step=st.integers(0, 9))
@@ -197,10 +183,6 @@ def test_with_compaction_off_no_history_is_ever_compacted(tokens: int, failures:
 def test_the_turn_ends_after_as_many_tool_rounds_as_were_allowed(steps: int, *, stopped: bool) -> None:
     decision = after_tools(replace(FRESH, steps=steps), RecoveryLimits(max_steps=2), interrupted=False)
     assert (decision is not None and decision.code is Code.MAX_TURNS) is stopped
-
-
-def test_without_a_limit_tools_may_be_used_for_ever() -> None:
-    assert after_tools(replace(FRESH, steps=10_000), LIMITS, interrupted=False) is None
 
 
 def test_an_interruption_while_tools_ran_goes_before_every_limit() -> None:
@@ -260,15 +242,12 @@ def test_a_summary_leaves_the_caps_of_the_turns_own_request_alone(cap: int | Non
     assert (after.lowered_cap, after.cut_at) == (cap, 7)
 
 
-@pytest.mark.parametrize("kind", sorted(set(FaultKind) - {FaultKind.CANCELLED}))
-def test_a_summary_is_retried_like_a_request_that_somebody_waits_for_or_given_up(kind: FaultKind) -> None:
-    first = summary(fault(kind))
-    assert isinstance(first, Resend) is isinstance(decide(FRESH, fault(kind), LIMITS, ORDINARY), Resend)
-    assert isinstance(first, Resend) or first.code is not Code.COMPLETED
-
-
-def test_a_summary_never_brings_another_compaction_about() -> None:
-    assert summary(TOO_LONG).code is Code.API_ERROR
+def test_a_summary_is_retried_like_a_request_that_somebody_waits_for_or_given_up() -> None:
+    for kind in set(FaultKind) - {FaultKind.CANCELLED}:
+        first = summary(fault(kind))
+        alike = decide(FRESH, fault(kind), LIMITS, ORDINARY)
+        assert isinstance(first, Resend) is isinstance(alike, Resend), kind
+        assert isinstance(first, Resend) or first.code is not Code.COMPLETED, kind
 
 
 def test_an_overloaded_summary_does_not_switch_the_model_and_leaves_the_fallbacks_alone() -> None:
@@ -278,11 +257,6 @@ def test_an_overloaded_summary_does_not_switch_the_model_and_leaves_the_fallback
     ended = summary(OVERLOADED, state)
     assert isinstance(ended, Stop)
     assert (ended.state.model, ended.state.fallbacks) == ("primary", ("second",))
-
-
-def test_an_unknown_fault_of_a_summary_is_tried_once_more() -> None:
-    first = resent(summary(fault(FaultKind.UNKNOWN)))
-    assert isinstance(summary(fault(FaultKind.UNKNOWN), first.state), Stop)
 
 
 def test_the_request_after_a_summary_that_failed_has_retries_of_its_own() -> None:

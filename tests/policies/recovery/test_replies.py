@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import Block, CutCall, FaultKind, Reply, ToolCall, TransitionCode
+from harness.events import Block, Reply, ToolCall, TransitionCode
 from harness.policies.recovery import Continue, Nudge, RecoveryLimits, Resend, RunTools, Stop, decide
 from harness.policies.recovery.output_cap import cap_for
 from tests.policies.recovery.cases import (
@@ -16,11 +16,8 @@ from tests.policies.recovery.cases import (
     CUT_CALL,
     FRESH,
     LIMITS,
-    MALFORMED,
     ORDINARY,
     TOOLS,
-    after_text,
-    fault,
     for_ever,
     play,
     reply,
@@ -29,12 +26,6 @@ from tests.policies.recovery.cases import (
 )
 
 Code = TransitionCode
-
-
-def test_an_answer_without_calls_ends_the_turn_and_is_kept() -> None:
-    decision = decide(FRESH, ANSWER, LIMITS, ORDINARY)
-    assert isinstance(decision, Stop)
-    assert (decision.code, decision.keep) == (Code.COMPLETED, ANSWER.content)
 
 
 @pytest.mark.parametrize("stop_reason", ["tool_use", "end_turn", "something_new"])
@@ -55,14 +46,6 @@ def test_every_call_of_a_reply_is_run_in_its_order_and_cut_ones_only_answered() 
 
 
 # ── cut at the cap ──────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_reply_cut_at_the_default_cap_is_dropped_and_asked_for_with_more_room() -> None:
-    decision = decide(FRESH, CUT, LIMITS, ORDINARY)
-    assert isinstance(decision, Resend)
-    assert decision.code is Code.MAX_OUTPUT_TOKENS_ESCALATE
-    assert decision.wait is None
-    assert cap_for(decision.state, LIMITS, ORDINARY) == 64_000
 
 
 @pytest.mark.parametrize(
@@ -97,42 +80,9 @@ def test_without_more_room_a_cut_reply_is_kept_and_continued(
     assert (decision.keep, decision.nudge) == (CUT.content, Nudge.CUT_AT_CAP)
 
 
-def test_an_answer_without_end_is_raised_once_continued_three_times_and_then_stopped() -> None:
-    played = play(for_ever(CUT))
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        *[Code.MAX_OUTPUT_TOKENS_RECOVERY] * 3,
-        Code.BUDGET_EXHAUSTED,
-    ]
-    assert isinstance(played.last, Stop)
-    assert played.last.keep == CUT.content
-
-
-def test_the_advice_at_the_end_of_the_continuations_names_no_setting_that_cannot_help() -> None:
-    reason = play(for_ever(CUT)).last.reason
-    assert "smaller parts" in reason
-    assert "max" not in reason.lower()
-
-
-@pytest.mark.parametrize("times", [1, 2, 3, 4])
-def test_a_reply_cut_up_to_four_times_and_then_whole_completes_the_turn(times: int) -> None:
-    assert play([CUT] * times + [ANSWER]).end is Code.COMPLETED
-
-
 def test_a_raised_cap_holds_for_continuations_and_for_all_that_follows() -> None:
     played = play([CUT, CUT, TOOLS])
     assert [cap_for(decision.state, LIMITS, ORDINARY) for decision in played.decisions] == [64_000, 64_000, 64_000]
-
-
-def test_the_cap_is_raised_once_and_continuations_count_anew_after_a_whole_reply() -> None:
-    played = play([CUT, CUT, CUT, CUT, TOOLS, CUT, CUT, CUT, ANSWER])
-    assert played.codes.count(Code.MAX_OUTPUT_TOKENS_ESCALATE) == 1
-    assert played.end is Code.COMPLETED
-
-
-def test_a_retry_of_the_request_with_the_raised_cap_still_asks_for_it() -> None:
-    played = play([CUT, fault(FaultKind.SERVER)])
-    assert cap_for(played.last.state, LIMITS, ORDINARY) == 64_000
 
 
 # ── cut before any text ─────────────────────────────────────────────────────────────────────────────
@@ -153,14 +103,6 @@ def test_a_reply_that_left_nothing_is_never_continued(cut: Reply) -> None:
             assert played.posts <= 3
 
 
-def test_where_nothing_was_left_the_cap_is_raised_to_all_that_the_model_gives() -> None:
-    unexpected = replace(THINKING, thinks=False)
-    decision = decide(FRESH, NOTHING, LIMITS, unexpected)
-    assert isinstance(decision, Resend)
-    assert decision.code is Code.MAX_OUTPUT_TOKENS_ESCALATE
-    assert cap_for(decision.state, LIMITS, unexpected) == 128_000
-
-
 def test_at_the_maximum_effort_is_lowered_once_and_then_the_turn_ends() -> None:
     played = play(for_ever(NOTHING), situation=THINKING)
     assert played.codes == [Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
@@ -175,37 +117,11 @@ def test_a_model_without_effort_ends_the_turn_at_once() -> None:
     assert "another model" in played.last.reason
 
 
-def test_a_cap_of_the_users_own_is_what_the_last_sentence_names() -> None:
-    played = play(for_ever(NOTHING), situation=WITHOUT_EFFORT, limits=RecoveryLimits(user_cap=1_000))
-    assert "all 1,000 output tokens" in played.last.reason
-    assert "larger max_tokens" in played.last.reason
-
-
 def test_a_full_window_is_what_the_last_sentence_names() -> None:
     full = replace(WITHOUT_EFFORT, prompt_tokens=960_000)
     assert "/compact" in play(for_ever(NOTHING), situation=full).last.reason
     unattended = play(for_ever(NOTHING), situation=full, state=replace(FRESH, attended=False)).last.reason
     assert "/" not in unattended
-
-
-def test_text_that_was_kept_before_stays_when_a_continuation_leaves_nothing() -> None:
-    played = play([CUT, NOTHING, NOTHING], situation=THINKING)
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        Code.MAX_OUTPUT_TOKENS_EFFORT,
-        Code.MAX_OUTPUT_TOKENS_EXHAUSTED,
-    ]
-
-
-def test_a_call_that_was_cut_at_the_cap_is_never_run() -> None:
-    cut = reply("", "max_tokens", cut_calls=(CUT_CALL,))
-    played = play(for_ever(cut))
-    assert not any(decision.calls for decision in played.decisions if isinstance(decision, RunTools))
-    assert played.codes == [
-        Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        *[Code.MAX_OUTPUT_TOKENS_RECOVERY] * 3,
-        Code.BUDGET_EXHAUSTED,
-    ]
 
 
 def test_whole_calls_before_the_cut_are_run_once_nothing_more_can_be_asked_for() -> None:
@@ -232,21 +148,6 @@ def test_three_replies_in_a_row_with_nothing_but_unusable_calls_end_the_turn(sto
     assert "its input is not a JSON object" in played.last.reason
 
 
-def test_a_call_that_could_be_run_begins_the_count_of_unusable_ones_anew() -> None:
-    played = play([MALFORMED, MALFORMED, TOOLS, MALFORMED, MALFORMED, ANSWER])
-    assert played.end is Code.COMPLETED
-
-
-def test_a_broken_stream_with_a_whole_call_begins_it_anew_as_well() -> None:
-    broken = fault(FaultKind.NETWORK, kept=(use(CALL),), calls=(CALL,))
-    assert play([MALFORMED, MALFORMED, broken, MALFORMED, MALFORMED, ANSWER]).end is Code.COMPLETED
-
-
-def test_no_way_of_saying_calls_that_cannot_run_goes_on_for_ever() -> None:
-    odd = [reply("", reason, cut_calls=(CutCall("x", "", "it has no name"),)) for reason in ("end_turn", "tool_use")]
-    assert play(odd * 100).posts == 3
-
-
 # ── nothing, and a pause ────────────────────────────────────────────────────────────────────────
 
 
@@ -258,13 +159,6 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     played = play(for_ever(reply(words)))
     assert (played.posts, played.end) == (2, Code.EMPTY_ANSWER)
     assert "empty" in played.last.reason
-
-
-def test_behind_complete_text_of_a_broken_stream_an_empty_reply_says_that_nothing_is_missing() -> None:
-    broken = after_text(fault(FaultKind.NETWORK))
-    played = play([broken, reply("")])
-    assert (played.posts, played.end) == (2, Code.COMPLETED)
-    assert play([broken, TOOLS, reply(""), ANSWER]).posts == 4
 
 
 def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_without_end() -> None:
@@ -335,18 +229,6 @@ def nudges_by_the_book(outputs: list[list[int]], budget: int) -> int:
 )
 def test_the_nudges_of_a_token_budget_are_those_of_the_book(outputs: list[list[int]], budget: int) -> None:
     assert nudges_given(outputs, budget) == nudges_by_the_book(outputs, budget)
-
-
-def test_without_a_budget_nobody_is_nudged() -> None:
-    assert play([ANSWER]).codes == [Code.COMPLETED]
-
-
-def test_a_model_that_adds_next_to_nothing_is_let_go_after_three_nudges() -> None:
-    assert nudges_given([[100]] * 10, 100_000) == 3
-
-
-def test_gains_spread_over_tool_rounds_are_no_diminishing_ones() -> None:
-    assert nudges_given([[100, 450], [100, 450], [100, 450], [100, 450], [100, 450]], 100_000) == 5
 
 
 def test_a_nudge_gives_the_answer_its_place_in_the_history() -> None:

@@ -68,7 +68,3 @@ def test_ten_requests_add_a_whole_retry_although_a_tenth_is_none_in_binary() -> 
     for _ in range(9):
         budget = budget.after_request()
     assert (budget.left, budget.after_request().left) == (0, 1)
-
-
-def test_the_burst_covers_all_retries_of_one_request() -> None:
-    assert RetryBudget().left == RecoveryLimits().retries_per_request

@@ -26,28 +26,6 @@ from tests.policies.recovery.cases import (
 
 Code = TransitionCode
 
-BASE = {
-    "completed",
-    "next_turn",
-    "max_output_tokens_escalate",
-    "max_output_tokens_recovery",
-    "reactive_compact_retry",
-    "prompt_too_long",
-    "collapse_drain_retry",
-    "model_error",
-    "image_error",
-    "aborted_streaming",
-    "aborted_tools",
-    "stop_hook_blocking",
-    "stop_hook_prevented",
-    "hook_stopped",
-    "token_budget_continuation",
-    "blocking_limit",
-    "max_turns",
-}
-NEWER = {"api_error", "compaction_thrash", "malformed_tool_use", "budget_exhausted", "failure_budget_paused"}
-OWN = {"loop_stopped", "wait_limit", "empty_answer", "refusal_fallback"}
-THINKING = {"max_output_tokens_effort", "max_output_tokens_exhausted"}
 CONTINUES = {
     "refusal_fallback",
     "next_turn",
@@ -98,79 +76,41 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
 """One way to each code that the policy gives. None of them is left to the executor."""
 
 
-def test_the_seventeen_base_codes_the_five_newer_ones_and_ours_exist() -> None:
-    assert {str(code) for code in Code} == BASE | NEWER | OWN | THINKING
-    assert len(BASE) + len(NEWER) == 22
+EXITS = {
+    0: {Code.COMPLETED},
+    1: {Code.API_ERROR, Code.MODEL_ERROR, Code.PROMPT_TOO_LONG, Code.IMAGE_ERROR, Code.MALFORMED_TOOL_USE}
+    | {Code.EMPTY_ANSWER},
+    3: {Code.MAX_OUTPUT_TOKENS_EXHAUSTED, Code.MAX_TURNS, Code.BUDGET_EXHAUSTED, Code.BLOCKING_LIMIT}
+    | {Code.COMPACTION_THRASH, Code.FAILURE_BUDGET_PAUSED, Code.LOOP_STOPPED, Code.WAIT_LIMIT}
+    | {Code.STOP_HOOK_PREVENTED, Code.HOOK_STOPPED},
+    130: {Code.ABORTED_STREAMING, Code.ABORTED_TOOLS},
+}
+"""Answered, failed, stopped, interrupted."""
 
 
-def test_every_code_has_exactly_one_row() -> None:
-    assert list(TRANSITIONS) == [row.code for row in TRANSITIONS.values()]
-    assert set(TRANSITIONS) == set(Code)
-
-
-@pytest.mark.parametrize("code", Code)
-def test_a_code_goes_on_or_ends_as_the_requirements_say(code: TransitionCode) -> None:
-    assert TRANSITIONS[code].kind is (TransitionKind.CONTINUE if code in CONTINUES else TransitionKind.END)
-
-
-@pytest.mark.parametrize("code", Code)
-def test_every_row_says_when_and_what_and_has_an_exit_code_exactly_when_it_ends(code: TransitionCode) -> None:
-    row = TRANSITIONS[code]
-    assert row.trigger
-    assert row.effect
-    assert row.guard
-    assert (row.exit_code is None) is (row.kind is TransitionKind.CONTINUE)
+def test_a_code_goes_on_or_ends_with_its_exit_code() -> None:
+    ends = {code: status for status, codes in EXITS.items() for code in codes}
+    assert ends.keys() | CONTINUES == set(Code)
+    for code, row in TRANSITIONS.items():
+        assert row.code is code
+        assert row.trigger
+        assert row.effect
+        assert row.guard
+        assert row.kind is (TransitionKind.CONTINUE if code in CONTINUES else TransitionKind.END)
+        if code in ends:
+            assert exit_code(code) == row.exit_code == ends[code]
+            continue
+        assert row.exit_code is None
+        with pytest.raises(ValueError, match="does not end a turn"):
+            exit_code(code)
 
 
 def test_every_code_that_goes_on_names_what_ends_it() -> None:
     assert not [row.code for row in TRANSITIONS.values() if row.kind is TransitionKind.CONTINUE and row.guard == "-"]
 
 
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [
-        (Code.COMPLETED, 0),
-        (Code.API_ERROR, 1),
-        (Code.MODEL_ERROR, 1),
-        (Code.PROMPT_TOO_LONG, 1),
-        (Code.IMAGE_ERROR, 1),
-        (Code.MALFORMED_TOOL_USE, 1),
-        (Code.EMPTY_ANSWER, 1),
-        (Code.MAX_OUTPUT_TOKENS_EXHAUSTED, 3),
-        (Code.MAX_TURNS, 3),
-        (Code.BUDGET_EXHAUSTED, 3),
-        (Code.BLOCKING_LIMIT, 3),
-        (Code.COMPACTION_THRASH, 3),
-        (Code.FAILURE_BUDGET_PAUSED, 3),
-        (Code.LOOP_STOPPED, 3),
-        (Code.WAIT_LIMIT, 3),
-        (Code.STOP_HOOK_PREVENTED, 3),
-        (Code.HOOK_STOPPED, 3),
-        (Code.ABORTED_STREAMING, 130),
-        (Code.ABORTED_TOOLS, 130),
-    ],
-)
-def test_the_exit_code_says_answered_failed_stopped_or_interrupted(code: TransitionCode, status: int) -> None:
-    assert exit_code(code) == status
-
-
-@pytest.mark.parametrize("code", sorted(CONTINUES))
-def test_a_code_that_goes_on_has_no_exit_code(code: str) -> None:
-    with pytest.raises(ValueError, match="does not end a turn"):
-        exit_code(TransitionCode(code))
-
-
-def test_no_code_is_still_to_come() -> None:
-    assert not [row.code for row in TRANSITIONS.values() if row.reserved]
-
-
 def test_every_code_is_reached_by_the_policy() -> None:
-    assert set(REACHED) == set(Code)
-
-
-@pytest.mark.parametrize("code", REACHED)
-def test_the_way_to_a_code_leads_there(code: TransitionCode) -> None:
-    decision = REACHED[code]()
-    assert decision is not None
-    assert decision.code is code
-    assert isinstance(decision, Stop) is (TRANSITIONS[code].kind is TransitionKind.END)
+    decisions = {code: lead() for code, lead in REACHED.items()}
+    assert {code: decision and decision.code for code, decision in decisions.items()} == {code: code for code in Code}
+    ending = {code for code, decision in decisions.items() if isinstance(decision, Stop)}
+    assert ending == {code for code, row in TRANSITIONS.items() if row.kind is TransitionKind.END}

@@ -246,7 +246,6 @@ class Turn(RuleBasedStateMachine):
         if decision.code is not None:
             row = TRANSITIONS[decision.code]
             assert row.kind is (TransitionKind.END if isinstance(decision, Stop) else TransitionKind.CONTINUE)
-            assert row.reserved is None
         assert decision.reason
         assert "\n" not in decision.reason
 

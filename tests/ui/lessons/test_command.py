@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Progress, lessons
+from harness.lessons import Progress
 from tests.ui.program import Place, Terminal, end_of, run, start
 
 pytestmark = pytest.mark.anyio
@@ -35,12 +35,6 @@ async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place
     assert third.startswith("s03  new")
     assert finished.out.splitlines()[-1] == "Continue: harness learn s02"
     assert (await run(place, "learn", "--list")).out == finished.out
-
-
-async def test_who_is_through_is_told(place: Place) -> None:
-    for one in lessons():
-        progress(place).reach(one.id, len(one.steps), of=len(one.steps))
-    assert "You have completed all chapters" in (await run(place, "learn")).out
 
 
 async def test_the_language_is_kept_and_else_that_of_the_environment(place: Place) -> None:

@@ -168,11 +168,6 @@ def test_work_that_newer_work_replaced_is_told_by_its_own_name() -> None:
     ]
 
 
-def test_four_hundred_agents_are_two_lines_each() -> None:
-    told = lines(*work.crowd(400, done=395))
-    assert len(told) == 400 + 395
-
-
 def task(call_id: str, outcome: ToolOutcome = ToolOutcome.OK) -> tuple[ToolStarted, ToolEnded]:
     return ToolStarted(call_id, "task", "find the tests", {}), ToolEnded(call_id, "task", outcome, "answered", 8.3)
 
@@ -288,12 +283,6 @@ def whole(ends: Iterable[tuple[AgentEnd, str]], at_once: int = 5) -> Iterator[Ev
             yield work.ended(agent, end, reason)
 
 
-def test_a_few_agents_have_a_line_for_each_beginning_and_end() -> None:
-    lines = told(whole([(AgentEnd.ANSWERED, "")] * FEW))
-    assert len(lines) == 2 * FEW
-    assert numbers(lines) == []
-
-
 def test_of_four_hundred_the_first_have_lines_and_then_numbers_come_once_a_second() -> None:
     lines = list(Passing(0.01).tell(whole([(AgentEnd.ANSWERED, "")] * 400)))
     told_numbers = [(at, line) for at, line in lines if numbers([line])]
@@ -303,17 +292,6 @@ def test_of_four_hundred_the_first_have_lines_and_then_numbers_come_once_a_secon
     assert all(after - before >= 1.0 for before, after in pairwise(moments))
     assert told_numbers[0][1] == "· 400 agents: 10 answered, 1 running, 389 queued"
     assert told_numbers[-1][1] == "· 400 agents: 400 answered"
-
-
-def test_every_failure_has_its_name_and_its_reason() -> None:
-    ends = [
-        (AgentEnd.FAILED, "the model was overloaded") if n % 5 == 0 else (AgentEnd.ANSWERED, "") for n in range(400)
-    ]
-    lines = told(whole(ends))
-    failed = [line for line in lines if line.startswith("✗")]
-    assert [line.partition('"')[0] for line in failed] == [f"✗ a{number} " for number in range(1, 401, 5)]
-    assert all("did not finish: the model was overloaded" in line for line in failed)
-    assert numbers(lines)[-1] == "· 400 agents: 320 answered, 80 did not finish"
 
 
 def test_those_that_were_stopped_or_never_began_stand_together() -> None:

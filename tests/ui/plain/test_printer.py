@@ -7,7 +7,6 @@ from dataclasses import replace
 from harness.events import (
     AgentMoved,
     CheckpointMade,
-    CompactionEnded,
     Event,
     FaultKind,
     ItemStatus,
@@ -22,7 +21,6 @@ from harness.events import (
     PlanItem,
     PlanReminded,
     RequestSent,
-    RetryBudgetSpent,
     RetryScheduled,
     Rung,
     TextDelta,
@@ -216,18 +214,6 @@ def test_durations_and_amounts_read_well() -> None:
         "3 min 20 s",
     ]
     assert [dollars(value) for value in (0.0, 0.0123, 1.5)] == ["$0.0000", "$0.0123", "$1.50"]
-
-
-def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
-    told = "✗ no more retries: the agents together have used all they share, 12 retries for 20 requests\n"
-    assert printed([RetryBudgetSpent(20, 12)]) == told
-    assert "1 retry for 1 request\n" in printed([RetryBudgetSpent(1, 1)])
-
-
-def test_a_compaction_that_gained_nothing_is_no_success() -> None:
-    grown = CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail="summarised")
-    assert printed([grown]) == "✗ compaction gained nothing: about 4,138 → 4,150 tokens\n"
-    assert printed([replace(grown, tokens_after=400)]).startswith("✓ compacted by summary: about 4,138 → 400 tokens")
 
 
 def test_the_output_of_a_command_of_the_users_own_is_shown_with_the_number_of_lines_that_are_not() -> None:

@@ -286,7 +286,11 @@ text = "Here is a test."
 
 @pytest.mark.parametrize(
     ("before", "after", "prompt"),
-    [("a test ", "for this\n", "a test for this"), ("a test for this\n", "", "a test for this"), ("y\n", "", "y")],
+    [
+        ("a test ", "for this\n", "a test for this"),
+        pytest.param("a test for this\n", "", "a test for this", marks=pytest.mark.stories),
+        ("y\n", "", "y"),
+    ],
 )
 async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
     place: Place, before: str, after: str, prompt: str
@@ -312,6 +316,7 @@ async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
     assert not (place.folder / "ran.txt").exists()
 
 
+@pytest.mark.stories
 async def test_a_line_begun_before_a_question_is_gone_on_with_after_its_answer(place: Place) -> None:
     async with (
         PracticeServer(script=Script.parse(TYPED_AHEAD)) as server,

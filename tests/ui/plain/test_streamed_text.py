@@ -58,21 +58,6 @@ def test_what_is_said_again_is_not_shown_again(deltas: list[str], more: str, dat
     assert (reader.printed, reader.marks) == (whole, 0)
 
 
-def test_a_part_that_counts_stays_and_the_rest_is_marked() -> None:
-    shown = StreamedText()
-    assert shown.add("kept, lost") == ("kept, lost",)
-    shown.discard(4)
-    assert shown.add("lo") == ()
-    assert shown.add("ng") == (RetractedText(4), "long")
-
-
-def test_text_that_was_never_said_again_is_marked_at_the_end() -> None:
-    shown = StreamedText()
-    shown.add("half of")
-    shown.discard(7)
-    assert shown.settle() == (RetractedText(7),)
-
-
 def test_two_megabytes_in_small_pieces_take_no_time() -> None:
     shown = StreamedText()
     for _ in range(50_000):

@@ -9,8 +9,15 @@ from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, places
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
 from harness.ui.lessons.screen.layout import CodeView, LessonFocus, LessonPanes, Part, in_sight
-from harness.ui.lessons.screen.pages import LessonPage, code_page, difference_page, sections_page, text_page, wire_page
-from harness.ui.lessons.screen.panes import SentenceView
+from harness.ui.lessons.screen.panes import (
+    LessonPage,
+    SentenceView,
+    code_page,
+    difference_page,
+    sections_page,
+    text_page,
+    wire_page,
+)
 from harness.ui.lessons.screen.run import LessonRun
 
 

@@ -13,29 +13,6 @@ from tests.ui.lessons.screen.opened import opened, played, press, run_of, sees, 
 pytestmark = pytest.mark.anyio
 
 
-async def test_it_begins_with_the_text_alone(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (_, pilot):
-        screen = await press(pilot)
-        assert "s01 · The agent loop · the beginning" in screen
-        assert "The problem" in screen
-        assert "conversation" not in screen
-
-
-async def test_n_goes_from_beat_to_beat_up_to_the_live_end(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        for number in range(1, len(first().steps) + 1):
-            screen = await press(pilot, "n" if number % 2 else "enter")
-            assert f"step {number} of {len(first().steps)}" in screen
-            found = run_of(app).position.recording.steps[number - 1]
-            assert found.step.said(found.moment.fact, "en")[:60] in screen
-        screen = await press(pilot, "n")
-        assert "The agent loop · the end" in screen
-        assert "p types a prompt" in screen
-        assert "this is the end" in await press(pilot, "n")
-    assert Progress(tmp_path / "course.json").done("s01")
-
-
 async def test_what_has_not_happened_yet_is_waited_for_and_shown_live(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (_, pilot):
         await pilot.press("n")
@@ -78,7 +55,7 @@ async def test_it_goes_on_where_the_learner_left(tmp_path: Path) -> None:
         assert "Continuing at step 3" in screen
 
 
-async def test_c_shows_the_code_of_the_beat_and_then_the_whole_demo(tmp_path: Path) -> None:
+async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         assert "demo.py:BASH (1/2)" in await press(pilot, "n")
@@ -86,12 +63,6 @@ async def test_c_shows_the_code_of_the_beat_and_then_the_whole_demo(tmp_path: Pa
         assert "chapters/s01_agent_loop/demo.py (2/2)" in screen
         assert '  1 """An agent by hand' in screen
         assert "demo.py:BASH (1/2)" in await press(pilot, "c")
-
-
-async def test_d_and_w_take_the_place_of_the_code_and_esc_gives_it_back(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n")
         assert "demo.py ±" in await press(pilot, "d")
         screen = await press(pilot, "w")
         assert "request 1: sent" in screen
@@ -99,17 +70,12 @@ async def test_d_and_w_take_the_place_of_the_code_and_esc_gives_it_back(tmp_path
         assert '"stop_reason"' in await press(pilot, *["pagedown"] * 4)
         assert "request 2: sent" in await press(pilot, "n", "n")
         assert "demo.py:run_turn" in await press(pilot, "escape")
-
-
-async def test_t_reads_the_whole_text_and_comes_back(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n")
-        screen = await press(pilot, "t")
-        assert "The problem" in screen
-        assert "conversation" not in screen
+        assert "conversation" not in await press(pilot, "t")
         assert "Break it" in await press(pilot, *["pagedown"] * 6)
         assert "conversation" in await press(pilot, "t")
+        assert "harness-exercises/s01-" in await press(pilot, "e")
+        assert "harness check" in str(run_of(app).views.transcript.entries[-1])
+    assert list((tmp_path / "harness-exercises").glob("s01-*/TASK.md"))
 
 
 async def test_l_switches_everything_into_the_other_language_and_keeps_it(tmp_path: Path) -> None:
@@ -241,14 +207,6 @@ async def test_a_beat_that_never_comes_is_told_and_the_others_can_be_seen(tmp_pa
 async def test_a_demo_that_fails_is_told(tmp_path: Path) -> None:
     async with opened(with_a_failing_demo(tmp_path), tmp_path) as (_, pilot):
         assert "KeyError" in await sees(pilot, "demo.py failed")
-
-
-async def test_e_copies_the_exercise_and_says_what_to_type(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        assert "harness-exercises/s01-" in await press(pilot, "n", "e")
-        assert "harness check" in str(run_of(app).views.transcript.entries[-1])
-    assert list((tmp_path / "harness-exercises").glob("s01-*/TASK.md"))
 
 
 async def test_a_chapter_is_chosen_and_another_one_later(tmp_path: Path) -> None:

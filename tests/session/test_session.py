@@ -1,0 +1,112 @@
+"""What a session adds to an agent: the journal of before, choices that last, and the parts that front ends use."""
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.events import (
+    DispatchLimitsSet,
+    Effort,
+    Event,
+    SessionResumed,
+    SessionStarted,
+    SettingChanged,
+    TextDelta,
+    TransitionCode,
+    TurnEnded,
+)
+from harness.session import Opening
+from tests.agent.stage import MODEL, calls, played, run, says, sessions
+
+pytestmark = pytest.mark.anyio
+LATEST = Opening("latest")
+
+
+async def test_an_observer_sees_what_was_and_then_what_comes(tmp_path: Path) -> None:
+    seen: list[tuple[Event, float]] = []
+    async with sessions(tmp_path, says("One.") + says("Two.")) as here:
+        async with await here.open(observer=lambda event, at: seen.append((event, at))) as session:
+            await played(session.run("first"))
+        before, seen[:] = list(seen), []
+        async with await here.open(LATEST, observer=lambda event, at: seen.append((event, at))) as session:
+            kept = [one for one in before if not isinstance(one[0], TextDelta)]
+            assert seen[: len(kept)] == kept
+            assert isinstance(seen[len(kept)][0], SessionResumed)
+            await played(session.run("second"))
+    assert isinstance(before[0][0], SessionStarted)
+    assert [event.answer for event, _ in seen if isinstance(event, TurnEnded)] == ["One.", "Two."]
+    assert any(isinstance(event, DispatchLimitsSet) for event, _ in before)
+
+
+@pytest.mark.parametrize("asked", [None, Effort.LOW])
+async def test_model_and_effort_of_a_session_last_unless_others_are_asked_for(
+    tmp_path: Path, asked: Effort | None
+) -> None:
+    async with sessions(tmp_path, says("One."), effort=Effort.HIGH) as here, await here.open() as session:
+        await played(session.run("first"))
+        given = {} if asked is None else {"effort": asked}
+        settings = here.loaded.settings.model_copy(update={"effort": asked})
+        origins = {**here.loaded.origins, "effort": "default" if asked is None else "flag"}
+        await session.aclose()
+        here.loaded = replace(here.loaded, settings=settings, origins=origins)
+        async with await here.open(LATEST) as later:
+            assert (later.settings.model, later.settings.effort) == (MODEL, given.get("effort", Effort.HIGH))
+
+
+async def test_a_permission_mode_set_by_hand_ends_with_its_program(tmp_path: Path) -> None:
+    seen: list[Event] = []
+    async with sessions(tmp_path, says("One."), permission_mode="ask") as here:
+        async with await here.open() as session:
+            session.permissions.set_mode("edits")
+        async with await here.open(LATEST, observer=lambda event, _: seen.append(event)) as session:
+            assert session.permissions.mode == "ask"
+    modes = [event.value for event in seen if isinstance(event, SettingChanged) and event.name == "permission_mode"]
+    assert modes == ["edits", "ask"]
+
+
+async def test_nothing_can_be_tried_again_before_the_first_prompt(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.") + says("Two.")) as here, await here.open() as session:
+        with pytest.raises(HarnessError, match="nothing to try again"):
+            session.retry()
+        await played(session.run("first"))
+        assert (await played(session.retry())).end.code is TransitionCode.COMPLETED
+
+
+@pytest.mark.parametrize("header", ["", "allowed-tools: read_file, glob\n"])
+async def test_a_command_file_runs_with_its_tools(tmp_path: Path, header: str) -> None:
+    folder = tmp_path / "workspace" / ".harness" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "look.md").write_text(f"---\ndescription: x\n{header}---\nLook at $ARGUMENTS.")
+    async with sessions(tmp_path, calls(run("x")) + says("One.")) as here, await here.open() as session:
+        command = session.commands.get("look")
+        assert command is not None
+        turn = await played(session.run_command(command, "README.md"))
+        assert "Look at README.md." in str(here.server.requests[-1].body["messages"])
+        assert [bool(result.get("is_error")) for result in turn.results] == [bool(header)]
+
+
+async def test_an_image_is_kept_once_and_privately(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
+        file = session.keep_image(b"an image")
+        written = file.stat()
+        assert (file.read_bytes(), stat.S_IMODE(written.st_mode)) == (b"an image", 0o600)
+        assert session.keep_image(b"an image") == file
+        assert file.stat().st_ino == written.st_ino
+        assert session.keep_image(b"another") != file
+
+
+@pytest.mark.parametrize("changes", [False, True])
+async def test_skills_are_told_again_only_if_they_have_changed(tmp_path: Path, changes: bool) -> None:
+    folder = tmp_path / "workspace" / ".harness" / "skills" / "tides"
+    folder.mkdir(parents=True)
+    skill = "---\nname: tides\ndescription: {}\n---\nLook at the moon.\n"
+    (folder / "SKILL.md").write_text(skill.format("When it floods."))
+    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
+        if changes:
+            (folder / "SKILL.md").write_text(skill.format("When it ebbs."))
+        session.reload_skills()
+        await played(session.run("go"))
+        assert ("When it ebbs." in str(here.server.requests[-1].body["messages"])) == changes
