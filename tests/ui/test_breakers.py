@@ -45,7 +45,7 @@ async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Pl
     assert (ended.code, ended.out) == (3, "")
     for part in (
         "tools fail as",
-        "✗ grep is open: it failed 3 times in a row (connection refused)",
+        "✗ grep is paused: it failed 3 times in a row (connection refused)",
         "PAUSED: the failure budget of this turn is used up",
         "Failure budget: 3 of 3 used",
         "(failure_budget_paused); to continue: harness -p --resume ",

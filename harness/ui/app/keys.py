@@ -49,6 +49,16 @@ KEYS: KeyTable = (
             ("Ctrl+L", "redraw"),
         ),
     ),
+    (
+        "The panel",
+        (
+            ("working", "the tool is called as usual (its circuit breaker is closed)"),
+            ("PAUSED", "it failed too often and is skipped for some steps (open)"),
+            ("being tried", "one call tests whether it works again (half-open)"),
+            ("failures", "failed calls of this turn; at the limit it pauses and asks you"),
+            ("· ● ↻ ✗", "steps: tools ran, answered, retried, a tool failed; F3 explains all signs"),
+        ),
+    ),
 )
 
 

@@ -118,7 +118,7 @@ class PanelTimeline(Protocol):
     @property
     def shown_step(self) -> int | None: ...
 
-    def content(self, columns: int, rows: int) -> Content: ...
+    def content(self, columns: int, rows: int, *, expanded: bool = False) -> Content: ...
 
     def walk(self, by: int) -> None: ...
 
@@ -157,7 +157,9 @@ class FullPanel(Screen[None]):
         yield StatusLine()
 
     def on_mount(self) -> None:
-        self.query_one(PanelView).set_renderer(lambda columns, rows: self._views().content(columns, rows))
+        self.query_one(PanelView).set_renderer(
+            lambda columns, rows: self._views().content(columns, rows, expanded=True)
+        )
         self.redraw()
 
     @property

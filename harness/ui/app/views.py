@@ -130,12 +130,13 @@ class Views:
         self._leave_lost_step()
         return self.fold.now if self.shown_step is None else self.fold.at_step(self.shown_step)
 
-    def content(self, columns: int, rows: int) -> Content:
-        """The panel drawn into columns × rows."""
+    def content(self, columns: int, rows: int, *, expanded: bool = False) -> Content:
+        """The panel drawn into columns × rows; `expanded` lists all tools and explains words and signs."""
         panel = self.panel
         now = self._clock() if self.shown_step is None else panel.at
         actions = self._actions(panel) if self.shown_step is None else (("←→", "other steps"), ("Esc", "back to now"))
-        return panel_content(panel, columns, rows, now, shown_step=self.shown_step, actions=actions)
+        step = self.shown_step
+        return panel_content(panel, columns, rows, now, shown_step=step, actions=actions, expanded=expanded)
 
     def _visible_content(self, columns: int, rows: int) -> Content:
         calm = self._split_view.below and self.shown_step is None and is_calm(self.fold.now)

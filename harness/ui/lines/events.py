@@ -189,7 +189,7 @@ def _breaker_changed(event: BreakerChanged) -> Line | None:
             times = "once" if event.failures == 1 else f"{event.failures} times in a row"
             probe = f"; tried again from step {event.probe_at} on" if event.probe_at is not None else ""
             detail = f" ({event.detail})" if event.detail else ""
-            return Line("✗", f"{name} is open: it failed {times}{detail}{probe}", Tone.BAD)
+            return Line("✗", f"{name} is paused: it failed {times}{detail}{probe}", Tone.BAD)
         case ChangeReason.PROBE_SUCCEEDED:
             return Line("✓", f"{name} works again")
         case ChangeReason.PROBE_GIVEN:

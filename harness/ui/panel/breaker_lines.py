@@ -14,9 +14,11 @@ from harness.ui.panel.state import Panel
 HEAD = "tool"
 NAMES = 10, 24
 """Columns of the longest name, on a narrow and on a wide panel."""
-COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "probe": 7}
+COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "next try": 8}
 """Further columns and their usual width."""
-BY_IMPORTANCE = ("state", "probe", "fails", "last fail", "last ok")
+BY_IMPORTANCE = ("state", "next try", "fails", "last fail", "last ok")
+WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
+"""States in plain words; the expanded table has the technical ones."""
 MOST_ROUTE_LINES = 2
 """Lines of an alternative."""
 
@@ -26,14 +28,17 @@ def troubled(row: HealthRow) -> bool:
     return row.state is not BreakerState.CLOSED or row.failures > 0 or bool(row.note)
 
 
-def table(panel: Panel, width: int) -> Sequence[Lines]:
-    """The table with the alternative below each open tool, then the models whose breaker was ever open."""
+def table(panel: Panel, width: int, *, expanded: bool = False) -> Sequence[Lines]:
+    """The tools that need attention, with the alternative below each open one, and a count of the others.
+
+    Args:
+        expanded: list all tools, with the technical words for states.
+    """
     rows = panel.rows
     bad = [row for row in rows if troubled(row)]
-    models = _models(panel.endpoints)
     if not rows:
-        return (models, []) if models else ()
-    layout = _Layout(rows, width, panel.step)
+        return ()
+    layout = _Layout(rows if expanded else bad, width, panel.step, expanded=expanded)
     explained = {tool for cascade in panel.cascades for tool in cascade.tools}
     routes = dict(panel.routes)
 
@@ -46,42 +51,38 @@ def table(panel: Panel, width: int) -> Sequence[Lines]:
         return found
 
     others = _others(len(rows) - len(bad), bool(bad))
-    full = [layout.header(), *lines(rows), *models]
+    full = [[layout.header(), *lines(rows)]] if expanded else []
     if not bad:
-        return (full, [*others, *models], [])
+        return (*full, others, [])
     bare = [layout.row(row) for row in bad]
-    return (
-        full,
-        [layout.header(), *lines(bad), *others, *models],
-        [*lines(bad), *others, *models],
-        [*bare, *models],
-        _names(bad),
-    )
+    return (*full, [layout.header(), *lines(bad), *others], [*lines(bad), *others], bare, _names(bad))
 
 
 class _Layout:
     """The columns that fit, and their widths."""
 
-    def __init__(self, rows: Sequence[HealthRow], width: int, step: int) -> None:
+    def __init__(self, rows: Sequence[HealthRow], width: int, step: int, *, expanded: bool) -> None:
         names = [flat(row.tool) for row in rows]
+        cells = [_cells(row, step, expanded=expanded) for row in rows]
+        sizes = {column: max(size, *(len(texts[column][0]) for texts in cells), 0) for column, size in COLUMNS.items()}
         longest = max(map(cell_len, (HEAD, *names)))
         least, most = (min(longest, columns) for columns in NAMES)
         self._step = step
+        self._expanded = expanded
         room, chosen = width, set()
         for column in BY_IMPORTANCE:
-            if room - COLUMNS[column] - 1 < least:
+            if room - sizes[column] - 1 < least:
                 break
-            room -= COLUMNS[column] + 1
+            room -= sizes[column] + 1
             chosen.add(column)
-        self._columns = {column: size for column, size in COLUMNS.items() if column in chosen}
-        room += self._given_up(rows, most - room)
+        self._columns = {column: size for column, size in sizes.items() if column in chosen}
+        room += self._given_up(cells, most - room)
         self._name = max(1, min(most, room))
         self._names = dict(zip(names, in_cells(names, self._name), strict=True))
 
-    def _given_up(self, rows: Sequence[HealthRow], wanted: int) -> int:
+    def _given_up(self, cells: Sequence[Mapping[str, tuple[str, str]]], wanted: int) -> int:
         """Cells that other columns can give up to names that would be cut."""
         given = 0
-        cells = [_cells(row, self._step) for row in rows]
         for column, size in self._columns.items():
             needed = max(map(len, (column, *(texts[column][0].strip() for texts in cells))))
             given_up = max(0, min(size - needed, wanted - given))
@@ -94,7 +95,9 @@ class _Layout:
 
     def row(self, row: HealthRow) -> Content:
         quiet = not troubled(row)
-        return self._line(self._names[flat(row.tool)], _cells(row, self._step), QUIET if quiet else "")
+        return self._line(
+            self._names[flat(row.tool)], _cells(row, self._step, expanded=self._expanded), QUIET if quiet else ""
+        )
 
     def _line(self, name: str, cells: Mapping[str, tuple[str, str]], style: str) -> Content:
         shown = [(cells[column], size) for column, size in self._columns.items()]
@@ -102,17 +105,18 @@ class _Layout:
         return Content.assemble((name, style), *parts).rstrip()
 
 
-def _cells(row: HealthRow, step: int) -> Mapping[str, tuple[str, str]]:
+def _cells(row: HealthRow, step: int, *, expanded: bool) -> Mapping[str, tuple[str, str]]:
     """Text and style of every column but the name."""
     quiet = not troubled(row)
     closed = row.state is BreakerState.CLOSED
-    state = row.state.value if closed else row.state.value.upper()
+    state = row.state.value if expanded else WORDS[row.state]
+    state = state.upper() if row.state is BreakerState.OPEN else state
     return {
         "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
         "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),
         "last fail": (_time(row.last_failure), QUIET if quiet else ""),
         "last ok": (_time(row.last_success), QUIET),
-        "probe": (_probe(row, step), QUIET if closed else "bold"),
+        "next try": (_next_try(row, step), QUIET if closed else "bold"),
     }
 
 
@@ -120,12 +124,12 @@ def _time(at: float | None) -> str:
     return "" if at is None else time_of_day(at)
 
 
-def _probe(row: HealthRow, step: int) -> str:
+def _next_try(row: HealthRow, step: int) -> str:
     match row.state:
         case BreakerState.CLOSED:
             return ""
         case BreakerState.HALF_OPEN:
-            return "is out"
+            return "running"
         case _ if row.probe_at is None:
             return "by hand"
         case _:
@@ -153,7 +157,7 @@ def _others(count: int, some: bool) -> Lines:
     if not count:
         return []
     text = counted(count, "other" if some else "tool")
-    return [Content.styled(f"{text} closed", QUIET)]
+    return [Content.styled(f"{text} working", QUIET)]
 
 
 def _names(rows: Sequence[HealthRow]) -> Lines:
@@ -161,25 +165,22 @@ def _names(rows: Sequence[HealthRow]) -> Lines:
     if not bad:
         return []
     names = ", ".join(flat(row.tool) for row in bad)
-    return [Content.styled(f"{len(bad)} open: {names}", BAD)]
+    return [Content.styled(f"{len(bad)} paused: {names}", BAD)]
 
 
-def _models(rows: Sequence[HealthRow]) -> Lines:
-    """Models have lines of their own: their names are long, and their probes a matter of seconds."""
-    lines: Lines = []
-    for row in rows:
-        closed = row.state is BreakerState.CLOSED
-        state = row.state.value if closed else row.state.value.upper()
-        what = f" {counted(row.failures, 'fail')}" if row.failures else ""
-        line = Content.assemble(
-            (flat(row.tool), QUIET if closed else ""),
-            " ",
-            (state, QUIET if closed else f"bold {TROUBLE}"),
-            (what, QUIET),
-            (f" {_time(row.last_failure)}" if row.last_failure and not closed else "", QUIET),
-        )
-        lines.append(line)
-    return lines
+def models(panel: Panel, width: int) -> Sequence[Lines]:
+    """The models that fail, below the state of the model in use."""
+    lines = [line for row in panel.endpoints if troubled(row) for line in _model(row, width)]
+    return (lines, []) if lines else ()
+
+
+def _model(row: HealthRow, width: int) -> Lines:
+    failing = f" after {counted(row.failures, 'failure')}" if row.failures else ""
+    if row.state is BreakerState.CLOSED:
+        return wrapped(f"{row.tool}: {WORDS[row.state]} again{failing}", width, style=QUIET)
+    state = WORDS[row.state].upper() if row.state is BreakerState.OPEN else WORDS[row.state]
+    since = f" at {_time(row.last_failure)}" if row.last_failure else ""
+    return wrapped(f"{row.tool}: {state}{failing}{since}", width, style=TROUBLE)
 
 
 # ── cascades ────────────────────────────────────────────────────────────────────────────────────

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from harness.events import BreakerState
 from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
-from harness.ui.panel.layout import LABEL, Lines, labelled, one_line
+from harness.ui.panel.layout import LABEL, QUIET, Lines, flowing, labelled, one_line
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import sign_of, timeline
 
@@ -29,6 +29,8 @@ class PanelDrawing:
     """Unix time, for countdowns."""
     shown_step: int | None
     actions: Actions
+    expanded: bool
+    """All tools, with technical words, and a legend."""
 
 
 Section = Callable[[PanelDrawing], Sequence[Lines]]
@@ -43,6 +45,7 @@ def panel_content(
     *,
     shown_step: int | None = None,
     actions: Actions = (),
+    expanded: bool = False,
 ) -> Content:
     """The panel in at most `height` lines of at most `width` cells.
 
@@ -50,8 +53,9 @@ def panel_content(
         now: Unix time, for countdowns.
         shown_step: the past step that is shown; None: the present.
         actions: keys and what they do now.
+        expanded: list all tools, and explain words and signs.
     """
-    request = PanelDrawing(panel, width, now, shown_step, actions)
+    request = PanelDrawing(panel, width, now, shown_step, actions, expanded)
     return Content("\n").join([one_line(line, width) for line in _fitted(request, height)])
 
 
@@ -148,13 +152,26 @@ def _steps(request: PanelDrawing) -> Sequence[Lines]:
     return ([labelled("steps", timeline(marks, max(1, request.width - LABEL), request.shown_step))], [])
 
 
+def _legend(request: PanelDrawing) -> Sequence[Lines]:
+    if not request.expanded:
+        return ()
+    states = [f"{state.value}: {word}" for state, word in breaker_lines.WORDS.items()]
+    signs = dict.fromkeys(sign_of(mark) for mark in request.panel.marks)
+    used = [Content.styled(f"{sign.glyph} {sign.meaning}", QUIET) for sign in signs]
+    return (
+        [*flowing([Content.styled(text, QUIET) for text in states], request.width), *flowing(used, request.width)],
+        [],
+    )
+
+
 SECTIONS: Sequence[tuple[str, Section]] = (
     ("past", _past),
     ("model", lambda r: model_lines.model(r.panel, r.width, r.now, r.actions)),
     ("events", lambda r: model_lines.events(r.panel, r.width)),
+    ("models", lambda r: breaker_lines.models(r.panel, r.width)),
     ("context", lambda r: model_lines.context(r.panel, r.width)),
     ("spent", lambda r: model_lines.spent(r.panel, r.width)),
-    ("table", lambda r: breaker_lines.table(r.panel, r.width)),
+    ("table", lambda r: breaker_lines.table(r.panel, r.width, expanded=r.expanded)),
     ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("agents", lambda r: work_lines.agents(r.panel, r.width, r.now)),
@@ -164,14 +181,31 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("paused", lambda r: turn_lines.paused(r.panel, r.width)),
     ("later", lambda r: turn_lines.deferred(r.panel, r.width)),
     ("steps", _steps),
+    ("legend", _legend),
 )
 """In the order of display."""
 SHORTENED = (
-    *("later", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
+    *("legend", "later", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
     *("background", "agents", "gate", "background"),
-    *("paused", "budget", "events", "model", "table", "steps", "agents", "loop", "cause", "events", "loop", "paused"),
+    *(
+        "paused",
+        "budget",
+        "models",
+        "events",
+        "model",
+        "table",
+        "steps",
+        "agents",
+        "loop",
+        "cause",
+        "events",
+        "loop",
+        "paused",
+    ),
     *("table", "past", "model", "model"),
 )
 """Sections to shorten by one length, in this order, until all fit; least urgent first."""
-AFTER_A_GAP = frozenset({"table", "cause", "loop", "agents", "background", "budget", "paused", "later", "steps"})
+AFTER_A_GAP = frozenset(
+    {"table", "cause", "loop", "agents", "background", "budget", "paused", "later", "steps", "legend"}
+)
 """Sections with a blank line above them if there is room."""

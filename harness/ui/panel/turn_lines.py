@@ -29,6 +29,8 @@ MOST_LOOP_LINES = 3
 """Lines of the description of a loop."""
 MOST_FAILURES = 4
 MOST_DEFERRED = 3
+FAILURES = "failures "
+"""A label that is longer than the column of labels."""
 MOST_CELLS = 12
 """Cells of the budget bar; a larger budget is drawn to scale."""
 
@@ -85,19 +87,20 @@ def _next_steps(known: LoopsView, width: int) -> Lines:
 
 
 def budget(panel: Panel, width: int) -> Sequence[Lines]:
-    """The failure budget of the turn, and its charges."""
-    if not panel.budget:
-        return ()
+    """The used failure budget of the turn, and its charges."""
     used, of = panel.consumed, panel.budget
+    if not of or not used:
+        return ()
     left = of - used
-    words = " · used up" if left <= 0 else " · one more pauses the turn" if left == 1 and used else ""
-    style = (BAD if left <= 1 else TROUBLE) if used else QUIET
-    text = f"{bar(used / of, min(of, MOST_CELLS))} {used} of {of}"
-    head = labelled("budget", Content.styled(text + words, style))
-    if not used:
-        return ([head], [])
+    style = BAD if left <= 1 else TROUBLE
+    what = "one more pauses the turn" if left == 1 else "then the turn pauses and asks you"
+    amount = f"{bar(used / of, min(of, MOST_CELLS))} {used} of {of}"
+    first = f"{amount} · used up" if left <= 0 else f"{amount}, {what}"
+    head = [Content.assemble((FAILURES, QUIET), (first, style))]
+    if head[0].cell_length > width:
+        head = [Content.assemble((FAILURES, QUIET), (amount, style)), *wrapped(what, width, style=style)]
     listed = [_charged(failure) for failure in panel.failures[-MOST_FAILURES:]]
-    return ([head, *listed], [head, *listed[-1:]], [head])
+    return ([*head, *listed], [*head, *listed[-1:]], head)
 
 
 def _charged(failure: FailureCharged) -> Content:

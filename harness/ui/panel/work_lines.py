@@ -73,7 +73,7 @@ def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
         return ()
     ranked = sorted(panel.agents, key=_rank)
     shown, others = ranked[:MOST_ROWS], ranked[MOST_ROWS:]
-    rest = [labelled("", Content.styled(f"and {len(others):,} more: {_counted(others)}", QUIET))] if others else []
+    rest = wrapped(f"and {len(others):,} more: {_counted(others)}", width, style=QUIET) if others else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
     asking = [one for one in ranked if one.state is SubagentActivity.ASKING]

@@ -104,7 +104,7 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
         await terminal.say("and then")
         await terminal.sees("1 queued")
         await terminal.say("/trip grep")
-        await terminal.sees("grep is open.", "OPEN")
+        await terminal.sees("grep is open.", "PAUSED")
         await terminal.say("/breakers")
         await terminal.sees("a breaker opens after 3 failures in a row")
         await terminal.say("/reset grep")

@@ -43,9 +43,9 @@ async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_
         await terminal.press("Enter")
         screen = await terminal.sees("● glob", "notes.md", "practice-1 · ready", "asks first")
         assert "you ▸ list the files" in screen
-        assert "budget  ░░░░░ 0 of 5" in screen
+        assert "tools working" in screen
         await terminal.resize(80, 24)
-        await terminal.sees("model   practice-1 · ready", gone=("budget", "│"))
+        await terminal.sees("model   practice-1 · ready", gone=("tools working", "│"))
         await terminal.press("C-d")
         screen = await terminal.sees("resume with: harness --resume", "exit code 0")
         assert not await terminal.alternate()
@@ -156,7 +156,7 @@ async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_wal
             await terminal.type("find TODO")
             await terminal.press("Enter")
             await terminal.sees(turn, "practice-1 · ready")
-        screen = await terminal.sees("grep       OPEN", "→ bash: rg", "grep skipped")
+        screen = await terminal.sees("grep PAUSED", "→ bash: rg", "grep skipped")
         await terminal.press("F3")
         await terminal.sees("last ok", "n p incidents")
         await terminal.press("F3", "F2")
@@ -166,7 +166,7 @@ async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_wal
         await terminal.press("Escape")
         await terminal.type("/reset grep")
         await terminal.press("Enter")
-        await terminal.sees("grep is closed", gone=("OPEN",))
+        await terminal.sees("grep is closed", gone=("PAUSED",))
         assert "⊘" in screen
 
 

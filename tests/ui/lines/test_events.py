@@ -90,7 +90,7 @@ def charged(cost: int, consumed: int) -> FailureCharged:
         (changed(OPEN, HALF_OPEN, ChangeReason.PROBE_GIVEN), None),
         (
             changed(CLOSED, OPEN, ChangeReason.THRESHOLD),
-            "✗ grep is open: it failed 3 times in a row (timed out); tried again from step 7 on",
+            "✗ grep is paused: it failed 3 times in a row (timed out); tried again from step 7 on",
         ),
         (changed(HALF_OPEN, CLOSED, ChangeReason.PROBE_SUCCEEDED), "✓ grep works again"),
         (changed(HALF_OPEN, OPEN, ChangeReason.PROBE_LOST), "→ grep is open: probe lost"),

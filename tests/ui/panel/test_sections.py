@@ -40,10 +40,7 @@ def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> No
         "model   claude-sonnet-4-6 answers",
         "context ▓▓░░░░░░░░ 41k of 200k",
         "",
-        "tool       state     fails last fail last ok   probe",
-        *(f"{tool:<11}closed        0" for tool in situation.TOOLS),
-        "",
-        "budget  ░░░░░ 0 of 5",
+        "7 tools working",
         "",
         "steps   ∙",
     ]
@@ -82,7 +79,7 @@ def test_a_long_wait_is_a_question() -> None:
 
 def test_a_fallback_tells_for_whom_it_answers_and_how_that_one_is() -> None:
     says(situation.FALLBACK, "asking claude-haiku-4-5", "→ instead of claude-sonnet-4-6")
-    says(situation.FALLBACK, "claude-sonnet-4-6 OPEN 3 fails")
+    says(situation.FALLBACK, "claude-sonnet-4-6: PAUSED after 3 failures")
 
 
 def test_a_compaction_tells_the_tokens_before_and_after() -> None:
@@ -119,36 +116,48 @@ def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
 
 
 def test_an_open_tool_stands_out_with_its_probe_and_the_way_round() -> None:
-    says(situation.OPEN, "grep       OPEN          3", '→ bash: rg "timeout" src/; loses grep\'s own formatting')
+    says(situation.OPEN, "grep PAUSED        3", '→ bash: rg "timeout" src/; loses grep\'s own formatting')
     [line] = (line for line in look(situation.OPEN) if line.startswith("grep"))
     assert line.endswith("step 4")
-    says(situation.PROBING, "running grep", "grep       HALF-OPEN     3 08:00:00            is out")
+    says(situation.PROBING, "running grep", "grep being tried     3 08:00:00            running")
 
 
 def test_where_there_is_little_room_only_the_troubled_tools_are_listed() -> None:
     lines = look(situation.OPEN, 44, 8)
     assert any(line.startswith("grep") for line in lines)
-    assert "6 others closed" in lines
+    assert "6 others working" in lines
     assert not any(line.startswith("bash") for line in lines)
 
 
 @pytest.mark.parametrize(
     ("width", "columns"),
     [
-        (30, "tool       state     probe"),
-        (36, "tool       state     fails probe"),
-        (44, "tool       state     fails last fail probe"),
-        (60, "tool       state     fails last fail last ok   probe"),
+        (24, "tool state     next try"),
+        (32, "tool state     fails next try"),
+        (40, "tool state     fails last fail next try"),
+        (52, "tool state     fails last fail last ok   next try"),
     ],
 )
 def test_a_wider_panel_has_more_columns(width: int, columns: str) -> None:
-    assert columns in look(situation.CALM, width)
+    assert columns in look(situation.OPEN, width)
+
+
+def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explains_them() -> None:
+    says(situation.OPEN, "bash       closed        0", "grep       OPEN          3", "open: paused", "⊘", expanded=True)
+    assert not any("open: paused" in line for line in look(situation.OPEN))
+
+
+def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
+    failing = replace(situation.CALM, consumed=2)
+    says(failing, "failures ▓▓░░░ 2 of 5, then the turn pauses and asks you")
+    says(failing, "failures ▓▓░░░ 2 of 5", "        then the turn pauses and asks you", width=44)
+    says(replace(failing, consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
-    lines = look(replace(situation.CALM, rows=rows))
-    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN", "closed") if word in line}
+    lines = look(replace(situation.CALM, rows=rows), expanded=True)
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN  ", "closed  ") if word in line}
     assert places == {11}
 
 
@@ -158,8 +167,8 @@ LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES
 
 def test_columns_give_room_to_names_that_would_be_cut() -> None:
     panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
-    lines = look(panel, 46)
-    assert "tool            state  fails last fail probe" in lines
+    lines = look(panel, 47, expanded=True)
+    assert "tool            state  fails last fail next try" in lines
     assert f"{'bash':<16}closed     0" in lines
     for name in LONG_NAMES:
         assert f"{name:<16}closed     0" in lines
@@ -168,9 +177,9 @@ def test_columns_give_room_to_names_that_would_be_cut() -> None:
 def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
     opened = HealthRow(LONG_NAMES[0], BreakerState.OPEN, 3, probe_at=1_234)
     panel = replace(situation.CALM, rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
-    lines = look(panel, 44)
+    lines = look(panel, 46, expanded=True)
     assert all(any(line.startswith(f"{start}…") for line in lines) for start in ("list_b", "read_b", "kill_b"))
-    assert max(map(cell_len, lines)) <= 44
+    assert max(map(cell_len, lines)) <= 46
 
 
 def test_a_common_cause_is_told_once_and_not_again_for_each_tool() -> None:
@@ -184,7 +193,7 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
     says(
         situation.PAUSED,
         "claude-sonnet-4-6 · the turn is paused",
-        "budget  ▓▓▓▓▓ 5 of 5 · used up",
+        "failures ▓▓▓▓▓ 5 of 5 · used up",
         "+1 step 1 grep: timed out after 30 s",
         "+0 step 1 grep",
         "paused  the failure budget of this turn is used up",
@@ -250,7 +259,7 @@ def test_what_the_person_said_of_a_loop_is_told() -> None:
     [
         (situation.CALM, "model   claude-sonnet-4-6 answers"),
         (situation.WAITING, "model   529 overloaded · next try in 3 s · 3 of 10"),
-        (situation.OPEN, "1 open: grep"),
+        (situation.OPEN, "1 paused: grep"),
         (situation.SYSTEMIC, 'loop    read_file src/settings.py + grep "TIMEOUT_S" + glob…'),
         (situation.PAUSED, "paused  the failure budget of this turn is used up"),
         (situation.ASKED, "model   may bash run?"),
@@ -282,7 +291,7 @@ def test_a_moment_of_the_past_says_which_and_what_happened_in_it() -> None:
 
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:
     rows = (HealthRow("\u200d\u200d天", BreakerState.OPEN, 3, message="\u200d\u200d天 \u200d\u200d天"),)
-    assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   OPEN          3 by hand"
+    assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   PAUSED        3 by hand"
 
 
 def test_a_compaction_that_gained_nothing_is_no_success() -> None:
