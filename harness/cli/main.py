@@ -64,7 +64,9 @@ def _serving(arguments: list[str]) -> "Namespace":
     """Parse the flags of `serve` and those of the app, so that mistakes show before a browser opens."""
     parser = command_parser("serve")
     namespace, of_app = parser.parse_known_args(arguments)
-    namespace.of_app = [argument for number, argument in enumerate(of_app) if (number, argument) != (0, "--")]
+    if "--" in of_app:  # between our flags and those of the app
+        of_app.remove("--")
+    namespace.of_app = of_app
     app = agent_parser().parse_args(namespace.of_app)
     if app.print is not None or app.plain or app.version:
         parser.error("-p, --plain and --version cannot be used with serve")
