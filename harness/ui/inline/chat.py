@@ -71,7 +71,8 @@ class InlineChat(Chat):
         same = same_until(self._taken, self._all)
         if same < len(self._taken):
             del self._taken[same:]
-            self._waiting.append((Content.styled(REWOUND, "dim"), True))
+            if same == len(self._all):  # else a note says what happened
+                self._waiting.append((Content.styled(REWOUND, "dim"), True))
         for entry in self._all[len(self._taken) : count]:
             above = self._taken[-1] if self._taken else None
             self._waiting.append((entry, self._draw.apart(above, entry)))

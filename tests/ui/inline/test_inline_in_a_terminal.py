@@ -73,11 +73,22 @@ text = "Third answer."
         await terminal.sees(READY, gone=("0 of 5",))
         await terminal.say("third question")
         await terminal.sees("Third answer.", READY)
+        await terminal.say("/clear")
+        await terminal.sees("conversation cleared; the journal keeps it")
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
         kept = await terminal.scrollback()
         answers = ("you ▸ first question", "First answer.", "• eight", "you ▸ second question", "● bash echo made")
-        order(kept, *answers, "Second answer.", "you ▸ third question", "Third answer.", "resume with")
+        order(
+            kept,
+            *answers,
+            "Second answer.",
+            "you ▸ third question",
+            "Third answer.",
+            "· conversation cleared",
+            "resume with",
+        )
+        assert "rewound" not in kept
         assert READY not in kept
         assert "yes, once" not in kept
         assert (place.folder / "made.txt").read_text() == "made\n"
@@ -111,7 +122,7 @@ async def test_esc_stops_a_turn_and_what_had_come_is_printed(place: Place) -> No
 [[reply]]
 text = "One two three four five six seven eight nine ten and so on for a long time, word by word."
 chunk = 4
-event_delay = 0.3
+event_delay = 0.6
 
 [[reply]]
 text = "Here I am."
@@ -120,7 +131,8 @@ text = "Here I am."
         await terminal.sees("▸", READY)
         await terminal.say("count")
         await terminal.sees("One two")
-        await terminal.say("are you there?")  # queued
+        await terminal.say("are you there?")
+        await terminal.sees("1 queued", gone=("▸ are you there?",))
         await terminal.press("Escape")
         await terminal.sees("interrupted; partial results are kept", "▸ are you there?")
         await terminal.press("Enter")
