@@ -97,6 +97,7 @@ def agent_parser() -> "ArgumentParser":
     trust.add_argument("--trust-folder", action="store_true", default=None, help="trust the settings of this folder")
     trust.add_argument("--no-trust-folder", action="store_false", dest="trust_folder", help="ignore them")
     add("--plain", action="store_true", help=_PLAIN)
+    add("--inline", action="store_true", help="keep the conversation in the terminal's scrollback, prompt below it")
     add("-d", "--debug", action="store_true", help="write a log with tracebacks and print its path")
     add("-v", "--version", action="store_true", help="print the version")
     commands = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())

@@ -32,10 +32,16 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
+        from harness.ui.app.app import HarnessApp
         from harness.ui.app.run import PlainRequested, converse
 
+        app_type = HarnessApp
+        if options.inline:
+            from harness.ui.inline.app import InlineApp
+
+            app_type = InlineApp
         try:
-            return converse(options, flags, sys.stderr)
+            return converse(options, flags, sys.stderr, app_type)
         except PlainRequested:
             return _in_lines(options, flags)
     return _in_lines(options, flags)

@@ -102,6 +102,9 @@ class HarnessApp(QuestionApp):
         Binding("f3", "full", "full panel", show=False),
     ]
 
+    split_view_type: ClassVar[type[SplitView]] = SplitView
+    """The view of conversation and panel."""
+
     def __init__(self, opener: Opener) -> None:
         super().__init__()
         self._opener = opener
@@ -119,7 +122,7 @@ class HarnessApp(QuestionApp):
     # ── layout ──────────────────────────────────────────────────────────────────────────────────
 
     def compose(self) -> ComposeResult:
-        yield SplitView()
+        yield self.split_view_type()
         completer = Completer(lambda: self.commands, self._files_now)
         self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
         yield self.prompt

@@ -80,8 +80,11 @@ SplitView.-no-panel > PanelView { display: none; }
 class SplitView(Container):
     """Conversation and panel, side by side on a `-wide` screen, else one below the other."""
 
+    chat_type: ClassVar[type[Chat]] = Chat
+    """The view of the conversation."""
+
     def compose(self) -> ComposeResult:
-        yield Chat()
+        yield self.chat_type()
         yield PanelView()
 
     @property

@@ -25,9 +25,11 @@ class PlainRequested(Exception):  # noqa: N818 (not an error)
     """The settings ask for the plain front end."""
 
 
-def converse(options: Namespace, flags: Mapping[str, object], err: TextIO) -> int:
-    """Run the app as the command line asks for; returns the exit code. Raises HarnessError, or PlainWanted."""
-    app = HarnessApp(partial(_open, options, flags))
+def converse(
+    options: Namespace, flags: Mapping[str, object], err: TextIO, app_type: type[HarnessApp] = HarnessApp
+) -> int:
+    """Run an app as the command line asks for; returns the exit code. Raises HarnessError, or PlainRequested."""
+    app = app_type(partial(_open, options, flags))
     return asyncio.run(_run(app, err))
 
 

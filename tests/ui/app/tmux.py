@@ -91,6 +91,10 @@ class Tmux:
         """What stands on the screen now."""
         return await self._run("capture-pane", "-p")
 
+    async def scrollback(self) -> str:
+        """Everything that the terminal has kept, down to the screen."""
+        return await self._run("capture-pane", "-p", "-S", "-")
+
     async def type(self, text: str) -> None:
         """Type this as it is."""
         await self._run("send-keys", "-l", "--", text)

@@ -1,0 +1,1 @@
+"""The app below the terminal's own scrollback, without the alternate screen."""
