@@ -247,3 +247,9 @@ def test_an_answer_that_cannot_be_written_is_one_sentence_and_a_notice_is_none(h
     assert (answer.returncode, "cannot write to standard output" in answer.stderr) == (1, True)
     notices = in_a_shell(here, '"$@" 2> /dev/full', "-p", "list the files")
     assert (notices.returncode, "no files" in notices.stdout) == (0, True)
+
+
+def test_flags_of_the_app_may_stand_on_both_sides_of_the_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", "--no-trust-folder", "--", "-p", "hi"])
+    assert "-p, --plain and --version cannot be used with serve" in capsys.readouterr().err
