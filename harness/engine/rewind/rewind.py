@@ -100,6 +100,10 @@ class Rewinder:
         self._require_rest()
         return self._cut(turn)
 
+    def keeps_files(self, turn: int) -> bool:
+        """Whether states of the files were kept since that turn began."""
+        return self._checkpoints is not None and self._kept.since(turn) is not None
+
     async def files_since(self, turn: int) -> RewindPlan | None:
         """What it would mean to take the files back to the beginning of that turn. None: nothing was kept since then.
 
@@ -109,7 +113,7 @@ class Rewinder:
         if step is None:
             raise HarnessError(f"There was no turn {turn} in this session.")
         kept = self._kept.since(turn)
-        if self._checkpoints is None or kept is None:
+        if kept is None or not self.keeps_files(turn):
             return None
         return await self._compared(kept.id, f"before turn {turn}", "rewind", turn, step)
 

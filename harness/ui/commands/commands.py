@@ -162,17 +162,21 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 session_commands.rewind,
                 waits=True,
             ),
+            SlashCommand(
+                "undo", "", "go back to before the last prompt, with the files", session_commands.undo, waits=True
+            ),
             SlashCommand("retry", "", "continue where the last turn stopped", session_commands.retry, waits=True),
             SlashCommand("context", "", "show how the context window is used", context),
             SlashCommand("plan", "", "show the model's plan and its progress", plan),
             SlashCommand("prompt", "[PART]", "show the system prompt", prompt),
-            SlashCommand("cost", "", "tokens and money, and the cost of retries", session_commands.cost),
+            SlashCommand("cost", "", "tokens and money, and the cost of retries; also /usage", session_commands.cost),
         ),
     ),
     (
         "Sessions",
         (
             SlashCommand("status", "", "session, model, folder, journal", session_commands.status),
+            SlashCommand("config", "", "settings that differ from their defaults", session_commands.config),
             SlashCommand("sessions", "", "list the sessions of this folder", session_commands.sessions),
             SlashCommand("resume", "[ID]", "resume another session", session_commands.resume, waits=True),
             SlashCommand("fork", "", "continue in a copy of this session", session_commands.fork, waits=True),
@@ -237,7 +241,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     ),
 )
 COMMANDS: Mapping[str, SlashCommand] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
-ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "routes": "alternatives"})
+ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost", "routes": "alternatives"})
 """Other spellings that are accepted and not listed: of other programs, and former names."""
 TAKEN = frozenset({*COMMANDS, *ALIASES, "theme", "copy", "panel", "keys"})
 """Names that a file cannot define: those above, and the commands of the screen."""

@@ -64,6 +64,17 @@ def rewind(session: Session, argument: str) -> CommandResult:
     return ShowText(f"Forgot turn {turn} and later; the files are unchanged.\nThe prompt was: {visible(prompt)}")
 
 
+def undo(session: Session, argument: str) -> CommandResult:
+    """Go back to before the last prompt, with the files if any were written since."""
+    points = session.conversation.rewind_points
+    if not points:
+        raise CommandError("There is no earlier turn.")
+    turn = points[-1].turn
+    return (
+        PlayEvents(session.rewind.with_files(turn)) if session.rewind.keeps_files(turn) else rewind(session, str(turn))
+    )
+
+
 def _one_line(prompt: str, width: int = 100) -> str:
     line = " ".join(visible(prompt).split())
     return line if len(line) <= width else line[: width - 1] + "…"
@@ -150,6 +161,21 @@ def status(session: Session, argument: str) -> CommandResult:
     if session.processes.counts.started:
         facts["processes"] = exits_in_words(session.processes.counts)
     return ShowText("\n".join(f"  {name:<12} {value}" for name, value in facts.items()))
+
+
+def config(session: Session, argument: str) -> CommandResult:
+    """The settings that differ from their defaults; keys are masked."""
+    settings = session.settings
+    given = {
+        name: getattr(settings, name)
+        for name, field in type(settings).model_fields.items()
+        if getattr(settings, name) != field.get_default(call_default_factory=True)
+    }
+    lines = [f"  {name:<20} {visible(str(value))}" for name, value in given.items()]
+    rest = (
+        "All others have their defaults; `harness doctor` shows each with its source, `harness settings` what it means."
+    )
+    return ShowText("\n".join((*lines, rest)))
 
 
 def exit(session: Session, argument: str) -> CommandResult:  # noqa: A001 (the name of the command)

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.base.errors import HarnessError
+from harness.session import open_session
 from harness.ui.app.menu import SCREEN_COMMANDS
 from harness.ui.commands.commands import (
     ALIASES,
@@ -15,8 +17,12 @@ from harness.ui.commands.commands import (
     is_command,
     prompt_of,
     quits,
+    run_command,
     works_any_time,
 )
+from harness.ui.commands.results import PlayEvents, ShowText
+from tests.agent.person import Person
+from tests.agent.stage import KEY, calls, played, says, sessions
 
 
 @pytest.mark.parametrize(
@@ -77,4 +83,38 @@ def test_the_commands_of_the_screen_are_taken() -> None:
 
 def test_only_commands_that_change_the_conversation_wait_for_the_turn() -> None:
     waiting = [name for name in COMMANDS if not works_any_time(f"/{name}")]
-    assert waiting == ["clear", "compact", "rewind", "retry", "resume", "fork", "model"]
+    assert waiting == ["clear", "compact", "rewind", "undo", "retry", "resume", "fork", "model"]
+
+
+@pytest.mark.anyio
+async def test_undo_takes_back_the_last_prompt_with_its_files(tmp_path: Path) -> None:
+    write = '{ name = "write_file", input = { path = "new.txt", content = "x" } }'
+    async with (
+        sessions(tmp_path, calls(write) + says("Done.") + says("Hello."), checkpoints="on") as here,
+        await open_session(here.loaded, Person()) as session,
+    ):
+        with pytest.raises(HarnessError, match="no earlier turn"):
+            run_command("/undo", session)
+        await played(session.run("write it"))
+        assert (here.loaded.settings.workspace / "new.txt").exists()
+        done = run_command("/undo", session)
+        assert isinstance(done, PlayEvents)
+        await played(done.events)
+        assert session.conversation.messages == ()
+        assert not (here.loaded.settings.workspace / "new.txt").exists()
+        await played(session.run("hello"))
+        shown = run_command("/undo", session)
+        assert isinstance(shown, ShowText)
+        assert session.conversation.messages == ()
+        assert "The prompt was: hello" in shown.text
+
+
+@pytest.mark.anyio
+async def test_config_lists_what_is_not_the_default_and_no_key(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("x"), max_steps=7) as here, await here.open() as session:
+        shown = run_command("/config", session)
+    assert isinstance(shown, ShowText)
+    rows = [line.split() for line in shown.text.splitlines()]
+    assert ["max_steps", "7"] in rows
+    assert "budget" not in [row[0] for row in rows]
+    assert KEY not in shown.text
