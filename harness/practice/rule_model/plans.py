@@ -138,9 +138,11 @@ def list_files(context: PlanContext, match: SentenceMatch) -> Plan:
     """The files of a folder."""
     paths, hidden = yield from _found(context, "**/*", match["folder"].rstrip("/"))
     count, where = len(paths) + hidden, match["folder"] or context.say("this_folder")
+    if not count:
+        return context.say("empty_folder", where=where)
     are = "is" if count == 1 else "are"
     head = context.say("listed", are=are, files=_counted(count, "file"), count=count, where=where)
-    return f"{head}\n\n{context.bullets(paths, hidden)}".strip()
+    return f"{head}\n\n{context.bullets(paths, hidden)}"
 
 
 def find_files(context: PlanContext, match: SentenceMatch) -> Plan:

@@ -99,6 +99,22 @@ def test_other_forms(prompt: str, calls: list[object]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("found", "english", "japanese"),
+    [
+        ("No file matches **/*.", "There are no files in this folder.", "このフォルダーにファイルはありません。"),
+        (
+            "a.txt",
+            "There is 1 file in this folder:\n\n- a.txt",
+            "このフォルダーには 1 個のファイルがあります。\n\n- a.txt",
+        ),
+    ],
+)
+def test_a_folder_with_no_file_and_with_one(found: str, english: str, japanese: str) -> None:
+    for prompt, answer in (("list the files", english), ("ファイルの一覧を見せて", japanese)):
+        assert Talk({"glob": (found,)}).ask(prompt).endswith(answer)
+
+
+@pytest.mark.parametrize(
     "prompt",
     [
         "what is love?",

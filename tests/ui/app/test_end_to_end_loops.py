@@ -37,7 +37,7 @@ async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it
             "IN A LOOP: read_file notes.md, 14 times in a row",
             "What you can do",
             "stopped in a loop",
-            gone=("The agent goes in a circle",),
+            gone=("The agent is in a loop",),
         )
         await terminal.say("/plan")
         await terminal.sees("There is no plan.", "loop    read_file")

@@ -50,7 +50,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
         await terminal.say("!sleep 6")
         for prompt in ("the first", "the second", "the third"):
             await terminal.say(prompt)
-        await terminal.sees("3 waiting", "Esc stop")
+        await terminal.sees("3 queued", "Esc stop")
 
         await terminal.sees("you ▸ the second", "next try in", "Alt+R retry now", "Esc stop", "1 queued")
         await terminal.type("read the notes, maybe")
@@ -68,7 +68,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
         )
         assert asked(screen) == ["sleep 6", "the first", "the second", "the third"]
         await terminal.press("Enter")
-        screen = await terminal.sees("you ▸ read the notes, maybe", gone=("Esc stop", "waiting"))
+        screen = await terminal.sees("you ▸ read the notes, maybe", gone=("Esc stop", "queued"))
         assert asked(screen) == ["sleep 6", "the first", "the second", "the third", "read the notes, maybe"]
         assert prompt_line(screen) == ""
     assert (place.folder / "kept").exists()
@@ -83,9 +83,9 @@ async def test_five_hundred_lines_pasted_without_brackets_are_all_there(place: P
         await terminal.say("!sleep 300")
         await terminal.sees("Esc stop")
         await terminal.paste(paste)
-        await terminal.sees("500 waiting")
+        await terminal.sees("500 queued")
         await terminal.press("Escape")
-        await terminal.sees("?498", "m499", gone=("waiting",))
+        await terminal.sees("?498", "m499", gone=("queued",))
         await terminal.press("C-c")
         await terminal.say("/exit")
         await terminal.sees("exit code 0")
