@@ -396,3 +396,15 @@ async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_pa
             assert "Agent a1 is searcher; leave `kind` out to continue it." in result(other)["content"]
             (ended,) = [event for event in other.of(ToolEnded) if event.outcome is ToolOutcome.INVALID]
             assert ended
+
+
+async def test_more_subagents_in_one_reply_than_agreed_are_refused_where_nobody_can_agree(tmp_path: Path) -> None:
+    tasks = [f'{{ name = "task", input = {{ description = "{n}", prompt = "look {n}" }} }}' for n in range(4)]
+    async with (
+        sessions(
+            tmp_path, calls(*tasks) + says("Done.", times='"forever"'), fan_out="ask", fan_out_subagents=3
+        ) as here,
+        await here.open() as session,
+    ):
+        turn = await played(session.run("go"))
+    assert all("no user is present to agree" in str(result["content"]) for result in turn.results)
