@@ -8,7 +8,7 @@ import pytest
 from harness.engine.permissions.asker import NoAsker
 from harness.events import HistoryReplaced, Json, PermissionAsked, TransitionCode
 from harness.memory import MemoryOwner
-from harness.memory.prompt_section import OPENING, nothing_new
+from harness.memory.prompt_section import KEEPING, OPENING, nothing_new
 from harness.practice.rule_model.model import RuleModel
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
@@ -134,3 +134,11 @@ async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Pa
         async with await open_session(settings, NoAsker(), warm=False) as second:
             assert "I prefer tabs" in await answer(second, "What do you remember?")
             assert "is forgotten" in await answer(second, "Forget about tabs.")
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_only_a_model_that_can_remember_is_told_when_to(tmp_path: Path, keeps: bool) -> None:
+    standard = ("recall", "remember") if keeps else ("recall",)
+    async with sessions(tmp_path, says("x")) as here, await here.open(standard=standard) as session:
+        await played(session.run("go"))
+        assert (KEEPING in system(here.server.requests[-1].body)) == keeps
