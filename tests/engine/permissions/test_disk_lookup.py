@@ -172,3 +172,12 @@ def test_folders_that_fit_a_pattern_are_looked_through_one_by_one(tmp_path: Path
         permissions, request = asked(line, tmp_path)
         decision = permissions.decide(replace(request, disk=disk_of(permissions, request)))
         assert isinstance(decision, Ask), line
+
+
+def test_more_folders_than_are_looked_through_leave_open_what_is_read(tmp_path: Path) -> None:
+    for number in range(disk_lookup.MOST_MATCHES + 1):
+        (tmp_path / f"d{number}").mkdir()
+    permissions, request = asked("grep -r x d*", tmp_path)
+    disk = disk_of(permissions, request)
+    assert not any(tree.complete for tree in disk.trees.values())
+    assert isinstance(permissions.decide(replace(request, disk=disk)), Ask)
