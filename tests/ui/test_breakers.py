@@ -148,12 +148,12 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
     ended = await run(place, "--plain", stdin="".join(f"{line}\n" for line in typed))
     assert ended.code == 0
     parts = [
-        "grep is open.",
+        "grep is paused.",
         "1. bash: rg -n",
         "bash is disabled.",
         "isolated by hand",
         "bash is enabled; its next call is a probe.",
-        "Every breaker is closed.",
+        "Every breaker is reset.",
         "Confirmed",
         "State of this turn",
         "0 of 7 used",
@@ -166,7 +166,7 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "Which tool? Type /trip",
         "Which tool? Type /alternatives",
         "There is no tool called greb; did you mean grep?",
-        "bash:npm is open.",
+        "bash:npm is paused.",
         "1. bash: reach the same end without npm",
     ]
     rest = ended.out

@@ -11,10 +11,10 @@ from harness.ui.commands.results import CommandError, CommandResult, ShowText
 
 EFFECTS = {"read": "reads", "write": "writes", "run": "runs", "delegate": "asks"}
 DONE = {
-    BreakerCommand.TRIP: "is open",
+    BreakerCommand.TRIP: "is paused",
     BreakerCommand.ISOLATE: "is disabled",
     BreakerCommand.RELEASE: "is enabled; its next call is a probe",
-    BreakerCommand.RESET: "is closed",
+    BreakerCommand.RESET: "is reset",
 }
 
 

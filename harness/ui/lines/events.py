@@ -158,6 +158,8 @@ def _compacted(event: CompactionEnded) -> Line:
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────
 
+BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
+"""States of a breaker in plain words; tables for experts have the technical ones."""
 BY_HAND = frozenset({ChangeReason.TRIPPED, ChangeReason.ISOLATED, ChangeReason.RELEASED, ChangeReason.RESET})
 
 
@@ -196,7 +198,7 @@ def _breaker_changed(event: BreakerChanged) -> Line | None:
             return None  # reported by the decision about the call, or by the turn that begins on its own model
         case _:
             tone = Tone.QUIET if event.after is BreakerState.CLOSED else Tone.TROUBLE
-            return Line("→", f"{name} is {event.after.value}: {event.why.value.replace('_', ' ')}", tone)
+            return Line("→", f"{name} is {BREAKER_WORDS[event.after]}: {event.why.value.replace('_', ' ')}", tone)
 
 
 def _cascade(event: CascadeChanged) -> Line:

@@ -8,6 +8,7 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import Alternative, BreakerState, CascadeChanged, CascadePhase, HealthRow
+from harness.ui.lines.events import BREAKER_WORDS
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, in_cells, labelled, wrapped
 from harness.ui.panel.state import Panel
 
@@ -17,8 +18,6 @@ NAMES = 10, 24
 COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "next try": 8}
 """Further columns and their usual width."""
 BY_IMPORTANCE = ("state", "next try", "fails", "last fail", "last ok")
-WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
-"""States in plain words; the expanded table has the technical ones."""
 MOST_ROUTE_LINES = 2
 """Lines of an alternative."""
 
@@ -109,7 +108,7 @@ def _cells(row: HealthRow, step: int, *, expanded: bool) -> Mapping[str, tuple[s
     """Text and style of every column but the name."""
     quiet = not troubled(row)
     closed = row.state is BreakerState.CLOSED
-    state = row.state.value if expanded else WORDS[row.state]
+    state = row.state.value if expanded else BREAKER_WORDS[row.state]
     state = state.upper() if row.state is BreakerState.OPEN else state
     return {
         "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
@@ -177,8 +176,8 @@ def models(panel: Panel, width: int) -> Sequence[Lines]:
 def _model(row: HealthRow, width: int) -> Lines:
     failing = f" after {counted(row.failures, 'failure')}" if row.failures else ""
     if row.state is BreakerState.CLOSED:
-        return wrapped(f"{row.tool}: {WORDS[row.state]} again{failing}", width, style=QUIET)
-    state = WORDS[row.state].upper() if row.state is BreakerState.OPEN else WORDS[row.state]
+        return wrapped(f"{row.tool}: {BREAKER_WORDS[row.state]} again{failing}", width, style=QUIET)
+    state = BREAKER_WORDS[row.state].upper() if row.state is BreakerState.OPEN else BREAKER_WORDS[row.state]
     since = f" at {_time(row.last_failure)}" if row.last_failure else ""
     return wrapped(f"{row.tool}: {state}{failing}{since}", width, style=TROUBLE)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from harness.events import BreakerState
+from harness.ui.lines.events import BREAKER_WORDS
 from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
 from harness.ui.panel.layout import LABEL, QUIET, Lines, flowing, labelled, one_line
 from harness.ui.panel.state import Panel
@@ -155,7 +156,7 @@ def _steps(request: PanelDrawing) -> Sequence[Lines]:
 def _legend(request: PanelDrawing) -> Sequence[Lines]:
     if not request.expanded:
         return ()
-    states = [f"{state.value}: {word}" for state, word in breaker_lines.WORDS.items()]
+    states = [f"{state.value}: {word}" for state, word in BREAKER_WORDS.items()]
     signs = dict.fromkeys(sign_of(mark) for mark in request.panel.marks)
     used = [Content.styled(f"{sign.glyph} {sign.meaning}", QUIET) for sign in signs]
     return (

@@ -67,7 +67,7 @@ async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: 
         await terminal.sees("F2 panel", gone=("◂ step",))
 
         await terminal.say("/reset grep")
-        await terminal.sees("grep is closed.", "tools working")
+        await terminal.sees("grep is reset.", "tools working")
         await terminal.say("again")
         await terminal.asks("Paused:", "2 reset grep and continue (r)")
         await terminal.press("Down", "Enter")

@@ -43,7 +43,7 @@ text = "The second is done."
         await terminal.sees("1 queued")
         await terminal.type("/trip grep")
         await terminal.press("Escape", "Enter")
-        await terminal.sees("grep PAUSED", "grep is open.", "1 queued")
+        await terminal.sees("grep PAUSED", "grep is paused.", "1 queued")
         await terminal.sees("The first is done.", "you ▸ second", "The second is done.", gone=("1 queued",))
 
 
