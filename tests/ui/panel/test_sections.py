@@ -285,7 +285,7 @@ def test_every_situation_fits_into_any_room_and_more_room_never_says_less(name: 
 def test_a_moment_of_the_past_says_which_and_what_happened_in_it() -> None:
     fold = situation.recorded("grep-dies")
     lines = look(fold.at_step(3), shown_step=3)
-    assert lines[0] == "◂ step 3 of 8 · a breaker opened"
+    assert lines[0] == "◂ step 3 of 8 · a tool was paused"
     assert lines[-1] == "steps   ✗ ✗ ⊘ ○ · ◌ · ●"
 
 
