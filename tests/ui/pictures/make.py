@@ -70,7 +70,11 @@ STORIES = (
         {"HARNESS_FAILURE_BUDGET": "4"},
     ),
     Story("circle", "why does the server wait for ever?"),
-    Story("agents", "what happens when a setting is wrong?", settings={"HARNESS_MAX_CONCURRENT": "3", "HARNESS_FAN_OUT": "allow"}),
+    Story(
+        "agents",
+        "what happens when a setting is wrong?",
+        settings={"HARNESS_MAX_CONCURRENT": "3", "HARNESS_FAN_OUT": "allow"},
+    ),
 )
 MOMENTS = (
     Moment("calm", "storm", 1),
