@@ -166,7 +166,7 @@ async def test_a_broken_tool_is_shown_with_the_way_round_it_and_steps_can_be_wal
         await terminal.press("Escape")
         await terminal.type("/reset grep")
         await terminal.press("Enter")
-        await terminal.sees("grep is closed", gone=("PAUSED",))
+        await terminal.sees("grep is reset", gone=("PAUSED",))
         assert "⊘" in screen
 
 
