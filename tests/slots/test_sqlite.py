@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -34,7 +34,7 @@ def told() -> list[str]:
 
 @pytest.fixture
 def store(file: Path, told: list[str]) -> Iterator[SqliteSlotStore]:
-    store = SqliteSlotStore(file, report=told.append, patience_s=0.3)
+    store = SqliteSlotStore(file, report=told.append, patience_s=10.0)
     yield store
     store.close()
 
@@ -157,13 +157,14 @@ def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: Sqlite
 
 def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
-    lock = os.open(file.with_name("gate.sqlite.lock"), os.O_RDWR)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    for _ in range(2):
-        with pytest.raises(SlotsError, match="does not let go"):
-            takes(store, "b")
-    os.close(lock)
-    assert answered_within(5.0, store)
+    with closing(SqliteSlotStore(file, patience_s=0.3)) as hasty:
+        lock = os.open(file.with_name("gate.sqlite.lock"), os.O_RDWR)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for _ in range(2):
+            with pytest.raises(SlotsError, match="does not let go"):
+                takes(hasty, "b")
+        os.close(lock)
+        assert answered_within(5.0, hasty)
     assert ids(store) == ["a", "b"]  # what was given up was done all the same, and ends with its lease
 
 
