@@ -8,7 +8,7 @@ from textual.content import Content
 
 from harness.base.external_text import visible
 
-LABEL = 8
+LABEL = 9
 """Columns of the label of a line."""
 LONE_JOINER = re.compile(r"(?<!\S)\u200d+")
 NARROWEST = 8

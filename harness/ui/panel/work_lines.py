@@ -1,7 +1,7 @@
 """Subagents, background commands and admission on the panel."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
@@ -15,9 +15,11 @@ from harness.ui.panel.layout import (
     QUIET,
     TROUBLE,
     Lines,
+    bar,
     count,
     flat,
     flowing,
+    headed,
     labelled,
     one_line,
     priced,
@@ -34,7 +36,9 @@ BETWEEN = " · "
 A_MINUTE_S = 60.0
 IN_SECONDS_S = 120.0
 """Durations from here on are shown in minutes."""
-GATES = {AdmissionPool.AGENTS: "agents", AdmissionPool.COMMANDS: "commands"}
+BAR = 10
+"""Columns of the bar of a crowd."""
+POOLS = {AdmissionPool.AGENTS: "agents", AdmissionPool.COMMANDS: "commands"}
 
 
 def needs_a_look(panel: Panel) -> bool:
@@ -68,17 +72,25 @@ def changes_in(panel: Panel, now: float) -> float | None:
 
 
 def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
-    """A row for each subagent, the most important first, and a count of the rest."""
+    """A row for each subagent, the most important first; a crowd begins with how far it has come."""
     if not panel.agents:
         return ()
     ranked = sorted(panel.agents, key=_rank)
-    shown, others = ranked[:MOST_ROWS], ranked[MOST_ROWS:]
-    rest = wrapped(f"and {len(others):,} more: {_counted(others)}", width, style=QUIET) if others else []
+    shown = ranked[:MOST_ROWS]
+    asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
+    progress = _progress(panel.agents, width, f"bold {TROUBLE}" if asking else QUIET)
+    head = progress if len(ranked) > MOST_ROWS else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
-    asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
-    brief = labelled("agents", Content.styled(_counted(panel.agents), QUIET if not asking else f"bold {TROUBLE}"))
-    return ([*full, *rest], [*rows, *rest], [brief, *(_agent(one, width, now) for one in asking[:1])], [])
+    return ([*head, *full], [*head, *rows], [*progress[:1], *(_agent(one, width, now) for one in asking[:1])], [])
+
+
+def _progress(rows: Sequence[SubagentView], width: int, style: str) -> Lines:
+    """How many have ended, and what the others do: "▓▓░░ 34 of 400 done, 3 failed, 5 running, 358 queued"."""
+    ended = sum(one.ended is not None for one in rows)
+    done = sum(one.ended is not None and not one.failed for one in rows)
+    text = f"{bar(ended / len(rows), BAR)} {done:,} of {len(rows):,} done"
+    return headed("agents", ", ".join((text, *_counted(rows))), width, style=style)
 
 
 RANKS = (SubagentActivity.ASKING, SubagentActivity.RUNNING)
@@ -151,10 +163,10 @@ STATE_WORDS = {
 }
 
 
-def _counted(rows: Sequence[SubagentView]) -> str:
-    """ "5 running, 20 queued, 3 done, 1 failed"."""
-    found = Counter(STATE_WORDS.get(one.state) or ("failed" if one.failed else "done") for one in rows)
-    return ", ".join(f"{found[word]:,} {word}" for word in (*STATE_WORDS.values(), "done", "failed") if found[word])
+def _counted(rows: Sequence[SubagentView]) -> Iterable[str]:
+    """ "1 failed", "5 running", "20 queued"."""
+    found = Counter("failed" if one.failed else STATE_WORDS.get(one.state) for one in rows)
+    return (f"{found[word]:,} {word}" for word in ("failed", *STATE_WORDS.values()) if found[word])
 
 
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
@@ -226,7 +238,7 @@ def _tail(one: CommandView, width: int) -> Lines:
     return []
 
 
-# ── gates ───────────────────────────────────────────────────────────────────────────────────────
+# ── limits ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def gates(panel: Panel, width: int) -> Sequence[Lines]:
@@ -246,9 +258,9 @@ def _gate(gate: AdmissionView, width: int) -> Lines:
     parts = [Content.styled(f"{number:,} {word}", style) for number, word, style in counts if number]
     if not parts:
         return []
-    head = Content.styled(f"{GATES[gate.gate]} {gate.running} of {gate.max_concurrent}", QUIET)
+    head = Content.styled(f"{gate.running} of {gate.max_concurrent} {POOLS[gate.gate]} at once", QUIET)
     first, *others = flowing((head, *parts), width, gap=BETWEEN)
-    return [labelled("gate", first[LABEL:]), *others]
+    return [labelled("limit", first[LABEL:]), *others]
 
 
 # ── the shape of a row ──────────────────────────────────────────────────────────────────────────

@@ -22,7 +22,7 @@ from tests.ui.app.stories import NAME, STORIES, recorded
 
 pytestmark = pytest.mark.anyio
 FOLDER = Path(__file__).parent / "snapshots"
-SIZES = ((120, 40), (80, 24), (60, 20))
+SIZES = ((120, 36), (80, 24), (60, 20))
 
 
 @pytest.fixture(autouse=True)

@@ -37,12 +37,12 @@ def colours(content: Content) -> set[str]:
 
 def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> None:
     assert look(situation.CALM) == [
-        "model   claude-sonnet-4-6 answers",
-        "context ▓▓░░░░░░░░ 41k of 200k",
+        "model    claude-sonnet-4-6 answers",
+        "context  ▓▓░░░░░░░░ 41k of 200k",
         "",
         "7 tools working",
         "",
-        "steps   ∙",
+        "steps    ∙",
     ]
     for panel in (situation.CALM, situation.IDLE):
         assert is_calm(panel)
@@ -52,12 +52,12 @@ def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> No
 
 def test_a_retry_tells_why_which_when_what_was_kept_and_what_can_be_pressed() -> None:
     assert look(situation.WAITING, now=NOW + 0.05, actions=KEYS)[:6] == [
-        "model   529 overloaded · attempt 3 of 10",
-        "        next try in 3 s",
-        "        kept: 1,204 characters, 1 tool call",
-        "        Alt+R retry now   Alt+M fallback model   Esc stop",
-        "context ▓▓░░░░░░░░ 41k of 200k",
-        "spent   $0.11, of it $0.02 on retries",
+        "model    529 overloaded · attempt 3 of 10",
+        "         next try in 3 s",
+        "         kept: 1,204 characters, 1 tool call",
+        "         Alt+R retry now   Alt+M fallback model   Esc stop",
+        "context  ▓▓░░░░░░░░ 41k of 200k",
+        "spent    $0.11, of it $0.02 on retries",
     ]
 
 
@@ -108,8 +108,8 @@ def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
 
 
 def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
-    assert look(situation.CALM, now=NOW + 1.9)[0] == "model   claude-sonnet-4-6 answers"
-    assert look(situation.CALM, now=NOW + 12.3)[0] == "model   claude-sonnet-4-6 answers · 12 s"
+    assert look(situation.CALM, now=NOW + 1.9)[0] == "model    claude-sonnet-4-6 answers"
+    assert look(situation.CALM, now=NOW + 12.3)[0] == "model    claude-sonnet-4-6 answers · 12 s"
 
 
 # ── the tools ───────────────────────────────────────────────────────────────────────────────────
@@ -150,14 +150,14 @@ def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explain
 def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     failing = replace(situation.CALM, consumed=2)
     says(failing, "failures ▓▓░░░ 2 of 5, then the turn pauses and asks you")
-    says(failing, "failures ▓▓░░░ 2 of 5", "        then the turn pauses and asks you", width=44)
+    says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(replace(failing, consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
     lines = look(replace(situation.CALM, rows=rows), expanded=True)
-    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN  ", "closed  ") if word in line}
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN  ", "closed   ") if word in line}
     assert places == {11}
 
 
@@ -183,7 +183,7 @@ def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
 
 
 def test_a_common_cause_is_told_once_and_not_again_for_each_tool() -> None:
-    says(situation.SYSTEMIC, "cause   the network", "glob, grep, read_file failed together")
+    says(situation.SYSTEMIC, "cause    the network", "glob, grep, read_file failed together")
     lines = look(situation.SYSTEMIC)
     assert sum("network" in line for line in lines) == 1
     assert is_calm(situation.SYSTEMIC) is False
@@ -196,12 +196,12 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
         "failures ▓▓▓▓▓ 5 of 5 · used up",
         "+1 step 1 grep: timed out after 30 s",
         "+0 step 1 grep",
-        "paused  the failure budget of this turn is used up",
+        "paused   the failure budget of this turn is used up",
         "1 done, 1 failed, 1 not begun",
         "· Check grep. When it works again: /reset grep",
-        "later   1 sub-task deferred",
-        "· ask the server: bash is open; needs a probe from",
-        "steps   ‖",
+        "later    1 sub-task deferred",
+        "· ask the server: bash is open; needs a probe",
+        "steps    ‖",
     )
 
 
@@ -211,44 +211,44 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
 def test_a_loop_tells_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
     says(
         situation.NUDGED,
-        "loop    read_file notes.txt, 4 times in a row, with the same",
-        "        result each time",
-        "        nudge 1 of 1",
-        "steps   ∞ ∙",
+        "loop     read_file notes.txt, 4 times in a row, with the",
+        "         same result each time",
+        "         nudge 1 of 1",
+        "steps    ∞ ∙",
     )
-    says(situation.CLIMBED, "loop    grep fails: timed out after 30 s", "retry 2 of 3", "again: read_file")
+    says(situation.CLIMBED, "loop     grep fails: timed out after 30 s", "retry 2 of 3", "again: read_file")
     says(situation.CLIMBED, "nudge 1 of 1 · other tool 1 of 1 · rollback not possible", width=80)
     assert not is_calm(situation.NUDGED)
 
 
 def test_a_loop_that_was_left_is_one_quiet_line_until_the_turn_ends() -> None:
-    says(situation.FREED, "loop    ✓ left after: nudge · read_file notes.txt")
+    says(situation.FREED, "loop     ✓ left after: nudge · read_file notes.txt")
     assert is_calm(situation.FREED)
-    assert look(situation.FREED, height=1) == ["model   asking claude-sonnet-4-6"]
+    assert look(situation.FREED, height=1) == ["model    asking claude-sonnet-4-6"]
 
 
 def test_a_question_about_a_loop_is_the_first_thing_to_see() -> None:
-    says(situation.LOOP_ASKED, "model   a loop was found; what now?", "nudge 1 of 1 · question 1 of 1")
+    says(situation.LOOP_ASKED, "model    a loop was found; what now?", "nudge 1 of 1 · question 1 of 1")
     assert not is_calm(situation.LOOP_ASKED)
 
 
 def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
     says(
         situation.STOPPED_IN_A_LOOP,
-        "model   claude-sonnet-4-6 · stopped in a loop",
-        "loop    read_file notes.txt",
-        "        nudge 1 of 1 · other tool 1 of 1",
+        "model    claude-sonnet-4-6 · stopped in a loop",
+        "loop     read_file notes.txt",
+        "         nudge 1 of 1 · other tool 1 of 1",
         "· Say in other words what you want",
         "· /rewind goes back before this prompt.",
-        "steps   ⟳",
+        "steps    ⟳",
     )
-    assert sum("nothing freed it" in line for line in look(situation.STOPPED_IN_A_LOOP)) == 0
+    assert sum("nothing  freed it" in line for line in look(situation.STOPPED_IN_A_LOOP)) == 0
     assert not is_calm(situation.STOPPED_IN_A_LOOP)
 
 
 def test_what_the_person_said_of_a_loop_is_told() -> None:
     panel = situation.after(FOUND, LoopAnswered(CIRCLE.signature, LoopChoice.CONTINUE))
-    says(panel, "loop    read_file notes.txt", "you let it continue")
+    says(panel, "loop     read_file notes.txt", "you let it continue")
 
 
 # ── the room ────────────────────────────────────────────────────────────────────────────────────
@@ -257,15 +257,15 @@ def test_what_the_person_said_of_a_loop_is_told() -> None:
 @pytest.mark.parametrize(
     ("panel", "line"),
     [
-        (situation.CALM, "model   claude-sonnet-4-6 answers"),
-        (situation.WAITING, "model   529 overloaded · next try in 3 s · 3 of 10"),
+        (situation.CALM, "model    claude-sonnet-4-6 answers"),
+        (situation.WAITING, "model    529 overloaded · next try in 3 s · 3 of 10"),
         (situation.OPEN, "1 paused: grep"),
-        (situation.SYSTEMIC, 'loop    read_file src/settings.py + grep "TIMEOUT_S" + glob…'),
-        (situation.PAUSED, "paused  the failure budget of this turn is used up"),
-        (situation.ASKED, "model   may bash run?"),
-        (situation.LOOP_ASKED, "model   a loop was found; what now?"),
-        (situation.NUDGED, "loop    read_file notes.txt, 4 times in a row, with the sam…"),
-        (situation.STOPPED_IN_A_LOOP, "loop    read_file notes.txt, 4 times in a row, with the sam…"),
+        (situation.SYSTEMIC, 'loop     read_file src/settings.py + grep "TIMEOUT_S" + glo…'),
+        (situation.PAUSED, "paused   the failure budget of this turn is used up"),
+        (situation.ASKED, "model    may bash run?"),
+        (situation.LOOP_ASKED, "model    a loop was found; what now?"),
+        (situation.NUDGED, "loop     read_file notes.txt, 4 times in a row, with the sa…"),
+        (situation.STOPPED_IN_A_LOOP, "loop     read_file notes.txt, 4 times in a row, with the sa…"),
     ],
 )
 def test_one_line_says_the_most_important_thing(panel: Panel, line: str) -> None:
@@ -286,7 +286,7 @@ def test_a_moment_of_the_past_says_which_and_what_happened_in_it() -> None:
     fold = situation.recorded("grep-dies")
     lines = look(fold.at_step(3), shown_step=3)
     assert lines[0] == "◂ step 3 of 8 · a tool was paused"
-    assert lines[-1] == "steps   ✗ ✗ ⊘ ○ · ◌ · ●"
+    assert lines[-1] == "steps    ✗ ✗ ⊘ ○ · ◌ · ●"
 
 
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:

@@ -26,13 +26,13 @@ def drawn(panel: Panel, width: int = 60, height: int = 40, later: float = 9.0) -
 @pytest.mark.parametrize(
     ("events", "row"),
     [
-        ((), "a1      ◌ find the tests queued"),
-        ((work.admitted("a1", 1, 1),), "a1      ◍ find the tests 9 s"),
-        ((work.moved("a1"),), "a1      ◍ find the tests step 3 · 12k tokens · $0.03 · 9 s"),
-        ((work.moved("a1", asks=True),), "a1      ? find the tests step 3 · 12k tokens · $0.03 · 9 s"),
-        ((work.ended("a1"),), "a1      ✓ find the tests 12k tokens · $0.03 · 8.2 s"),
-        ((work.ended("a1", AgentEnd.CANCELLED),), "a1      ○ find the tests 12k tokens · $0.03 · 8.2 s"),
-        ((work.ended("a1", AgentEnd.LIMIT),), "a1      ✗ find the tests 12k tokens · $0.03 · 8.2 s"),
+        ((), "a1       ◌ find the tests queued"),
+        ((work.admitted("a1", 1, 1),), "a1       ◍ find the tests 9 s"),
+        ((work.moved("a1"),), "a1       ◍ find the tests step 3 · 12k tokens · $0.03 · 9 s"),
+        ((work.moved("a1", asks=True),), "a1       ? find the tests step 3 · 12k tokens · $0.03 · 9 s"),
+        ((work.ended("a1"),), "a1       ✓ find the tests 12k tokens · $0.03 · 8.2 s"),
+        ((work.ended("a1", AgentEnd.CANCELLED),), "a1       ○ find the tests 12k tokens · $0.03 · 8.2 s"),
+        ((work.ended("a1", AgentEnd.LIMIT),), "a1       ✗ find the tests 12k tokens · $0.03 · 8.2 s"),
     ],
 )
 def test_a_row_says_what_an_agent_does_and_what_it_took(events: tuple[Event, ...], row: str) -> None:
@@ -43,8 +43,8 @@ def test_a_row_says_what_an_agent_does_and_what_it_took(events: tuple[Event, ...
 
 def test_where_there_is_little_room_the_steps_stand_below() -> None:
     assert lines(work.created("a1"), work.moved("a1"), width=40) == [
-        "a1      ◍ find the tests     $0.03 · 9 s",
-        "          step 3 · grep load_config · 1…",
+        "a1       ◍ find the tests    $0.03 · 9 s",
+        "           step 3 · grep load_config · …",
     ]
 
 
@@ -56,32 +56,32 @@ def test_an_agent_that_did_not_finish_says_why() -> None:
 
 def test_of_many_agents_the_most_important_have_a_row_and_the_others_are_counted() -> None:
     found = drawn(CROWD)
+    assert found[:2] == ["agents   ▓░░░░░░░░░ 34 of 400 done, 3 failed, 5 running, 358", "         queued"]
     assert [line.split()[0] for line in found if line.startswith("a")] == [
-        *("a38", "a39", "a40", "a41", "a42", "a10", "a20", "a30")
+        *("agents", "a38", "a39", "a40", "a41", "a42", "a10", "a20", "a30")
     ]
-    assert found[-3:] == [
-        "        and 392 more: 358 queued, 34 done",
-        "gate    agents 5 of 5 · 19 queued · 338 deferred · 1 dropped",
-        "        1 paused",
+    assert found[-2:] == [
+        "limit    5 of 5 agents at once · 19 queued · 338 deferred",
+        "         1 dropped · 1 paused",
     ]
 
 
 def test_in_few_rows_agents_become_one_line() -> None:
-    assert "agents  5 running, 358 queued, 34 done, 3 failed" in panel_content(CROWD, 60, 12, NOW).plain
+    assert "34 of 400 done, 3 failed, 5" in panel_content(CROWD, 60, 12, NOW).plain
 
 
 def test_an_agent_that_asks_keeps_its_row_in_few_lines() -> None:
     asks = after(REPLIED, *work.crowd(60, 20), work.moved("a21", "may bash run?", asks=True))
-    assert "a21     ? count the lines of module 21" in panel_content(asks, 80, 12, NOW).plain
+    assert "a21      ? count the lines of module 21" in panel_content(asks, 80, 12, NOW).plain
 
 
 def test_commands_say_how_they_are() -> None:
     assert [line.split(maxsplit=2) for line in drawn(COMMANDS, later=12.0)] == [
-        ["b2", "?", "npm init                           silent for 45 s"],
+        ["b2", "?", "npm init                          silent for 45 s"],
         ["Is", "this", "OK? (yes)"],
-        ["b3", "✗", "pytest -q                            exit 1 · 12 s"],
-        ["b1", "◍", "npm run dev                                   12 s"],
-        ["b4", "◌", "sleep 60                                    queued"],
+        ["b3", "✗", "pytest -q                           exit 1 · 12 s"],
+        ["b1", "◍", "npm run dev                                  12 s"],
+        ["b4", "◌", "sleep 60                                   queued"],
     ]
 
 
