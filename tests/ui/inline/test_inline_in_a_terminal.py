@@ -66,7 +66,7 @@ text = "Third answer."
         await terminal.press("F2")
         await terminal.sees("model   practice-1 · ready")
         await terminal.press("F2")
-        await terminal.sees("Second answer.", gone=("model   practice-1",))
+        await terminal.sees("Second answer.", gone=("model    practice-1",))
         await terminal.press("F3")
         await terminal.sees("half-open: being tried")
         await terminal.press("F3")
