@@ -24,6 +24,7 @@ from harness.events import (
     FaultKind,
     FaultOccurred,
     HistoryReplaced,
+    ItemStatus,
     Message,
     MessageAdded,
     ModelSwitched,
@@ -31,6 +32,8 @@ from harness.events import (
     Origin,
     PermissionAnswered,
     PermissionAsked,
+    PlanChanged,
+    PlanItem,
     QuestionAnswered,
     QuestionAsked,
     ReplyReceived,
@@ -296,3 +299,11 @@ def test_that_no_retry_is_left_for_all_agents_is_shown_until_the_next_turn() -> 
     assert "no retries left: 12 for 20 requests of all agents" in panel_content(spent, 80, 60, situation.NOW).plain
     next_turn = after(RetryBudgetSpent(20, 12), TurnStarted(2, "again"))
     assert "no retries left" not in panel_content(next_turn, 80, 60, situation.NOW).plain
+
+
+def test_a_plan_stays_for_the_next_prompt_while_a_part_of_it_is_open() -> None:
+    open_plan = (PlanItem("read it", ItemStatus.DONE), PlanItem("mend it"))
+    done = (PlanItem("read it", ItemStatus.DONE),)
+    assert after(PlanChanged(open_plan), TurnStarted(2, "next")).plan == open_plan
+    assert after(PlanChanged(done), TurnStarted(2, "next")).plan == ()
+    assert after(PlanChanged(done), TurnStarted(2, "")).plan == done

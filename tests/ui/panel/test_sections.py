@@ -205,6 +205,27 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
     )
 
 
+def test_a_deferred_part_says_what_it_needs_below_its_own_text() -> None:
+    assert [line for line in look(situation.PAUSED, 60) if "probe" in line or "step 9" in line] == [
+        "         · ask the server: bash is open; needs a probe",
+        "           from step 9 on",
+    ]
+
+
+def test_how_the_history_was_compacted_is_said_where_there_is_room() -> None:
+    says(situation.COMPACTED, "tokens, by summary", width=64)
+    assert not any("by summary" in line for line in look(situation.COMPACTED, 63))
+
+
+def test_tools_without_trouble_are_quiet_in_the_list_of_all() -> None:
+    content = panel_content(situation.OPEN, 80, 60, NOW, expanded=True)
+    at = {name: content.plain.index(f"\n{name}") + 1 for name in ("bash", "grep")}
+    quiet = {
+        name for name, start in at.items() if any(s.start == start and str(s.style) == "dim" for s in content.spans)
+    }
+    assert quiet == {"bash"}
+
+
 # ── loops ───────────────────────────────────────────────────────────────────────────────────────
 
 
