@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import islice
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +55,23 @@ class TurnQueue:
         """The user has stopped the running item."""
         return self._stopping
 
+    def first(self, count: int) -> tuple[str, ...]:
+        """The oldest `count` queued lines."""
+        return tuple(islice(self._lines, count))
+
     def put(self, line: str) -> None:
         """Append a line."""
         self._lines.append(line)
+
+    def take_last(self) -> str | None:
+        """Remove and return the newest line; None: there is none."""
+        return self._lines.pop() if self._lines else None
+
+    def clear(self) -> int:
+        """Remove all lines; returns their number."""
+        count = len(self._lines)
+        self._lines.clear()
+        return count
 
     def begin(self, *, arrived: bool) -> Item | None:
         """Start and return the next item; None: an item is running, or there is none.
@@ -93,7 +108,7 @@ class TurnQueue:
             return ()
         self.hold()
         given_back = self.lines
-        self._lines.clear()
+        self.clear()
         return given_back
 
     def close(self) -> None:

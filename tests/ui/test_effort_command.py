@@ -29,7 +29,7 @@ def said(line: str, session: Session) -> str:
 
 def facts(session: Session) -> tuple[str, ...]:
     panel = PanelFold().now
-    return status_of(session, panel, running=False, past=False, waiting=0, warning="").facts
+    return status_of(session, panel, running=False, past=False, warning="").facts
 
 
 def sent(server: PracticeServer) -> list[object]:

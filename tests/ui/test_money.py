@@ -44,7 +44,7 @@ async def one_turn(session: Session, panel: PanelFold) -> TurnEnded:
 
 
 def shown(session: Session, panel: PanelFold) -> str:
-    return str(status_of(session, panel.now, running=False, past=False, waiting=0, warning="").facts)
+    return str(status_of(session, panel.now, running=False, past=False, warning="").facts)
 
 
 def on_panel(panel: PanelFold) -> str:

@@ -12,7 +12,9 @@ from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TurnQueue, 
 pytestmark = pytest.mark.anyio
 
 STEPS = st.lists(
-    st.sampled_from(["type", "type", "type", "arrive", "stop", "end", "end", "fail", "kill", "release", "hold"]),
+    st.sampled_from(
+        ["type", "type", "type", "arrive", "stop", "end", "end", "fail", "kill", "release", "hold", "take", "clear"]
+    ),
     max_size=60,
 )
 """What can happen to a conversation; "end", "fail" and "kill" are about what runs at that moment."""
@@ -45,6 +47,10 @@ class Naive:
                 self.held = False
             case "hold":
                 self.held = True
+            case "take":
+                self.returned, self.waiting = self.returned + self.waiting[-1:], self.waiting[:-1]
+            case "clear":
+                self.returned, self.waiting = self.returned + self.waiting, []
             case "end" | "fail" | "kill" if self.running:
                 if step == "fail" and self.running == "delivery":
                     self.held = True
@@ -101,6 +107,13 @@ class Stage:
                 self.loop.wake()
             case "hold":
                 self.loop.queue.hold()
+            case "take":
+                last = self.loop.queue.take_last()
+                self.returned += [] if last is None else [last]
+            case "clear":
+                removed = list(self.loop.queue.lines)
+                assert self.loop.queue.clear() == len(removed)
+                self.returned += removed
             case "end" if self.now is not None:
                 self.now.set_result(None)
             case "fail" if self.now is not None:

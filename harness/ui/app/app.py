@@ -22,6 +22,7 @@ from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import Question
 from harness.ui.app.question_app import QuestionApp
+from harness.ui.app.queued_prompts import QueuedPrompts
 from harness.ui.app.status import Status, StatusLine
 
 if TYPE_CHECKING:
@@ -123,10 +124,16 @@ class HarnessApp(QuestionApp):
 
     def compose(self) -> ComposeResult:
         yield self.split_view_type()
+        yield QueuedPrompts()
         completer = Completer(lambda: self.commands, self._files_now)
         self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
         yield self.prompt
         yield StatusLine()
+
+    @property
+    def queued(self) -> QueuedPrompts:
+        """The queued prompts."""
+        return self.screen_stack[0].query_one(QueuedPrompts)
 
     @property
     def status(self) -> StatusLine:

@@ -37,6 +37,7 @@ from harness.ui.commands.commands import (
 from harness.ui.commands.results import (
     CommandError,
     CommandResult,
+    EditQueue,
     PlayEvents,
     Quit,
     ShowList,
@@ -46,6 +47,7 @@ from harness.ui.commands.results import (
 )
 from harness.ui.folds.model import Phase
 from harness.ui.lines.line import Groups, Line, Tone
+from harness.ui.lines.queue import queue_text
 from harness.ui.lines.reports import greeting
 from harness.ui.panel.state import Panel
 from harness.ui.transcript.entries import ListEntry, NoteEntry
@@ -265,6 +267,8 @@ class Controller:
                 self._show_list(groups)
             case StartTask(work):
                 self.later(self._show_when_done(work))
+            case EditQueue(clear):
+                self._views.show(queue_text(self._turns.queue, clear=clear))
             case Quit():
                 self.leave(0)
 
@@ -396,6 +400,9 @@ class Controller:
                 self._views.walk(-1 if key == "left" else 1)
             case "question_mark" if not self.running:
                 self.menu.show_keys()
+            case "up" if (line := self._turns.queue.take_last()) is not None:
+                self._app.prompt.load(line)
+                self._update_status()
             case _:
                 return False
         return True
@@ -465,10 +472,10 @@ class Controller:
             panel or self._views.fold.now,
             running=self._playing,
             past=self._views.shown_step is not None,
-            waiting=len(self._turns.queue),
             warning=self._warning,
         )
         self._app.status.show(status)
+        self._app.queued.show(self._turns.queue)
 
     def redraw(self) -> None:
         """Draw again after a resize."""

@@ -18,7 +18,7 @@ WIDEST_PART = 40
 ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
 
 
-def status_of(session: Session, panel: Panel, *, running: bool, past: bool, waiting: int, warning: str) -> Status:
+def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warning: str) -> Status:
     """The status of a session.
 
     Args:
@@ -26,11 +26,10 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, wait
         panel: its current state.
         running: a turn is running.
         past: the panel shows an earlier step.
-        waiting: number of queued prompts.
         warning: shown instead of the keys.
     """
     keys = PAST if past else (("Esc", "stop"), *ALWAYS) if running else ALWAYS
-    facts = (*_facts(session, panel, running=running), *([f"{waiting} queued"] if waiting else []), *_plan(panel))
+    facts = (*_facts(session, panel, running=running), *_plan(panel))
     return Status(facts, warning, keys)
 
 

@@ -166,6 +166,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 "undo", "", "go back to before the last prompt, with the files", session_commands.undo, waits=True
             ),
             SlashCommand("retry", "", "continue where the last turn stopped", session_commands.retry, waits=True),
+            SlashCommand("queue", "[clear]", "list the queued prompts, or remove them", session_commands.queue),
             SlashCommand("context", "", "show how the context window is used", context),
             SlashCommand("plan", "", "show the model's plan and its progress", plan),
             SlashCommand("prompt", "[PART]", "show the system prompt", prompt),

@@ -51,8 +51,16 @@ class SwitchSession:
 
 
 @dataclass(frozen=True, slots=True)
+class EditQueue:
+    """Show the queued prompts."""
+
+    clear: bool
+    """Remove them, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Quit:
     """End the program."""
 
 
-CommandResult = ShowText | ShowList | StartTask | PlayEvents | SwitchSession | Quit
+CommandResult = ShowText | ShowList | StartTask | PlayEvents | SwitchSession | EditQueue | Quit

@@ -9,7 +9,15 @@ from typing import Literal
 from harness.base.external_text import counted, visible
 from harness.events import OWN_EFFORT, Effort
 from harness.session import Opening, PermissionRule, Session, SessionSummary
-from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, Quit, ShowText, SwitchSession
+from harness.ui.commands.results import (
+    CommandError,
+    CommandResult,
+    EditQueue,
+    PlayEvents,
+    Quit,
+    ShowText,
+    SwitchSession,
+)
 from harness.ui.lines.line import dollars, priced
 from harness.ui.lines.reports import cache_miss_line, exits_in_words
 
@@ -37,6 +45,13 @@ def clear(session: Session, argument: str) -> CommandResult:
 def compact(session: Session, argument: str) -> CommandResult:
     """Shorten the history."""
     return PlayEvents(session.user_commands.compact(argument))
+
+
+def queue(session: Session, argument: str) -> CommandResult:
+    """List the queued prompts, or remove them."""
+    if argument not in ("", "clear"):
+        raise CommandError(f"{argument!r} is not known; type /queue or /queue clear.")
+    return EditQueue(clear=bool(argument))
 
 
 def retry(session: Session, argument: str) -> CommandResult:

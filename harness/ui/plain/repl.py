@@ -15,6 +15,7 @@ from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
+from harness.base.external_text import counted
 from harness.events import (
     BreakerCommand,
     Event,
@@ -33,9 +34,10 @@ from harness.events import (
 from harness.session import Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import LoadedSettings, Settings
 from harness.ui.commands.commands import file_command_names, is_command, prompt_of, quits, run_command, works_any_time
-from harness.ui.commands.results import PlayEvents, Quit, ShowList, ShowText, StartTask, SwitchSession
+from harness.ui.commands.results import EditQueue, PlayEvents, Quit, ShowList, ShowText, StartTask, SwitchSession
 from harness.ui.commands.session_commands import session_lines
 from harness.ui.lines.line import Groups, Line, Tone, laid_out
+from harness.ui.lines.queue import queue_text
 from harness.ui.lines.reports import greeting, resumed
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter, has_colours
@@ -296,6 +298,8 @@ class _Repl:
                     session = other
                     self._resumed(session)
                     self._printer.say(text)
+                case EditQueue(clear):
+                    self._printer.say(queue_text(self._queue, clear=clear))
                 case Quit():
                     return None
         except HarnessError as error:
@@ -390,6 +394,7 @@ class _Repl:
             self._at_once(line.strip(), session)
         elif line.strip():
             self._queue.put(line)
+            self._printer.say(f"  {counted(len(self._queue), 'prompt')} queued")
 
     def _works_now(self, line: str, others: frozenset[str]) -> bool:
         return is_command(line, others) and works_any_time(line, others) and not quits(line)
@@ -402,6 +407,8 @@ class _Repl:
                     self._printer.say(text)
                 case ShowList(groups):
                     self._say_list(groups)
+                case EditQueue(clear):
+                    self._printer.say(queue_text(self._queue, clear=clear))
                 case StartTask(work):
                     task = asyncio.create_task(self._do(work))
                     self._beside.add(task)

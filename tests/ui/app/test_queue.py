@@ -83,6 +83,34 @@ async def test_escape_on_a_command_gives_back_what_waits(tmp_path: Path) -> None
         assert asked(here) == ["sleep 30"]
 
 
+async def test_the_queue_is_seen_and_its_last_prompt_taken_back_for_editing(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        await here.says(f"!{WAITS}")
+        lines = ["one\nmore", *(f"prompt {number}" for number in range(2, 7))]
+        for line in lines:
+            await here.says(line)
+        seen = await here.sees("6 queued")
+        first = next(number for number, row in enumerate(seen) if "6 queued" in row)
+        rows = [row.strip() for row in seen[first + 1 : first + 6]]
+        assert rows == ["one (+ 1 line)", "prompt 2", "prompt 3", "prompt 4", "… 2 more"]
+        await here.pilot.press("up")
+        await here.sees("5 queued")
+        assert here.app.prompt.text == "prompt 6"
+        await here.says("prompt six")
+        await here.says("/queue")
+        await here.sees("6 prompts queued; /queue clear removes them:")
+        await here.says("/queue clear")
+        await here.sees("6 queued prompts removed:")
+        await here.pilot.pause()
+        assert not here.app.queued.display
+        await here.says("/queue")
+        await here.sees("Nothing is queued.")
+        await here.says("/queue all")
+        await here.sees("type /queue or /queue clear")
+        (tmp_path / "workspace" / "go").touch()
+        assert await all_asked(here, 1) == [WAITS]
+
+
 @pytest.mark.stories
 async def test_hundreds_of_prompts_are_all_asked_in_their_order(tmp_path: Path) -> None:
     lines = [f"prompt {number}" for number in range(320)]

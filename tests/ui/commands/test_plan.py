@@ -64,12 +64,12 @@ async def test_it_shows_the_whole_plan_at_any_time(tmp_path: Path) -> None:
 async def test_the_status_line_names_an_open_plan_last_and_a_finished_one_not(tmp_path: Path) -> None:
     async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
 
-        def facts(*events: PlanChanged | TurnStarted, waiting: int = 0) -> tuple[str, ...]:
-            told = status_of(session, panel(*events), running=True, past=False, waiting=waiting, warning="")
+        def facts(*events: PlanChanged | TurnStarted) -> tuple[str, ...]:
+            told = status_of(session, panel(*events), running=True, past=False, warning="")
             return told.facts[2:]
 
         assert facts() == facts(PlanChanged(FINISHED)) == facts(PlanChanged(()))
-        assert facts(PlanChanged(PLAN), waiting=2)[-3:] == ("2 queued", "plan 1 of 3", "write")
+        assert facts(PlanChanged(PLAN))[-2:] == ("plan 1 of 3", "write")
         assert facts(PlanChanged(PLAN[2:]))[-1] == "plan 0 of 1"
         long = (PlanItem("x\n" * 100, ItemStatus.IN_PROGRESS),)
         assert facts(PlanChanged(long))[-1] == "x " * 19 + "x…"

@@ -256,6 +256,7 @@ async def test_lines_that_wait_behind_a_command_run_in_order_or_are_named_when_i
         await terminal.sees("○ bash")
         terminal.type("!echo fir''st\n!false\n!echo sec''ond\n")
         await terminal.sees("sec''ond")
+        await terminal.sees("3 prompts queued")
         (place.folder / "go").touch()
         await terminal.sees("\n  first\n")
         await terminal.sees("\n  second\n")
