@@ -125,7 +125,10 @@ class Settings(BaseModel):
     theme: Text | None = None
     """Colours of the screen, one of those that /theme lists; unset: textual-dark."""
     notification: Notification = "bell"
-    """How you are notified when something waits for you: terminal bell, desktop notification (osc9), or off."""
+    """How you are notified when something waits for you or a longer turn ends: terminal bell, desktop notification
+    (osc9), or off. Not while the terminal has the focus, or without that report within 5 s of a key."""
+    terminal_title: Switch = True
+    """Show in the title of the terminal what runs now."""
     debug: Switch = False
     """Write a log file with tracebacks."""
 

@@ -20,7 +20,7 @@ from harness.base.secrets import MASK
 from harness.definitions import CostClaim
 from harness.settings.sources import SECRETS, SettingsLayer, SettingsSource, SettingValue
 
-FREE = frozenset({"plain", "theme", "notification", "permissions_ask", "permissions_deny"})
+FREE = frozenset({"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"})
 """Looks, and rules that only make the agent ask or refuse more. `permission_mode = "deny"` is free as well."""
 FILE = "trusted-folders.json"
 """Beside the settings file of the user: which folders they trust, and to set what."""

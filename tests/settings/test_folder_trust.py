@@ -14,7 +14,7 @@ GATEWAY = "ANTHROPIC_BASE_URL=http://gateway\nANTHROPIC_API_KEY=sk-of-the-folder
 
 def test_what_a_new_setting_may_do_is_nothing_until_somebody_says_so() -> None:
     assert set(Settings.model_fields) >= FREE
-    assert {"plain", "theme", "notification", "permissions_ask", "permissions_deny"} == FREE
+    assert {"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"} == FREE
 
 
 def test_looks_and_stricter_rules_need_no_trust(place: Place) -> None:

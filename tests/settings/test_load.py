@@ -72,6 +72,7 @@ SAMPLE = {
     "cache_ttl": "1h",
     "fan_out": "allow",
     "notification": "off",
+    "terminal_title": "no",
     "effort": "high",
     "auto_compact": "no",
     "loop_intervention": "no",

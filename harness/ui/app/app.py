@@ -24,6 +24,7 @@ from harness.ui.app.question import Question
 from harness.ui.app.question_app import QuestionApp
 from harness.ui.app.queued_prompts import QueuedPrompts
 from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.terminal_driver import TerminalDriver
 
 if TYPE_CHECKING:
     from harness.session import Session
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 TWICE_S = 2.0
 """Seconds within which the same key counts as pressed twice."""
+HERE_S = 5.0
+"""Seconds after a key in which the user is taken to look at the screen."""
 
 
 class SessionPages(Protocol):
@@ -117,6 +120,9 @@ class HarnessApp(QuestionApp):
         """Completions after an @."""
         self.notification = "bell"
         """How the user is notified: bell, osc9 or off."""
+        self._reports_focus = False
+        """The terminal has reported a change of the focus; until then `app_focus` says nothing."""
+        self._typed_at = -HERE_S
         self._early_prompts: list[str] = []
         self._pressed: dict[str, float] = {}
 
@@ -125,10 +131,11 @@ class HarnessApp(QuestionApp):
     def compose(self) -> ComposeResult:
         yield self.split_view_type()
         yield QueuedPrompts()
+        yield StatusLine(id="activity")
         completer = Completer(lambda: self.commands, self._files_now)
         self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
         yield self.prompt
-        yield StatusLine()
+        yield StatusLine(id="status")
 
     @property
     def queued(self) -> QueuedPrompts:
@@ -138,12 +145,18 @@ class HarnessApp(QuestionApp):
     @property
     def status(self) -> StatusLine:
         """The status line."""
-        return self.screen_stack[0].query_one(StatusLine)
+        return self.screen_stack[0].query_one("#status", StatusLine)
+
+    @property
+    def activity(self) -> StatusLine:
+        """What runs now, above the prompt."""
+        return self.screen_stack[0].query_one("#activity", StatusLine)
 
     # ── start and end ───────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
         self.status.show(Status(("loading",)))
+        self.activity.show(None)
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
@@ -186,13 +199,28 @@ class HarnessApp(QuestionApp):
             self.controller.warn(text)
 
     def notify_user(self, text: str) -> None:
-        """Ring the bell or send a notification, unless the terminal has the focus."""
-        if self.app_focus or self.notification == "off":
+        """Ring the bell or send a notification, unless the user is here.
+
+        That is known from the focus of the terminal; many terminals do not report it, and then from the last key.
+        """
+        here = self.app_focus if self._reports_focus else monotonic() - self._typed_at < HERE_S
+        if here or self.notification == "off":
             return
         if self.notification == "osc9" and self._driver is not None:
             self._driver.write(f"\x1b]9;harness: {visible(text)}\x07")
         else:
             self.bell()
+
+    def show_title(self, text: str) -> None:
+        """Set the title of the terminal."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.show_title(text)
+
+    def on_app_focus(self) -> None:
+        self._reports_focus = True
+
+    def on_app_blur(self) -> None:
+        self._reports_focus = True
 
     def pressed_twice(self, key: str) -> bool:
         """Whether a key is pressed for the second time within two seconds."""
@@ -210,6 +238,7 @@ class HarnessApp(QuestionApp):
             self.controller.submit(message.text)
 
     def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
+        self._typed_at = monotonic()
         if message.text and self.controller is not None:
             self.controller.warm_up()
 

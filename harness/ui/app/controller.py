@@ -23,7 +23,7 @@ from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candidates
 from harness.ui.app.menu import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.status_facts import status_of
+from harness.ui.app.status_facts import activity, status_of, title
 from harness.ui.app.views import Actions, Views
 from harness.ui.commands.commands import (
     COMMANDS,
@@ -467,15 +467,20 @@ class Controller:
     def _update_status(self, panel: Panel | None = None) -> None:
         if self._session is None:
             return
+        now = self._views.fold.now
         status = status_of(
             self._session,
-            panel or self._views.fold.now,
+            panel or now,
             running=self._playing,
             past=self._views.shown_step is not None,
             warning=self._warning,
         )
         self._app.status.show(status)
         self._app.queued.show(self._turns.queue)
+        runs = self._playing or self._pausing is not None
+        self._app.activity.show(activity(now, time.time(), self.actions(now)) if runs else None)
+        if self._loaded.settings.terminal_title:
+            self._app.show_title(title(now, self._session.settings.workspace.name, running=runs))
 
     def redraw(self) -> None:
         """Draw again after a resize."""

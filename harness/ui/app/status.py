@@ -1,4 +1,4 @@
-"""The status line: model, permissions, context, cost, and keys."""
+"""One-line states with keys: the status line with model, permissions and cost, and above the prompt what runs now."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,8 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
+
+from harness.ui.key_labels import clickable
 
 GAP = "   "
 BETWEEN = " · "
@@ -23,13 +25,14 @@ class Status:
 
 
 class StatusLine(Static):
-    """One row; facts that do not fit are left out."""
+    """One row, or none without a status; facts that do not fit are left out."""
 
     DEFAULT_CSS = """
     StatusLine {
         height: 1;
         padding: 0 1;
         color: $text-muted;
+        &#activity { color: $text; }
     }
     """
 
@@ -37,9 +40,10 @@ class StatusLine(Static):
         super().__init__(markup=False, id=id)
         self._status = Status()
 
-    def show(self, status: Status) -> None:
-        """Show this status."""
-        if status != self._status:
+    def show(self, status: Status | None) -> None:
+        """Show this status; None: no row."""
+        self.display = status is not None
+        if status is not None and status != self._status:
             self._status = status
             self._redraw()
 
@@ -71,7 +75,7 @@ def _right(status: Status, columns: int) -> Content:
         return Content.styled(status.warning, "$text-warning")
     keys = list(status.keys)
     while keys:
-        shown = Content(GAP).join([Content.assemble((key, "bold"), " ", what) for key, what in keys])
+        shown = Content(GAP).join([clickable(key, what, "bold") for key, what in keys])
         if shown.cell_length + len(GAP) <= columns * 2 // 3:
             return shown
         keys.pop()

@@ -1,20 +1,28 @@
-"""The facts of a session for the status line."""
+"""The facts of a session for the status line, the line above the prompt, and the title of the terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import ceil
 
 from harness.session import Session
 from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status import Status
+from harness.ui.folds.model import Phase
 from harness.ui.lines.line import dollars, priced
 from harness.ui.lines.reports import how_far, in_progress, is_open
-from harness.ui.panel.layout import cell, flat
+from harness.ui.panel.layout import cell, count, flat
+from harness.ui.panel.model_lines import time_left, what_failed
 from harness.ui.panel.state import Panel
 
 MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
 """Names of the permission modes."""
 PAST = (("←→", "steps"), ("Esc", "back to now"), ("F3", "full"))
 WIDEST_PART = 40
-"""Columns for the current part of the plan."""
+"""Columns for the current part of the plan, or for what a tool does."""
+CHARACTERS_PER_TOKEN = 4
+"""About, in English text; the exact number comes with the end of a reply."""
+ASKS = (Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP)
+"""Phases that wait for an answer of the user."""
+STOP = ("Esc", "stop")
 ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
 
 
@@ -28,7 +36,7 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warn
         past: the panel shows an earlier step.
         warning: shown instead of the keys.
     """
-    keys = PAST if past else (("Esc", "stop"), *ALWAYS) if running else ALWAYS
+    keys = PAST if past else ALWAYS
     facts = (*_facts(session, panel, running=running), *_plan(panel))
     return Status(facts, warning, keys)
 
@@ -59,3 +67,64 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         yield f"{priced(spend.cost_usd, spend.unpriced)}{retries}"
     elif wasted := spend.retry_usage.prompt + spend.retry_usage.output:
         yield f"{wasted:,} tokens on retries"
+
+
+def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Status:
+    """What runs now: its name, for how long, and the tokens of the reply so far.
+
+    Args:
+        panel: the state now.
+        now: Unix time.
+        keys: what can be pressed; by default Esc, which stops.
+    """
+    view = panel.model
+    lasted = [f"{int(now - view.since):,} s"] if now - view.since >= 1 else []
+    match view.phase:
+        case phase if phase in ASKS:
+            return Status(("waiting for your answer",))
+        case Phase.WAITING if (retry := view.retry) is not None:
+            left = time_left(retry.retry_at, now)
+            facts = [what_failed(view), f"next try in {left}", f"{retry.attempt} of {retry.max_attempts}"]
+        case Phase.COMPACTING:
+            facts = ["compacting", *lasted]
+        case Phase.TOOLS if panel.running:
+            facts = [_running(panel), *lasted]
+        case Phase.ASKING:
+            facts = [f"asking {flat(view.active)}", *lasted, *_silence(panel)]
+        case Phase.THINKING | Phase.ANSWERING:
+            tokens = ceil(view.streamed_characters / CHARACTERS_PER_TOKEN)
+            facts = [view.phase.value, *lasted, f"about {count(tokens)} tokens"]
+        case _:
+            facts = ["working"]
+    return Status(tuple(facts), "", tuple(keys) or (STOP,))
+
+
+def _running(panel: Panel) -> str:
+    first, *others = panel.running
+    if others:
+        return (
+            f"running {len(panel.running)} tools: {', '.join(dict.fromkeys(flat(one.tool) for one in panel.running))}"
+        )
+    return f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}"
+
+
+def _silence(panel: Panel) -> Iterator[str]:
+    if (silence := panel.model.silence) is not None:
+        yield f"silent for {silence.silent_s:.0f} s"
+
+
+def title(panel: Panel, name: str, *, running: bool) -> str:
+    """The title of the terminal: what runs now, or `name`."""
+    if not running:
+        return f"harness · {name}"
+    match panel.model.phase:
+        case phase if phase in ASKS:
+            return "harness · asks you"
+        case Phase.WAITING:
+            return f"harness · waits ({what_failed(panel.model)})"
+        case Phase.TOOLS if panel.running:
+            return f"harness · running {panel.running[0].tool}"
+        case Phase.IDLE | Phase.DECIDING | Phase.TOOLS:
+            return "harness · working"
+        case phase:
+            return f"harness · {phase.value}"

@@ -13,6 +13,13 @@ from typing import TextIO, cast
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from harness.base.external_text import visible
+
+SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+"""Window operations of xterm (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html); other terminals ignore them."""
+WITHOUT_TITLE = ("", "dumb", "linux")
+"""Kinds of terminals that would print the text."""
+
 
 class TerminalDriver(LinuxDriver):
     """Draws on a terminal while there is one."""
@@ -21,8 +28,25 @@ class TerminalDriver(LinuxDriver):
         self, app: App[object], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        self._title = ""
         if sys.__stderr__ is not None:
             self._file = cast(TextIOWrapper, TerminalStream(sys.__stderr__))
+
+    def show_title(self, text: str) -> None:
+        """Set the title of the terminal, which is restored when the app ends or is suspended."""
+        if text == self._title or os.environ.get("TERM", "") in WITHOUT_TITLE:
+            return
+        if not self._title:
+            self.write(SAVE_TITLE)
+        self._title = text
+        self.write(f"\x1b]2;{visible(text)}\x07")
+
+    def stop_application_mode(self) -> None:
+        """Restore the terminal."""
+        if self._title:
+            self._title = ""
+            self.write(RESTORE_TITLE)
+        super().stop_application_mode()
 
     def _sigcont_application(self, *_: object) -> None:
         """Resume after Ctrl+Z only. SIGCONT also comes with SIGHUP; Textual would then start its threads a second time

@@ -44,6 +44,8 @@ class Phase(Enum):
     """No turn runs."""
     ASKING = "asking"
     """A request is out, without a reply so far."""
+    THINKING = "thinking"
+    """Thinking streams in."""
     ANSWERING = "answering"
     """The answer streams in."""
     WAITING = "waiting"
@@ -107,6 +109,8 @@ class ModelStatus:
     """The shared retry budget was exhausted in this turn."""
     silence: SilenceHint | None = None
     """Transient, so never replayed."""
+    streamed_characters: int = 0
+    """Characters of the streaming reply so far, likewise."""
 
 
 def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelStatus:

@@ -1,7 +1,7 @@
 """The panel, folded from events; live events and a journal give the same panel."""
 
 from collections import OrderedDict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from harness.events import (
     BreakerChanged,
@@ -56,6 +56,19 @@ KEPT_FAILURES = 100
 _Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered
 
 
+@dataclass(slots=True)
+class _Stream:
+    """A reply that is being received."""
+
+    phase: Phase = Phase.ASKING
+    since: float = 0.0
+    """Unix time at which this phase began."""
+    characters: int = 0
+    """Of its text, its thinking and its complete tool calls."""
+    call_characters: int = 0
+    """Of the input of the tool call being written."""
+
+
 class PanelFold:
     """The panel now, and at the end of each of the last steps."""
 
@@ -74,16 +87,18 @@ class PanelFold:
         interrupted batch is charged when the next cycle begins."""
         self._ends: OrderedDict[int, Panel] = OrderedDict()
         """The panel at the end of each step, without the timeline, which is the same for all."""
-        self._answering: float | None = None
-        """Unix time at which the current reply began to stream; this and `_silence` come from transient events."""
+        self._stream: _Stream | None = None
+        """The current reply; this and `_silence` come from transient events."""
         self._silence: SilenceHint | None = None
 
     @property
     def now(self) -> Panel:
         """The panel after all events."""
         panel = self._whole()
-        if self._answering is not None:
-            panel = replace(panel, model=replace(panel.model, phase=Phase.ANSWERING, since=self._answering))
+        if (stream := self._stream) is not None:
+            characters = stream.characters + stream.call_characters
+            known = replace(panel.model, phase=stream.phase, since=stream.since, streamed_characters=characters)
+            panel = replace(panel, model=known)
         if self._silence is not None:
             panel = replace(panel, model=replace(panel.model, silence=self._silence))
         return panel
@@ -106,7 +121,7 @@ class PanelFold:
         """Process an event of Unix time `at`."""
         match event:
             case TextDelta() | ThinkingDelta() | ToolCallDelta():
-                self._streamed(at)
+                self._streamed(event, at)
             case SilenceHint():
                 if self._model.phase in (Phase.ASKING, Phase.COMPACTING):
                     self._silence = event
@@ -119,16 +134,26 @@ class PanelFold:
 
     # ── transient events ────────────────────────────────────────────────────────────────────────
 
-    def _streamed(self, at: float) -> None:
+    def _streamed(self, event: TextDelta | ThinkingDelta | ToolCallDelta, at: float) -> None:
         self._silence = None
-        if self._model.phase is Phase.ASKING and self._answering is None:
-            self._answering = at
+        if self._model.phase is not Phase.ASKING:
+            return
+        stream = self._stream = self._stream or _Stream()
+        phase = Phase.THINKING if isinstance(event, ThinkingDelta) else Phase.ANSWERING
+        if phase is not stream.phase:
+            stream.phase, stream.since = phase, at
+        if not isinstance(event, ToolCallDelta):
+            stream.characters += len(event.text)
+            return
+        if event.characters < stream.call_characters:  # another call
+            stream.characters += stream.call_characters
+        stream.call_characters = event.characters
 
     def _end_streaming(self, event: Event) -> None:
         """Transient state ends with its request."""
         phase = self._model.phase
         if isinstance(event, RequestSent) or phase is not Phase.ASKING:
-            self._answering = None
+            self._stream = None
         if isinstance(event, RequestSent) or phase not in (Phase.ASKING, Phase.COMPACTING):
             self._silence = None
 

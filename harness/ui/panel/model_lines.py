@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from textual.content import Content
-from textual.style import Style
 
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import PermissionAsked, QuestionAsked, TransitionCode, Usage
 from harness.ui.folds.model import ModelStatus, Phase
+from harness.ui.key_labels import clickable
 from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
     BAD,
@@ -47,8 +47,6 @@ ORDINARY = (
     TransitionCode.REFUSAL_FALLBACK,
 )
 """Transitions that are ordinary or shown by other lines."""
-KEY_NAMES = {"Alt+R": "alt+r", "Alt+M": "alt+m", "Esc": "escape"}
-"""Keys that can be clicked, by their label, and their names in the app."""
 PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.QUESTION, Phase.LOOP)
 """Phases that wait for a decision of the user."""
 
@@ -61,16 +59,9 @@ def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str
     headline = hung("model", _headline(panel, now), width)
     urgent = list(_urgent(view, now))
     details = [*_details(panel, width), *_kept(view, width)]
-    keys = flowing((_clickable(key, what) for key, what in actions), width)
+    keys = flowing((clickable(key, what, KEY) for key, what in actions), width)
     brief = labelled("model", _brief(panel, now))
     return ([*headline, *urgent, *details, *keys], [*headline, *urgent, *keys], [*headline, *urgent], [brief])
-
-
-def _clickable(key: str, what: str) -> Content:
-    """A key and what it does; a click on it presses the key."""
-    name = KEY_NAMES.get(key)
-    shown = Content.assemble((key, KEY), " ", (what, "underline" if name else ""))
-    return shown.stylize(Style.from_meta({"@click": f"app.simulate_key('{name}')"})) if name else shown
 
 
 def _headline(panel: Panel, now: float) -> Content:
@@ -85,7 +76,7 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.WAITING if view.retry is not None:
             retry = view.retry
             what = "" if retry.scope == "model" else f" of the {retry.scope}"
-            text = f"{_what_failed(view)} · attempt{what} {retry.attempt} of {retry.max_attempts}"
+            text = f"{what_failed(view)} · attempt{what} {retry.attempt} of {retry.max_attempts}"
             return Content.styled(text, f"bold {TROUBLE}")
         case Phase.OFFERED if view.offered is not None:
             return Content.styled(f"the server asks for a wait of {seconds(view.offered.seconds)}", f"bold {TROUBLE}")
@@ -102,6 +93,8 @@ def _headline(panel: Panel, now: float) -> Content:
         case Phase.TOOLS if panel.running:
             names = ", ".join(dict.fromkeys(flat(one.tool) for one in panel.running))
             return Content(f"running {names}{for_so_long}")
+        case Phase.THINKING:
+            return Content(f"{name} thinks{for_so_long}")
         case Phase.ANSWERING:
             return Content(f"{name} answers{for_so_long}")
         case Phase.ASKING:
@@ -117,12 +110,13 @@ def _brief(panel: Panel, now: float) -> Content:
     if view.retry is None or view.phase is not Phase.WAITING:
         return _headline(panel, now)
     retry = view.retry
-    left = _time_left(retry.retry_at, now)
-    text = f"{_what_failed(view)} · next try in {left} · {retry.attempt} of {retry.max_attempts}"
+    left = time_left(retry.retry_at, now)
+    text = f"{what_failed(view)} · next try in {left} · {retry.attempt} of {retry.max_attempts}"
     return Content.styled(text, f"bold {TROUBLE}")
 
 
-def _what_failed(view: ModelStatus) -> str:
+def what_failed(view: ModelStatus) -> str:
+    """The status and category of the fault before the retry that is waited for."""
     retry = view.retry
     if retry is None:
         return ""
@@ -130,7 +124,8 @@ def _what_failed(view: ModelStatus) -> str:
     return f"{status}{retry.category.replace('_', ' ')}"
 
 
-def _time_left(moment: float, now: float) -> str:
+def time_left(moment: float, now: float) -> str:
+    """The time until a Unix time."""
     left = max(0, ceil(moment - now))
     return seconds(left) if left >= 10 else f"{left} s"
 
@@ -157,7 +152,7 @@ def _bad_end(panel: Panel) -> Content:
 def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
     """Countdowns."""
     if view.retry is not None:
-        yield labelled("", Content.assemble("next try in ", (_time_left(view.retry.retry_at, now), "bold")))
+        yield labelled("", Content.assemble("next try in ", (time_left(view.retry.retry_at, now), "bold")))
     if view.offered is not None:
         yield labelled("", f"that is until {time_of_day(view.offered.until)}")
     if view.silence is not None:
@@ -170,7 +165,7 @@ def _details(panel: Panel, width: int) -> Lines:
     match view.phase:
         case Phase.WAITING if view.retry is not None:
             detail = flat(view.retry.detail)
-            return [] if detail.lower() in _what_failed(view).lower() else wrapped(detail, width, style=QUIET)
+            return [] if detail.lower() in what_failed(view).lower() else wrapped(detail, width, style=QUIET)
         case Phase.OFFERED if view.offered is not None:
             return wrapped(view.offered.detail, width, style=QUIET)
         case Phase.QUESTION if isinstance(panel.asked, QuestionAsked):

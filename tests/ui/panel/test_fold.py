@@ -203,6 +203,9 @@ async def test_a_real_session_gives_the_same_panel_live_and_from_its_journal(
     [
         ([], Phase.ASKING),
         ([TextDelta("x")], Phase.ANSWERING),
+        ([ThinkingDelta("x")], Phase.THINKING),
+        ([ThinkingDelta("x"), TextDelta("x")], Phase.ANSWERING),
+        ([ThinkingDelta("x"), FAILED], Phase.DECIDING),
         ([FAILED], Phase.DECIDING),
         ([FAILED, RETRY], Phase.WAITING),
         ([FAILED, RETRY, RetryEnded("asked")], Phase.DECIDING),
@@ -224,6 +227,17 @@ async def test_a_real_session_gives_the_same_panel_live_and_from_its_journal(
 )
 def test_each_event_leads_to_its_phase(events: Sequence[Event], phase: Phase) -> None:
     assert after(*events).model.phase is phase
+
+
+def test_the_streamed_characters_count_text_thinking_and_every_tool_call_once() -> None:
+    streamed = [ThinkingDelta("four"), TextDelta("fives"), ToolCallDelta("bash", 3), ToolCallDelta("bash", 30)]
+    assert after(*streamed).model.streamed_characters == 4 + 5 + 30
+    assert after(*streamed, ToolCallDelta("grep", 2)).model.streamed_characters == 4 + 5 + 30 + 2
+    assert after(*streamed, FAILED).model.streamed_characters == 0
+    assert (
+        after(ThinkingDelta("x"), ThinkingDelta("x"), TextDelta("y")).model.since
+        == after(ThinkingDelta("x"), ThinkingDelta("x"), TextDelta("y"), TextDelta("z")).model.since
+    )
 
 
 def test_where_no_session_has_told_of_a_model_the_first_one_asked_is_no_fallback() -> None:
