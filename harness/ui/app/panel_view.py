@@ -82,6 +82,8 @@ class SplitView(Container):
 
     chat_type: ClassVar[type[Chat]] = Chat
     """The view of the conversation."""
+    expands: ClassVar[str] = "Ctrl+O"
+    """The key that expands entries; empty: those on the screen stay as they are."""
 
     def compose(self) -> ComposeResult:
         yield self.chat_type()

@@ -27,16 +27,21 @@ if TYPE_CHECKING:
 class EntryRenderer:
     """Draws entries. Of a streaming answer only the new text is parsed."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        """`clock` returns Unix time, for running times."""
+    def __init__(self, clock: Callable[[], float], key: str = "") -> None:
+        """
+        Args:
+            clock: returns Unix time, for running times.
+            key: what expands an entry; empty: nothing does, once it is printed.
+        """
         self._clock = clock
+        self._key = key
         self._growing: StreamedMarkdown | None = None
 
     def content(self, entry: Entry, columns: int, *, expanded: bool) -> Content:
         """The entry in lines of at most `columns` cells."""
         if isinstance(entry, AnswerEntry) and not entry.done:
             return self._grown(entry.text, columns)
-        return entry_content(entry, columns, expanded=expanded, now=self._clock())
+        return entry_content(entry, columns, expanded=expanded, now=self._clock(), key=self._key)
 
     def _grown(self, text: str, columns: int) -> Content:
         if self._growing is None:
@@ -97,7 +102,7 @@ class Views:
         """Start to draw on the split view."""
         self._visible = True
         self._split_view.chat.update((), 0)
-        self._split_view.chat.set_renderer(EntryRenderer(self._clock))
+        self._split_view.chat.set_renderer(EntryRenderer(self._clock, self._split_view.expands))
         self._split_view.panel.set_renderer(self._visible_content)
         self.changed()
 

@@ -92,6 +92,7 @@ class InlineSplitView(SplitView):
     """The unfinished entries, and the panel below them while it is open."""
 
     chat_type = InlineChat
+    expands = ""
 
     def on_mount(self) -> None:
         self.add_class("-no-panel")

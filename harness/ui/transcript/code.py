@@ -1,14 +1,15 @@
 """Syntax highlighting of code, where it is certain to be quick."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from harness.ui.transcript.wrap import DIFF_STYLES
+from harness.ui.transcript.wrap import DIFF_STYLES, GOOD
 
 if TYPE_CHECKING:
     from textual.highlight import HighlightTheme
@@ -48,6 +49,10 @@ LANGUAGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The Pygments lexer for each language name: those measured to be quick within the limits above."""
+LANGUAGE_OF_NAME: Mapping[str, str] = MappingProxyType(
+    {"Dockerfile": "docker", "Cargo.lock": "toml", "uv.lock": "toml"}
+)
+"""Languages of files without a telling suffix."""
 OPAQUE: Mapping[str, str] = MappingProxyType(
     {
         "Token.Comment": "dim italic",
@@ -89,3 +94,24 @@ def _theme() -> type["HighlightTheme"]:
 def _change(code: str) -> Content:
     lines = code.split("\n")
     return Content("\n").join(Content.styled(line, DIFF_STYLES.get(line[:1], "")) for line in lines)
+
+
+def change_lines(lines: Sequence[str], path: str) -> list[Content]:
+    """Lines of a diff: removed ones are red, added ones highlighted as code of the file `path` behind a green sign.
+
+    Without a known language, or with too much code, added lines are green.
+    """
+    styled = [Content.styled(line, DIFF_STYLES.get(line[:1], "dim")) for line in lines]
+    language = LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
+    new = [number for number, line in enumerate(lines) if line[:1] in ("+", " ")]
+    code = "\n".join(lines[number][1:] for number in new)
+    if language.lower() not in LANGUAGES or not code.strip():
+        return styled
+    found = coloured(code, language, closed=True)
+    highlighted = found.split("\n", allow_blank=True)
+    if found.plain != code or not found.spans:
+        return styled
+    for number, line in zip(new, highlighted, strict=True):
+        if lines[number].startswith("+"):
+            styled[number] = Content.assemble(("+", f"bold {GOOD}"), line)
+    return styled

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 from harness.events import Alternative, Dispatch, ToolOutcome
 from harness.session import report_lines
 from harness.ui.lines.events import OUTCOMES, ending_line
@@ -28,7 +28,6 @@ from harness.ui.transcript.entries import (
     TurnEndEntry,
 )
 from harness.ui.transcript.wrap import (
-    DIFF_STYLES,
     FAILED,
     GOOD,
     MUTED,
@@ -47,13 +46,14 @@ YOU = "bold $accent"
 PARAGRAPHS = PromptEntry | AnswerEntry | TextEntry | ListEntry | PauseEntry | LoopReportEntry
 
 
-def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
+def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
     """An entry as text.
 
     Args:
         width: cells of a line.
         expanded: include the details of a call and the text of thinking.
         now: Unix time, for the duration of a running call; 0: without it.
+        key: what expands an entry, to be named there; empty: nothing does.
     """
     match entry:
         case PromptEntry(text=text, shell=shell):
@@ -66,7 +66,7 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
         case ThinkingEntry():
             return _thinking(entry, width, expanded)
         case CallEntry():
-            return call_content(entry, width, expanded=expanded, now=now)
+            return call_content(entry, width, expanded=expanded, now=now, key=key)
         case NoteEntry(line=line):
             return _line(line, width, TONES[line.tone], "" if line.tone is not Tone.QUIET else MUTED)
         case TextEntry(text=text):
@@ -126,10 +126,12 @@ def _report(report: Sequence[str], width: int) -> Content:
 
 # ── tool calls ──────────────────────────────────────────────────────────────────────────────────
 
-MOST_LINES = 200
+MOST_LINES = 2_000
 """Lines of detail in an expanded call."""
-MOST_DIFF_LINES = 12
-"""Lines of a diff shown without expanding."""
+FEW_LINES = {"output": 3, "own": 12, "diff": 12}
+"""Lines shown without expanding, of a command of the model, of one of the user after `!`, and of a diff."""
+COMMANDS = frozenset({"bash"})
+"""Tools whose output is shown without expanding."""
 LONGEST_LINE = 2_000
 """Characters of a line of detail."""
 TIME = 8
@@ -143,8 +145,8 @@ NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
 """Outcomes that are named, because their mark is ambiguous."""
 
 
-def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0) -> Content:
-    """A call on one line, with details when expanded."""
+def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
+    """A call on one line, with details when expanded. `key` is named as what expands it, if it does."""
     lines = [_head(call, width, now)]
     if call.label:
         lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
@@ -152,7 +154,7 @@ def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: fl
         lines.append(hanging(Content("  "), Content.styled(_flat(call.summary), MUTED), width))
     if expanded and call.why:
         lines.append(hanging(Content("  "), Content.styled(_flat(call.why), MUTED), width))
-    lines += _detail(call, width, expanded=expanded)
+    lines += _detail(call, width, expanded=expanded, key=key)
     return Content("\n").join(lines)
 
 
@@ -168,7 +170,9 @@ def _head(call: CallEntry, width: int, now: float) -> Content:
     if call.outcome is None:
         time = _elapsed(now - call.at) if call.running and now > call.at else ""
         return _apart(left, Content.styled(time, MUTED), width)
-    result = Content.styled(_result(call), MUTED if call.outcome is ToolOutcome.OK else WARNING)
+    lines = _output_lines(call) if call.outcome is ToolOutcome.OK else 0
+    text = counted(lines, "line") if lines > 1 else _result(call)
+    result = Content.styled(text, MUTED if call.outcome is ToolOutcome.OK else WARNING)
     time = "" if call.outcome in NOT_RUN else seconds(call.duration_s)
     return _in_columns(left, time, result, width)
 
@@ -254,33 +258,57 @@ def _ordinal(number: int) -> str:
 # ── the details of a call ───────────────────────────────────────────────────────────────────────
 
 
-def detail_content(text: str, width: int, most: int = MOST_LINES) -> Content:
+def detail_content(text: str, width: int, most: int = 200) -> Content:
     """A command or a diff for the user to judge, line by line without wrapping."""
     lines = text.rstrip("\n").split("\n")
-    diff = text.startswith("--- ")
-    shown = [_detail_line(line, width, diff=diff) for line in lines[:most]]
+    shown = _detail_lines(lines[:most], width, diff_of=_path_of_diff(text))
     if len(lines) > most:
         shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
     return Content("\n").join(shown)
 
 
-def _detail(call: CallEntry, width: int, *, expanded: bool) -> list[Content]:
-    diff = call.detail.startswith("--- ")
-    if not call.detail or not (expanded or call.by_user or diff):
+def _detail(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Content]:
+    path = _path_of_diff(call.detail)
+    lines = _output_lines(call)
+    if not call.detail or not (expanded or call.by_user or path is not None or lines > 1):
         return []
-    most = MOST_LINES if expanded or call.by_user else MOST_DIFF_LINES
     # The line of the call names the file of a diff.
-    text = "\n".join(call.detail.split("\n")[2:]) if diff else call.detail
+    text = "\n".join(call.detail.split("\n")[2:]) if path is not None else call.detail
+    few = FEW_LINES["diff" if path is not None else "own" if call.by_user else "output"]
+    few += text.rstrip("\n").count("\n") == few  # instead of a line that says that there is one more
+    most = MOST_LINES if expanded else few
     shown = output_excerpt(text, most, detail_of=call.detail_of, full_output=_flat(call.full_output or ""))
-    lines = [_detail_line(line, width, diff=diff) for line in shown.lines]
-    lines += [hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in shown.notes]
-    return lines
+    notes = list(shown.notes if expanded or call.by_user else shown.notes[:1])
+    if notes and key and text.rstrip("\n").count("\n") >= most:
+        notes[0] += f" ({key})"
+    found = _detail_lines(shown.lines, width, diff_of=path)
+    return [*found, *(hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in notes)]
 
 
-def _detail_line(line: str, width: int, *, diff: bool) -> Content:
-    style = DIFF_STYLES.get(line[:1], MUTED) if diff else MUTED
-    text = visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB)
-    return one_line(Content.styled(f"  {text}", style), width)
+def _output_lines(call: CallEntry) -> int:
+    """Lines of the output of a command; 0 for other calls."""
+    if call.tool not in COMMANDS or not call.detail:
+        return 0
+    return max(call.detail_of, call.detail.removesuffix("\n").count("\n") + 1)
+
+
+def _path_of_diff(text: str) -> str | None:
+    """The path of the new file of a diff; None: it is no diff."""
+    if not text.startswith("--- "):
+        return None
+    after = text.split("\n", 2)[1:2]
+    return after[0].removeprefix("+++ ") if after else ""
+
+
+def _detail_lines(lines: Sequence[str], width: int, *, diff_of: str | None) -> list[Content]:
+    shown = [visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB) for line in lines]
+    if diff_of is None:
+        styled = [Content.styled(line, MUTED) for line in shown]
+    else:
+        from harness.ui.transcript.code import change_lines  # with the first diff, not the first paint
+
+        styled = change_lines(shown, diff_of)
+    return [one_line(Content.assemble("  ", line), width) for line in styled]
 
 
 def _flat(text: str) -> str:

@@ -4,6 +4,8 @@ import itertools
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from textual.content import Content
 
 from harness.events import (
@@ -146,15 +148,59 @@ def test_a_change_is_shown_in_short_and_whole_when_expanded() -> None:
 
 
 def test_output_is_shown_when_expanded_and_says_where_the_rest_is() -> None:
-    long = replace(CALL, detail="line\n" * 300, full_output="/tmp/out.txt")
+    long = replace(CALL, detail="line\n" * 2_100, full_output="/tmp/out.txt")
     assert len(look(long)) == 1
     shown = look(long, 120, expanded=True)
-    assert shown[1:201] == ["  line"] * 200
+    assert shown[1:2_001] == ["  line"] * 2_000
     whole = "  … the model was given the beginning and the end; the whole output is in /tmp/out.txt"
-    assert shown[201:] == ["  … 100 more lines", whole]
-    assert "".join(look(long, 40, expanded=True)[202:]).replace(" ", "") == whole.replace(" ", ""), (
+    assert shown[2_001:] == ["  … 100 more lines", whole]
+    assert "".join(look(long, 40, expanded=True)[2_002:]).replace(" ", "") == whole.replace(" ", ""), (
         "a path is never cut"
     )
+
+
+def test_a_command_shows_three_lines_and_counts_the_others() -> None:
+    command = call(ToolOutcome.OK, tool="bash", detail="".join(f"{number}\n" for number in range(1, 301)))
+    assert look(command, 80)[0].endswith("300 lines")
+    assert look(command, 80)[1:] == ["  1", "  2", "  3", "  … 297 more lines"]
+    with_key = entry_content(command, 80, key="Ctrl+O").plain.splitlines()
+    assert with_key[-1] == "  … 297 more lines (Ctrl+O)"
+    assert entry_content(command, 80, expanded=True, key="Ctrl+O").plain.splitlines()[-1] == "  300"
+    one = replace(command, detail="only\n", result="only")
+    assert len(look(one)) == 1
+    assert look(one)[0].endswith("only")
+    failed = replace(command, outcome=ToolOutcome.ERROR, result="exit 1")
+    assert look(failed, 80)[0].endswith("exit 1")
+    beyond = replace(command, detail="1\n2\n", detail_of=50)
+    assert entry_content(beyond, 80, key="Ctrl+O").plain.splitlines()[-1] == "  … 48 more lines"
+
+
+@given(st.integers(1, 40), st.integers(0, 40), st.booleans(), st.booleans(), st.sampled_from(["", "\n", "\r\n"]))
+def test_the_lines_shown_and_those_counted_are_all_lines(
+    there: int, lost: int, own: bool, expanded: bool, end: str
+) -> None:
+    detail = "\n".join(f"line {number}" for number in range(there)) + end
+    entry = call(ToolOutcome.OK, tool="bash", detail=detail, detail_of=there + lost, by_user=own)
+    rows = entry_content(entry, 80, expanded=expanded, key="Ctrl+O").plain.split("\n")[1:]
+    lines = [row for row in rows if row.startswith("  line")]
+    (left,) = [int(row.split()[1]) for row in rows if row.startswith("  … ")] or [0]
+    if lines:
+        assert len(lines) + left == there + lost
+    else:
+        assert there + lost == 1
+        assert not expanded
+
+
+def test_added_lines_of_a_diff_are_highlighted_by_the_name_of_the_file() -> None:
+    diff = '--- shop.py\n+++ shop.py\n@@ -1,2 +1,2 @@\n def price():\n-    return 1\n+    return "two"  # why\n'
+    edit = call(ToolOutcome.OK, tool="edit_file", detail=diff)
+    shown = entry_content(edit, 80)
+    plain = entry_content(replace(edit, detail=diff.replace("shop.py", "shop.unknown")), 80)
+    assert shown.plain == plain.plain
+    [added] = [line for line in shown.split("\n") if "two" in line.plain]
+    [removed] = [line for line in shown.split("\n") if "return 1" in line.plain]
+    assert "$text-error" in styles(removed)
+    assert len(added.spans) > len(next(line for line in plain.split("\n") if "two" in line.plain).spans)
 
 
 def test_lines_that_are_not_there_are_counted_by_what_the_output_had() -> None:
