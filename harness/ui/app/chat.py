@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
+from textual.message import Message
 from textual.widgets import Static
 
 if TYPE_CHECKING:
@@ -73,6 +74,9 @@ class Chat(VerticalScroll):
 
     can_focus = False
 
+    class Followed(Message):
+        """`more_below` has changed, or the size of the conversation."""
+
     def __init__(self, draw: EntryDrawing | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._draw = draw
@@ -83,6 +87,8 @@ class Chat(VerticalScroll):
         """An entry and its row on the screen, kept while entries are mounted above it."""
         self._to_top: int | None = None
         """The entry whose first line is wanted on the screen as soon as the entry has its place."""
+        self.more_below = False
+        """There is text below the last row on the screen."""
 
     # ── called by the app ──────────────────────────────────────────────────────────────────────
 
@@ -170,6 +176,7 @@ class Chat(VerticalScroll):
             self.vertical_scrollbar.refresh()  # an anchor moves it without redrawing it
         self._anchored = overflows
         self._show_wanted_top(placed, beyond)
+        self._note_what_is_below(beyond)
         return placed
 
     def watch_scroll_y(self, old: float, new: float) -> None:
@@ -178,6 +185,13 @@ class Chat(VerticalScroll):
             self.call_after_refresh(self._mount_earlier)
         elif new > old and self._follows:
             self._prune()
+        self._note_what_is_below(self.max_scroll_y)
+
+    def _note_what_is_below(self, beyond: float) -> None:
+        more = beyond - self.scroll_target_y >= 1 and (self._anchor_released or not self._anchored)
+        if more != self.more_below:
+            self.more_below = more
+            self.post_message(self.Followed())
 
     def _mount_earlier(self) -> None:
         """Mount earlier entries without moving the text on the screen."""
@@ -241,6 +255,8 @@ class Chat(VerticalScroll):
         self.refresh(layout=True)  # the new height is known only now
         for view in self._views:
             self._redraw(view)
+        if self.more_below:
+            self.post_message(self.Followed())  # the mark has another place
 
     def on_click(self, event: Click) -> None:
         view = event.widget

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar, Protocol
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -64,9 +65,14 @@ SPLIT_CSS = """
 SplitView {
     height: 1fr;
     layout: horizontal;
+    layers: default above;
 }
 SplitView > Chat { width: 1fr; height: 1fr; }
 SplitView > PanelView { width: 48; height: 1fr; border-left: solid $surface-lighten-2; }
+SplitView > MoreBelow {
+    position: absolute; layer: above; width: auto; height: 1; padding: 0 1;
+    background: $surface-lighten-2; color: $text; display: none;
+}
 SplitView.-no-panel > PanelView { display: none; }
 .-narrow SplitView { layout: vertical; }
 .-narrow SplitView > PanelView {
@@ -75,6 +81,13 @@ SplitView.-no-panel > PanelView { display: none; }
 }
 """
 """Part of the styles of the app, because it depends on a class of the screen."""
+
+
+class MoreBelow(Static):
+    """A mark on the last row of the conversation; a click scrolls to the newest entry."""
+
+    def on_click(self) -> None:
+        self.app.simulate_key("ctrl+end")
 
 
 class SplitView(Container):
@@ -88,6 +101,17 @@ class SplitView(Container):
     def compose(self) -> ComposeResult:
         yield self.chat_type()
         yield PanelView()
+        yield MoreBelow("↓ more below · Ctrl+End", markup=False)
+
+    def on_chat_followed(self) -> None:
+        self._place_mark()
+
+    def _place_mark(self) -> None:
+        mark, chat = self.query_one(MoreBelow), self.chat
+        mark.display = chat.more_below
+        if chat.more_below:
+            corner = chat.region.bottom_right - self.region.offset
+            mark.styles.offset = max(0, corner.x - cell_len(str(mark.content)) - 4), corner.y - 1
 
     @property
     def is_ready(self) -> bool:

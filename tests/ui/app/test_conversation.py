@@ -322,3 +322,23 @@ async def test_a_path_typed_first_is_a_prompt(tmp_path: Path) -> None:
         await here.says("/etc/hosts what is this?")
         seen = await here.sees("Forty-two.")
         assert any("you ▸ /etc/hosts what is this?" in row for row in seen)
+
+
+async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("An answer.")) as here:
+        await here.says("!seq 10")
+        await here.says("/help")
+        seen = await here.sees("↓ more below")
+        row = next(number for number, row in enumerate(seen) if "↓ more below" in row)
+        assert row == here.app.split_view.chat.region.bottom - 1
+        await here.pilot.press("f2")  # the conversation is wider, and the mark still in its corner
+        seen = await here.sees("↓ more below")
+        assert not here.app.split_view.panel.display
+        await here.pilot.click(offset=(seen[row].index("more below"), row))
+        await here.sees("list the keys")
+        assert not any("↓ more below" in row for row in await settled(here.pilot))
+        await here.pilot.press("pageup")
+        await here.sees("↓ more below")
+        await here.pilot.press("ctrl+end")
+        await here.pilot.pause()
+        assert not here.app.split_view.chat.more_below
