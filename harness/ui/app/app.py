@@ -6,15 +6,16 @@ This module knows nothing of sessions. The agent is imported in a thread after t
 
 import gc
 import signal
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.binding import Binding, BindingType
 from textual.events import Resize
 from textual.screen import ModalScreen
 
+from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.panel_view import SplitView
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from harness.session import Session
     from harness.ui.app.views import Views
 
+T = TypeVar("T")
 TWICE_S = 2.0
 """Seconds within which the same key counts as pressed twice."""
 HERE_S = 5.0
@@ -123,6 +125,8 @@ class HarnessApp(QuestionApp):
         self._reports_focus = False
         """The terminal has reported a change of the focus; until then `app_focus` says nothing."""
         self._typed_at = -HERE_S
+        self._is_away = False
+        """Another program has the terminal."""
         self._early_prompts: list[str] = []
         self._pressed: dict[str, float] = {}
 
@@ -175,6 +179,8 @@ class HarnessApp(QuestionApp):
 
     def on_signal(self, number: int) -> None:
         """SIGINT is Ctrl+C; other signals end the turn, then the app."""
+        if self._is_away and number == signal.SIGINT:
+            return  # meant for the program that has the terminal
         if number == signal.SIGINT:
             self.run_worker(self.run_action("interrupt"), exit_on_error=False)
         elif self.controller is None:
@@ -221,6 +227,18 @@ class HarnessApp(QuestionApp):
 
     def on_app_blur(self) -> None:
         self._reports_focus = True
+
+    async def away(self, work: Coroutine[None, None, T]) -> T:
+        """Leave the terminal to `work` and come back. Raises HarnessError where that is impossible."""
+        try:
+            with self.suspend(), self.batch_update():  # nothing may be drawn meanwhile
+                self._is_away = True
+                return await work
+        except SuspendNotSupported:
+            work.close()
+            raise HarnessError("That needs a terminal, which this page is not.") from None
+        finally:
+            self._is_away = False
 
     def pressed_twice(self, key: str) -> bool:
         """Whether a key is pressed for the second time within two seconds."""

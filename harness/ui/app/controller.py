@@ -50,6 +50,7 @@ from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
 from harness.ui.lines.reports import greeting
 from harness.ui.panel.state import Panel
+from harness.ui.terminal_programs import needs_terminal, run_with_terminal
 from harness.ui.transcript.entries import ListEntry, NoteEntry
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
 
@@ -66,6 +67,7 @@ STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
 """Transitions that end a stopped turn."""
 TYPED = (
     ("!COMMAND", "run a shell command; the model sees its output"),
+    ("!!COMMAND", "run a program on the terminal; without a second ! only known ones such as vim, less, ssh"),
     ("@FILE", "mention a file"),
     ("//TEXT", "a prompt that starts with a slash"),
     ("?", "list the keys"),
@@ -240,12 +242,20 @@ class Controller:
 
     async def _run_line(self, text: str) -> None:
         line = text.strip()
-        if line.startswith("!") and line[1:].strip():
-            await self._play(self.session.user_commands.shell(line[1:].strip()))
+        if line.startswith("!") and (command := line.lstrip("!").strip()):
+            if line.startswith("!!") or needs_terminal(command):
+                await self._run_with_terminal(command)
+            else:
+                await self._play(self.session.user_commands.shell(command))
         elif self._is_command(line):
             await self._run_command(line)
         else:
             await self._play(self.session.run(prompt_of(text)))
+
+    async def _run_with_terminal(self, command: str) -> None:
+        code = await self._app.away(run_with_terminal(command, self.session.settings.workspace))
+        ended = "" if code == 0 else f" with exit code {code}"
+        self._views.show(NoteEntry(Line("○", f"{command} has ended{ended}; the model does not see what it showed")))
 
     async def _run_command(self, line: str) -> None:
         if (screen := run_screen_command(line, self.menu)) is not None:
