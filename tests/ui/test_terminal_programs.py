@@ -83,9 +83,9 @@ async def test_a_program_gets_the_terminal_with_its_keys_and_the_screen_comes_ba
         await terminal.say("raise SystemExit(3)")
         await terminal.sees("asks first", "python3 -q has ended with exit code 3", gone=("secret",))
         await terminal.say("!!read -p 'name? ' name; echo hello $name >made")
-        await terminal.sees("name?")
+        await terminal.sees("name?", gone=("asks first",))
         await terminal.say("Ann")
-        await terminal.sees("asks first", "read -p")
+        await terminal.sees("asks first", "made has ended")
         assert (place.folder / "made").read_text() == "hello Ann\n"
         await terminal.say("!echo ok!")
         await terminal.sees("  ok!")
