@@ -321,6 +321,11 @@ class HarnessApp(QuestionApp):
         if self.controller is not None:
             self.controller.ask_other_model()
 
+    def action_example(self, number: int) -> None:
+        """Put an example into the empty prompt."""
+        if self.prompt.empty and number < len(self.prompt.examples):
+            self.prompt.load(self.prompt.examples[number])
+
     def action_keys(self) -> None:
         if self.controller is not None:
             self.controller.menu.show_keys()

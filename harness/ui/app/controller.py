@@ -48,10 +48,10 @@ from harness.ui.commands.results import (
 from harness.ui.folds.model import Phase
 from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
-from harness.ui.lines.reports import greeting
+from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
 from harness.ui.terminal_programs import needs_terminal, run_with_terminal
-from harness.ui.transcript.entries import ListEntry, NoteEntry
+from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
 
 if TYPE_CHECKING:
@@ -121,7 +121,10 @@ class Controller:
         views.enter()
         for line in greeting(session, self._loaded):
             views.show(NoteEntry(line))
+        if examples := example_prompts(session):
+            views.show(ExamplesEntry(examples))
         self._set_up_prompt(session)
+        self._app.prompt.suggest(examples)
         self._update_status()
         if before is not None:
             await before.aclose()

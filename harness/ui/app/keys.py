@@ -32,6 +32,7 @@ KEYS: KeyTable = (
             ("/  @  !", "slash command, file, shell command"),
             ("Tab", "accept a completion; move to a question and back"),
             ("Alt+V", "attach the image in the clipboard; or drag an image or PDF into the prompt"),
+            ("Ctrl+W  Ctrl+U  Ctrl+K", "delete a word, to the start, to the end; Ctrl+Y inserts it again"),
             ("Ctrl+G", "edit the prompt in your editor"),
             ("Esc Esc", "go back to an earlier prompt"),
             ("Ctrl+C", "copy the selection, clear, stop; twice: quit"),

@@ -142,6 +142,8 @@ class PromptArea(Vertical):
             on_revival=lambda: self._pastes.revive(self._input.text),
             fold=self._folded,
         )
+        self.examples: Sequence[str] = ()
+        """Prompts that Tab offers while nothing has been submitted."""
         self.keep_image: Callable[[bytes], Path] | None = None
         """Saves an image of the clipboard to a file; None before a session is open."""
 
@@ -171,6 +173,16 @@ class PromptArea(Vertical):
         self._pastes.forget()
         self._cursor.reset()
         self._show(text)
+
+    def suggest(self, examples: Sequence[str]) -> None:
+        """Offer these prompts, which Tab puts into the empty prompt one after the other."""
+        self.examples = tuple(examples)
+        self._placeholder = "Ask for something; Tab takes an example" if examples else ""
+        self._show_sign()
+
+    def _example_after(self, text: str) -> str:
+        number = self.examples.index(text) + 1 if text else 0
+        return self.examples[number % len(self.examples)]
 
     def clear(self) -> None:
         """Start a new prompt."""
@@ -222,6 +234,8 @@ class PromptArea(Vertical):
                 self._go(self._cursor.older)
             case "down" if self._input.on_last_row:
                 self._go(self._cursor.newer)
+            case "tab" if self.examples and self._input.text in ("", *self.examples):
+                self.load(self._example_after(self._input.text))
             case "tab":
                 return self._completing.reopen(self._input.text, self._input.cursor)
             case "ctrl+r":
@@ -259,6 +273,7 @@ class PromptArea(Vertical):
             self._after_edit()
         elif text := submitted(self.text):
             self.history.add(text)
+            self.suggest(())
             self.clear()
             self.post_message(self.Submitted(text))
             self._report_history_problem()

@@ -21,9 +21,18 @@ KEYS: Mapping[str, str] = {
     "alt+b": "cursor_word_left",
     "alt+f": "cursor_word_right",
     "alt+d": "delete_word_right",
+    "ctrl+y": "yank",
     "ctrl+underscore": "undo",
+    "ctrl+shift+z": "redo",
 }
 """Actions of keys: those of a text area, and some of readline."""
+KILLS = frozenset(
+    {
+        *("delete_to_space", "delete_word_left", "delete_word_right", "delete_to_start_of_line"),
+        *("delete_to_end_of_line_or_delete_line", "delete_line"),
+    }
+)
+"""Actions whose text Ctrl+Y inserts again."""
 
 
 class PromptText(TextArea, inherit_bindings=False):
@@ -71,6 +80,7 @@ class PromptText(TextArea, inherit_bindings=False):
         self._after_edit = after_edit
         self._on_revival = on_revival
         self._fold = fold
+        self._killed = ""
 
     @property
     def cursor(self) -> int:
@@ -116,6 +126,10 @@ class PromptText(TextArea, inherit_bindings=False):
             start = (row, len(re.sub(r"\S*\s*$", "", before))) if before else self.get_cursor_left_location()
         self.delete(start, end, maintain_selection_offset=False)
 
+    def action_yank(self) -> None:
+        """Insert what was deleted last with Ctrl+W, Ctrl+U, Ctrl+K or Alt+D."""
+        self.type(self._killed)
+
     def on_mount(self) -> None:
         self.screen.screen_layout_refresh_signal.subscribe(self, self._place_cursor, immediate=True)
 
@@ -134,8 +148,11 @@ class PromptText(TextArea, inherit_bindings=False):
             await super()._on_key(event)
         else:
             event.stop()
+            before = self.text
             await self.run_action(action)
-            if action in ("undo", "redo"):
+            if action in KILLS and (length := len(before) - len(self.text)):
+                self._killed = before[self.cursor : self.cursor + length]
+            if action in ("undo", "redo", "yank"):
                 self._on_revival()
         self._after_edit()
 

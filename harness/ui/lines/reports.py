@@ -40,6 +40,27 @@ def greeting(session: Session, loaded: LoadedSettings) -> Iterator[Line]:
     yield from resumed(session)
 
 
+PRACTISED = ("list the files", "find TODO", "/fault 529 2")
+"""Example prompts that the practice model answers in any folder; the last one shows a recovery."""
+REAL = (
+    "What is in this folder, and where should I begin to read?",
+    "Find the TODOs here. Which one matters most?",
+    "Run the tests and explain what fails.",
+)
+
+
+def example_prompts(session: Session) -> tuple[str, ...]:
+    """Three prompts worth trying; none in a conversation that has begun, or where a script answers."""
+    settings = session.settings
+    if session.conversation.turn or session.resumed_from.session_id or settings.practice_script:
+        return ()
+    if not settings.practice:
+        return REAL
+    readme = "read README.md and tell me its headings"
+    listing, finding, fault = PRACTISED
+    return (listing, readme if (settings.workspace / "README.md").is_file() else finding, fault)
+
+
 def resumed(session: Session) -> Iterator[Line]:
     """The session before it was resumed; nothing for a new one."""
     before = session.resumed_from

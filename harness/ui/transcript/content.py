@@ -7,6 +7,7 @@ removed lines of a diff are red. A mark or a word repeats everything that colour
 from collections.abc import Sequence
 
 from textual.content import Content
+from textual.style import Style
 
 from harness.base.external_text import counted, visible
 from harness.events import Alternative, Dispatch, ToolOutcome
@@ -18,6 +19,7 @@ from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
     Entry,
+    ExamplesEntry,
     ListEntry,
     LoopReportEntry,
     NoteEntry,
@@ -31,6 +33,7 @@ from harness.ui.transcript.wrap import (
     FAILED,
     GOOD,
     MUTED,
+    NAME,
     TAB,
     WARNING,
     hanging,
@@ -43,7 +46,7 @@ ENDS = TONES | {Tone.BAD: FAILED}
 MOST_SAID, FEW_SAID = 16, 10
 """A prompt of more than the first number of lines is cut to the second, until it is expanded."""
 YOU = "bold $accent"
-PARAGRAPHS = PromptEntry | AnswerEntry | TextEntry | ListEntry | PauseEntry | LoopReportEntry
+PARAGRAPHS = PromptEntry | AnswerEntry | TextEntry | ListEntry | ExamplesEntry | PauseEntry | LoopReportEntry
 
 
 def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
@@ -73,6 +76,8 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return hanging(Content(""), Content(visible(text)), width)
         case ListEntry(groups=groups):
             return listing_content(groups, width)
+        case ExamplesEntry(prompts=prompts):
+            return _examples(prompts, width)
         case PauseEntry(report=report):
             return _report(report_lines(report, width), width)
         case LoopReportEntry(report=report):
@@ -115,6 +120,16 @@ def _thinking(entry: ThinkingEntry, width: int, expanded: bool) -> Content:
         return head
     text = Content.styled(visible(entry.text.strip()), "italic dim")
     return Content("\n").join([head, hanging(Content("  "), text, width)])
+
+
+def _examples(prompts: Sequence[str], width: int) -> Content:
+    """The prompts; a click puts one into the prompt."""
+    lines = [Content.styled("To try; Tab or a click puts one into the prompt:", MUTED)]
+    for number, prompt in enumerate(prompts):
+        text = Content.styled(prompt, NAME).stylize(Style.from_meta({"@click": f"app.example({number})"}))
+        lines.append(hanging(Content("  "), text, width))
+    where = "? keys · / commands · `harness learn` in the shell: how it recovers, chapter by chapter"
+    return Content("\n").join([*lines, hanging(Content(""), Content.styled(where, MUTED), width)])
 
 
 def _report(report: Sequence[str], width: int) -> Content:

@@ -105,6 +105,13 @@ class ListEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ExamplesEntry:
+    """Prompts worth trying, in a conversation that has not begun."""
+
+    prompts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PauseEntry:
     """The report of a pause."""
 
@@ -133,6 +140,7 @@ Entry = (
     | NoteEntry
     | TextEntry
     | ListEntry
+    | ExamplesEntry
     | PauseEntry
     | LoopReportEntry
     | TurnEndEntry

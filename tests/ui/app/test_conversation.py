@@ -76,8 +76,9 @@ class Here:
 async def opened(
     folder: Path, script: str, *, size: tuple[int, int] = (110, 40), **values: object
 ) -> AsyncIterator[Here]:
-    """The app before a server that plays `script`."""
-    async with PracticeServer(script=Script.parse(f'after = "repeat"\n{script}')) as server:
+    """The app before a server that plays `script`, or else answers by its rules."""
+    played = Script.parse(f'after = "repeat"\n{script}') if script else None
+    async with PracticeServer(script=played) as server:
         loaded = settings_of(folder, server.base_url, **values)
 
         async def begin(app: HarnessApp) -> Controller:

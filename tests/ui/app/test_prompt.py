@@ -103,6 +103,10 @@ READLINE: Mapping[tuple[str, ...], str] = {
     ("ctrl+a", "ctrl+k"): "",
     ("alt+b", "ctrl+k"): "one two,",
     ("ctrl+w", "ctrl+underscore"): "one two,three",
+    ("ctrl+w", "ctrl+y", "ctrl+y"): "one two,threetwo,three",
+    ("ctrl+u", "x", "ctrl+y"): "xone two,three",
+    ("home", "alt+d", "end", "ctrl+y"): " two,threeone",
+    ("home", "ctrl+k", "ctrl+y", "ctrl+underscore"): "",
 }
 """What is left of a text after some keys."""
 
