@@ -1,18 +1,22 @@
 """The base of the apps: a split view with its keys, and a terminal that is always restored."""
 
 import asyncio
+import os
 import signal
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
+from textual.filter import LineFilter
 from textual.geometry import Offset, Spacing
 from textual.screen import Screen
 from textual.selection import SelectEnd, Selection, SelectState
 from textual.widget import Widget
 
+from harness.ui.app.cell_filter import CellFilter, joins_clusters
 from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, FullPanel, PanelView, SplitView
 from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.terminal_driver import TerminalDriver
@@ -44,6 +48,13 @@ class TerminalApp(ReadableColours):
         self.failure: BaseException | None = None
         """The error that ended the app; raised once the terminal is restored."""
         self._hung_up = False
+        self._cell_filter = CellFilter()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The filters of Textual, and one for terminals that do not join the parts of a character."""
+        found = super().get_line_filters()
+        joins = isinstance(self._driver, LinuxDriver) and joins_clusters(os.environ)
+        return found if joins else (*found, self._cell_filter)
 
     def get_default_screen(self) -> Screen[None]:
         """A screen that selects text within one column."""
