@@ -28,7 +28,7 @@ _CLUSTER = re.compile(
     rf"|(?P<flag>[\U0001f1e6-\U0001f1ff])|[{_SKIN}]"
 )
 _SPACING_MARK = re.compile(r"[\u0900-\u109f\u1700-\u1cff\u3164\ua800-\uabff\U00011000-\U00011fff]|\u200d.", re.DOTALL)
-"""Scripts with vowel signs that Rich counts with the letter before them, and other terminals by themselves."""
+"""Scripts with vowel signs that Rich counts with the letter before them, and other terminals separately."""
 _REGIONAL_A = 0x1F1E6
 
 
