@@ -30,7 +30,7 @@ def run(command: str, options: Namespace) -> int:
 
             return doctor(sys.stdout, workspace=options.cwd, online=options.online)
         case "sessions":
-            return _sessions(_settings(options))
+            return _sessions(_settings(options), options.text)
         case "export":
             return _export(_settings(options), options)
         case "breakers":
@@ -76,11 +76,19 @@ def _settings(options: Namespace) -> Settings:
     ).settings
 
 
-def _sessions(settings: Settings) -> int:
-    from harness.journal import sessions
-    from harness.ui.commands.session_commands import session_lines
+def _sessions(settings: Settings, text: str | None) -> int:
+    from harness.journal import search, sessions
+    from harness.ui.commands.session_commands import hit_lines, session_lines
 
     found = sessions(_folder(settings))
+    if text is not None:
+        any_hit = False
+        for line in hit_lines(search(found, text)):
+            any_hit = True
+            print(line, flush=True)
+        if not any_hit:
+            print(f"No session in {settings.workspace} mentions {text!r}.", file=sys.stderr)
+        return 0 if any_hit else 1
     for line in session_lines(found):
         print(line)
     if not found:

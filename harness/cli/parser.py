@@ -81,7 +81,7 @@ def agent_parser() -> "ArgumentParser":
     add("--endpoint", metavar="NAME", help="the platform: anthropic, bedrock, vertex or foundry")
     add("--effort", metavar="LEVEL", help="how much the model thinks: low, medium, high, xhigh or max")
     add("-c", "--continue", action="store_true", dest="go_on", help="continue the latest session of this folder")
-    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session; without ID: choose one")
+    add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session by id or name; without: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: continue in a copy")
     add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
@@ -129,6 +129,7 @@ def command_parser(command: str) -> "ArgumentParser":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to examine")
         case "sessions":
+            add("text", metavar="TEXT", nargs="?", help="only those with this text in the name, a prompt or an answer")
             add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "export":
             add("id", metavar="ID", help='session id, the beginning of one, or "latest"')

@@ -9,6 +9,7 @@ operating system before the agent continues, so a killed process loses at most t
 fails because of the contents: unreadable lines are skipped and counted. A session is restored from this file alone.
 """
 
+from harness.journal.names import name_of_session, rename
 from harness.journal.records import JournalContents, LineReader, Record, SkippedLine, read
 from harness.journal.session_state import (
     CompactionCounts,
@@ -28,6 +29,7 @@ from harness.journal.sessions import (
     fork,
     new_session_id,
     outputs_folder,
+    search,
     session_folder,
     sessions,
     state_folder,
@@ -51,11 +53,14 @@ __all__ = [
     "agents_folder",
     "find",
     "fork",
+    "name_of_session",
     "new_session_id",
     "outputs_folder",
     "read",
+    "rename",
     "replay",
     "rewind_point",
+    "search",
     "session_folder",
     "sessions",
     "state_folder",

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.base.errors import JournalError, UnknownSession
 from harness.base.files import open_regular
 from harness.events import Json, SessionStarted, TurnEnded, TurnStarted, name_of
+from harness.journal.names import first_hit, names_in
 from harness.journal.records import lines_backwards, object_of, time_of
 from harness.journal.session_state import title_of
 
@@ -85,6 +86,8 @@ class SessionSummary:
     """Whether the last turn did not end."""
     size: int
     """Bytes."""
+    name: str = ""
+    """Given by the user."""
 
 
 def sessions(folder: Path) -> tuple[SessionSummary, ...]:
@@ -93,22 +96,35 @@ def sessions(folder: Path) -> tuple[SessionSummary, ...]:
     Reads only the first and last lines of each file; there is no separate index. A file that cannot be opened is
     listed with the reason as its title.
     """
-    found = [_summary(path) for path in folder.glob("*.jsonl")]
+    names = names_in(folder)
+    found = [_summary(path, names.get(path.stem, "")) for path in folder.glob("*.jsonl")]
     return tuple(sorted(found, key=lambda summary: (summary.updated_at, summary.id), reverse=True))
 
 
 def find(folder: Path, wanted: str) -> Path:
-    """The journal of the session with this id, a unique beginning of an id, or "latest".
+    """The journal of the session with this id or name, a unique beginning of one, or "latest".
 
-    The latest is the most recently used session with a prompt. Raises UnknownSession with the nearest ids.
+    The latest is the most recently used session with a prompt. Names are compared without case. Raises UnknownSession
+    with the nearest ids and names.
     """
     if wanted == LATEST:
         return _latest(sessions(folder))
     ids = sorted(path.stem for path in folder.glob("*.jsonl"))
-    matches = [wanted] if wanted in ids else [one for one in ids if wanted and one.startswith(wanted)]
+    names = {id: name for id, name in names_in(folder).items() if id in ids}
+    matches = _matches(wanted, ids, names)
     if len(matches) != 1:
-        raise UnknownSession(_explanation(wanted, matches, ids))
+        raise UnknownSession(_explanation(wanted, matches, (*ids, *names.values())))
     return folder / f"{matches[0]}.jsonl"
+
+
+def _matches(wanted: str, ids: Sequence[str], names: Mapping[str, str]) -> Sequence[str]:
+    """The ids that are meant: by a whole id, a whole name, or else the beginning of either."""
+    start = wanted.casefold()
+    return (
+        [id for id in ids if id == wanted]
+        or [id for id in names if names[id].casefold() == start]
+        or [id for id in ids if start and (id.startswith(wanted) or names.get(id, "").casefold().startswith(start))]
+    )
 
 
 def _latest(listed: tuple[SessionSummary, ...]) -> Path:
@@ -117,16 +133,25 @@ def _latest(listed: tuple[SessionSummary, ...]) -> Path:
     raise UnknownSession("There is no session for this folder yet; start one with a prompt.")
 
 
-def _explanation(wanted: str, matches: list[str], ids: list[str]) -> str:
+def _explanation(wanted: str, matches: Sequence[str], known: Sequence[str]) -> str:
     if matches:
         shown = ", ".join(matches[:5]) + (", …" if len(matches) > 5 else "")
         return f"{len(matches)} sessions of this folder begin with {wanted!r}: {shown}; give more of the id."
-    if near := get_close_matches(wanted, ids, n=3, cutoff=0.5):
-        return f"No session of this folder has the id {wanted!r}; the nearest: {', '.join(near)}."
-    return f"No session of this folder has the id {wanted!r}; --resume without an id lists them."
+    if near := get_close_matches(wanted, known, n=3, cutoff=0.5):
+        return f"No session of this folder has the id or name {wanted!r}; the nearest: {', '.join(near)}."
+    return f"No session of this folder has the id or name {wanted!r}; --resume without an id lists them."
 
 
-def _summary(path: Path) -> SessionSummary:
+def search(listed: Iterable[SessionSummary], text: str) -> Iterator[tuple[SessionSummary, str]]:
+    """The sessions with a text in their name, a prompt or an answer, each with the line of the first hit."""
+    for summary in listed:
+        if text.casefold() in summary.name.casefold():
+            yield summary, summary.name
+        elif (hit := first_hit(summary.path, text)) is not None:
+            yield summary, hit
+
+
+def _summary(path: Path, name: str) -> SessionSummary:
     try:
         status = path.stat()
         with open_regular(path) as file:
@@ -134,7 +159,7 @@ def _summary(path: Path) -> SessionSummary:
             tail = _until({name_of(TurnStarted), name_of(TurnEnded)}, _objects(lines_backwards(file)))
     except OSError as error:
         title = f"(cannot be read: {error.strerror})"
-        return SessionSummary(path.stem, path, title, "", "", 0, 0, interrupted=False, size=0)
+        return SessionSummary(path.stem, path, title, "", "", 0, 0, interrupted=False, size=0, name=name)
     started: Json = next((data for data in head if data.get("type") == name_of(SessionStarted)), {})
     prompt: Json = next((data for data in head if data.get("type") == name_of(TurnStarted)), {})
     return SessionSummary(
@@ -147,6 +172,7 @@ def _summary(path: Path) -> SessionSummary:
         updated_at=next(_times(tail), status.st_mtime),
         interrupted=bool(prompt) and not any(data.get("type") == name_of(TurnEnded) for data in tail),
         size=status.st_size,
+        name=name,
     )
 
 

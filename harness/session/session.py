@@ -40,6 +40,8 @@ class Session:
         assert background is not None, "the agent of a session is not a subagent"
         self.path = path
         """The journal."""
+        self.name = journal.name_of_session(path)
+        """Given by the user; empty: none."""
         self.resumed_from = state
         """What the journal held when the session was opened; empty for a new one."""
         self.skipped_lines = skipped_lines
@@ -174,6 +176,11 @@ class Session:
     def sessions(self) -> tuple[SessionSummary, ...]:
         """The sessions of this workspace, the latest first."""
         return sessions_of(self.settings)
+
+    def rename(self, name: str) -> str:
+        """Name the session; returns the name as kept. Raises JournalError."""
+        self.name = journal.rename(self.path, self.conversation.masking.text(name))
+        return self.name
 
     def files(self, limit: int = 20_000) -> tuple[str, ...]:
         """Paths of the files in the workspace that git does not ignore. Reads the disk; call it in a thread."""

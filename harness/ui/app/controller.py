@@ -493,7 +493,7 @@ class Controller:
         runs = self._playing or self._pausing is not None
         self._app.activity.show(activity(now, time.time(), self.actions(now)) if runs else None)
         if self._loaded.settings.terminal_title:
-            self._app.show_title(title(now, self._session.settings.workspace.name, running=runs))
+            self._app.show_title(title(now, self._session.name or self._session.settings.workspace.name, running=runs))
 
     def redraw(self) -> None:
         """Draw again after a resize."""

@@ -178,8 +178,9 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
         (
             SlashCommand("status", "", "session, model, folder, journal", session_commands.status),
             SlashCommand("config", "", "settings that differ from their defaults", session_commands.config),
-            SlashCommand("sessions", "", "list the sessions of this folder", session_commands.sessions),
-            SlashCommand("resume", "[ID]", "resume another session", session_commands.resume, waits=True),
+            SlashCommand("sessions", "[TEXT]", "list the sessions, or find a text in them", session_commands.sessions),
+            SlashCommand("resume", "[ID]", "resume a session, by id or name", session_commands.resume, waits=True),
+            SlashCommand("rename", "[NAME]", "give this session a name", session_commands.rename),
             SlashCommand("fork", "", "continue in a copy of this session", session_commands.fork, waits=True),
             SlashCommand("export", "[FILE] [markdown|json]", "write the session to a file", session_commands.export),
             SlashCommand("exit", "", "quit; /quit also works", session_commands.exit),

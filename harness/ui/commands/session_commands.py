@@ -1,6 +1,7 @@
 """Slash commands about the session: its history, model, permissions, cost and files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -8,6 +9,7 @@ from typing import Literal
 
 from harness.base.external_text import counted, visible
 from harness.events import OWN_EFFORT, Effort
+from harness.journal import find, search
 from harness.session import Opening, PermissionRule, Session, SessionSummary
 from harness.ui.commands.results import (
     CommandError,
@@ -112,16 +114,36 @@ def cost(session: Session, argument: str) -> CommandResult:
 
 
 def session_lines(sessions: Sequence[SessionSummary]) -> Iterator[str]:
-    """One numbered line per session: id, last use in local time, whether it was interrupted, first prompt."""
+    """One numbered line per session: id, last use in local time, whether it was interrupted, name, first prompt."""
     for number, summary in enumerate(sessions, start=1):
         used = datetime.fromtimestamp(summary.updated_at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
         broken = "interrupted: " if summary.interrupted else ""
-        yield f"{number:>3}  {summary.id}  {used}  {broken}{visible(summary.title) or '(no prompt yet)'}"
+        name = f"{visible(summary.name)} · " if summary.name else ""
+        yield f"{number:>3}  {summary.id}  {used}  {broken}{name}{visible(summary.title) or '(no prompt yet)'}"
+
+
+def hit_lines(found: Iterable[tuple[SessionSummary, str]]) -> Iterator[str]:
+    """Two lines per session that a search has found: the session, and the line with the hit."""
+    for summary, hit in found:
+        (line,) = session_lines([summary])
+        yield line.removeprefix("  1  ")
+        yield f"    {visible(hit)}"
 
 
 def sessions(session: Session, argument: str) -> CommandResult:
-    """List the sessions of the folder."""
+    """List the sessions of the folder, or those in which a text occurs."""
+    if argument:
+        found = list(hit_lines(search(session.sessions(), argument)))
+        return ShowText("\n".join(found) or f"No session of this folder mentions {argument!r}.")
     return ShowText("\n".join(session_lines(session.sessions())))
+
+
+def rename(session: Session, argument: str) -> CommandResult:
+    """Show the name of the session, or give it one."""
+    if not argument:
+        return ShowText(f"name: {visible(session.name)}" if session.name else "This session has no name yet.")
+    name = session.rename(argument)
+    return ShowText(f"name: {visible(name)}; resume it with harness --resume {shlex.quote(name)}")
 
 
 def resume(session: Session, argument: str) -> CommandResult:
@@ -129,11 +151,12 @@ def resume(session: Session, argument: str) -> CommandResult:
     found = session.sessions()
     if not argument:
         return ShowText("\n".join((*session_lines(found), "Type /resume and a number or an id.")))
-    id = argument
     if argument.isdigit() and len(argument) < 4:
         if not 1 <= int(argument) <= len(found):
             raise CommandError(f"There is no session number {argument}; /sessions lists {len(found)}.")
         id = found[int(argument) - 1].id
+    else:
+        id = find(session.path.parent, argument).stem
     if id == session.id:
         raise CommandError(f"{id} is the current session.")
     return SwitchSession(Opening(id), f"Previous session: harness --resume {session.id}")

@@ -66,7 +66,10 @@ def resumed(session: Session) -> Iterator[Line]:
     before = session.resumed_from
     if not before.session_id:
         return
-    yield Line("", f"Resumed {session.id}: {before.title or 'no prompt so far'} ({counted(before.turn, 'turn')})")
+    yield Line(
+        "",
+        f"Resumed {session.id}: {session.name or before.title or 'no prompt so far'} ({counted(before.turn, 'turn')})",
+    )
     if session.skipped_lines:
         yield Line("!", f"{counted(session.skipped_lines, 'line')} of its journal could not be read", Tone.TROUBLE)
     if before.interrupted:
