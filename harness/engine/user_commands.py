@@ -1,9 +1,12 @@
 """What a user does in a conversation besides prompting: shell commands, compaction, a new beginning."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import os
+import signal
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import FrameType, MappingProxyType
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
@@ -16,9 +19,19 @@ from harness.engine.turn import Signals, TurnLock
 from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.processes import Processes, ProcessLimits
-from harness.tools.bash import bash_tool
+from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
+
+
+def _left_to_command(number: int, frame: FrameType | None) -> None:
+    """The terminal sends the signal to the command as well. To ignore it here would ignore it there, too."""
+
+
+HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], None] | signal.Handlers] = (
+    MappingProxyType({signal.SIGINT: _left_to_command, signal.SIGTSTP: signal.SIG_IGN})
+)
+"""Signals of the keyboard while a command has the terminal."""
 
 
 class UserCommands:
@@ -72,6 +85,28 @@ class UserCommands:
         if not command.strip():
             raise HarnessError("There is no command; type for example !ls.")
         return self._turns.events(partial(self._shell, command))
+
+    async def on_terminal(self, command: str) -> int:
+        """Run a command line on our terminal, which must be free; the model does not learn of it.
+
+        Ctrl+C belongs to the command. Ctrl+Z does nothing in it, because nothing could bring it back. Returns its exit
+        code, or the negative number of the signal that ended it. Raises HarnessError if it cannot be started.
+        """
+        environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
+        before = {number: signal.signal(number, how) for number, how in HANDLED_BY_COMMAND.items()}
+        process = None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *shell_command(command), cwd=self._workspace.root, env=environment
+            )
+            return await process.wait()
+        except (OSError, ValueError) as error:
+            raise HarnessError(f"The command could not be started: {error}") from error
+        finally:
+            if process is not None and process.returncode is None:
+                process.terminate()
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Compact the history now; `focus` says what the summary should pay attention to."""

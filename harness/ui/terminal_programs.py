@@ -1,16 +1,12 @@
 """Commands after `!` that need the terminal for themselves, such as editors and pagers."""
 
-import asyncio
-import os
 import re
 import shlex
-import signal
 from collections.abc import Sequence
 from itertools import takewhile
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
-from harness.base.errors import HarnessError
-from harness.tools.bash import SECRETS, shell_command
+from harness.ui.lines.line import Line
 
 EDITORS = "emacs helix hx joe kak mcedit micro nano nvim pico vi view vim vimdiff"
 PAGERS = "info less man more most"
@@ -24,7 +20,7 @@ _SHELLS = "bash bpython dash fish ghci iex ipython irb jshell julia lua node ptp
 SHELLS = frozenset(_SHELLS.split())
 """Programs that read from the terminal if they are given no file and no code."""
 CLIENTS = {"mariadb": "-e", "mongosh": "--eval", "mysql": "-e", "psql": "-c -f -l", "redis-cli": "", "sqlite3": ""}
-"""Clients of databases, and the options with which they end by themselves."""
+"""Clients of databases, and the options with which they do not read keys."""
 OPTIONS_OF_CODE = ("-c", "-m", "-e", "-p", "-h", "-V", "--help", "--version", "--eval", "--print")
 GIT_INTERACTIVE = {
     "add": ("-p", "-i", "-e", "--patch", "--interactive", "--edit"),
@@ -92,17 +88,10 @@ def _is_interactive_git(arguments: Sequence[str]) -> bool:
     return bool({*GIT_INTERACTIVE.get(arguments[0], ())} & set(arguments[1:]))
 
 
-async def run_with_terminal(line: str, folder: Path) -> int:
-    """Run a command line on our terminal, which must be free; returns its exit code.
+def ended_line(command: str, code: int) -> Line:
+    """The note that a command has given the terminal back.
 
-    Ctrl+Z does nothing in it, because nothing could bring it back. Raises HarnessError if it cannot be started.
+    `code`: its exit code, or the negative number of the signal that ended it.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
-    before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
-    try:
-        process = await asyncio.create_subprocess_exec(*shell_command(line), cwd=folder, env=environment)
-        return await process.wait()
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"The command could not be started: {error}") from error
-    finally:
-        signal.signal(signal.SIGTSTP, before)
+    end = f"exit {code}" if code >= 0 else f"ended by signal {-code}"
+    return Line("·", f"ran {command} ({end}); what it showed is not in the conversation")

@@ -69,6 +69,7 @@ def test_what_only_prints_is_run_for_its_output(line: str) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.stories
 @pytest.mark.skipif(TMUX is None, reason=REASON)
 async def test_a_program_gets_the_terminal_with_its_keys_and_the_screen_comes_back(place: Place) -> None:
     async with Tmux(place, "--practice") as terminal:
@@ -81,11 +82,29 @@ async def test_a_program_gets_the_terminal_with_its_keys_and_the_screen_comes_ba
         await terminal.press("C-c")
         await terminal.sees("KeyboardInterrupt")
         await terminal.say("raise SystemExit(3)")
-        await terminal.sees("asks first", "python3 -q has ended with exit code 3", gone=("secret",))
+        await terminal.sees("asks first", "ran python3 -q (exit 3)", gone=("secret",))
         await terminal.say("!!read -p 'name? ' name; echo hello $name >made")
         await terminal.sees("name?", gone=("asks first",))
         await terminal.say("Ann")
-        await terminal.sees("asks first", "made has ended")
+        await terminal.sees("asks first", "made (exit 0)")
         assert (place.folder / "made").read_text() == "hello Ann\n"
         await terminal.say("!echo ok!")
         await terminal.sees("  ok!")
+
+
+@pytest.mark.anyio
+@pytest.mark.stories
+@pytest.mark.skipif(TMUX is None, reason=REASON)
+async def test_in_lines_a_program_gets_the_terminal_too(place: Place) -> None:
+    async with Tmux(place, "--practice", "--plain") as terminal:
+        await terminal.sees("/help lists the commands")
+        await terminal.say("!python3 -q")
+        await terminal.sees(">>>")
+        await terminal.press("C-c")
+        await terminal.sees("KeyboardInterrupt")
+        await terminal.say("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        await terminal.sees("ran python3 -q (ended by signal 9)")
+        await terminal.say("!echo seen")
+        await terminal.sees("  seen")
+        await terminal.press("C-d")
+        await terminal.sees("exit code 0")

@@ -236,7 +236,7 @@ class HarnessApp(QuestionApp):
                 return await work
         except SuspendNotSupported:
             work.close()
-            raise HarnessError("That needs a terminal, which this page is not.") from None
+            raise HarnessError("The program needs a terminal; start harness in one to run it.") from None
         finally:
             self._is_away = False
 

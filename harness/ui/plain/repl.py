@@ -45,6 +45,7 @@ from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, 
 from harness.ui.plain.questions import PlainAsker
 from harness.ui.plain.unattended import Unattended
 from harness.ui.signals import SignalExit, handle_signals
+from harness.ui.terminal_programs import ended_line, needs_terminal
 from harness.ui.turn_queue import Delivery, TurnQueue, TypedLine
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ WORTH_A_HINT_S = 2.0
 """Seconds; shorter waits have no hint how to end them."""
 TYPED = (
     ("!COMMAND", "a shell command of your own; the model sees it"),
+    ("!!COMMAND", "a program that gets the terminal, as vim, less or ssh do without a second !"),
     ("//TEXT", "a prompt that begins with a slash"),
     ("\\", "at the end of a line: continue on the next line"),
     ("Ctrl-C", "stop the turn, twice: at once; Ctrl-D quits"),
@@ -279,7 +281,7 @@ class _Repl:
             return session
         try:
             if own_command:
-                self._play(session, session.user_commands.shell(line[1:].strip()))
+                self._run_own(line, session)
                 return session
             match run_command(line.strip(), session):
                 case ShowText(text):
@@ -305,6 +307,14 @@ class _Repl:
         except HarnessError as error:
             self._printer.line(Line("!", str(error), Tone.TROUBLE))
         return session
+
+    def _run_own(self, line: str, session: Session) -> None:
+        """Run a shell command of the user; some programs get the terminal."""
+        command = line.strip().lstrip("!").strip()
+        if command and (line.startswith("!!") or needs_terminal(command)):
+            self._printer.line(ended_line(command, self._runner.run(session.user_commands.on_terminal(command))))
+        else:
+            self._play(session, session.user_commands.shell(command))
 
     # ── turns ───────────────────────────────────────────────────────────────────────────────────
 
