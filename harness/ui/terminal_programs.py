@@ -13,7 +13,7 @@ PAGERS = "info less man more most"
 MONITORS = "atop btop glances htop iotop nvtop top watch"
 REMOTE = "ftp mosh screen sftp ssh telnet tmux zellij"
 CHOOSERS = "fzf gitui lazygit lf mc ncdu nnn ranger tig vd visidata"
-OTHERS = "gdb ipdb lldb login passwd pudb su"
+OTHERS = "gdb ipdb lldb login passwd pudb su vipw visudo"
 ALWAYS = frozenset(" ".join((EDITORS, PAGERS, MONITORS, REMOTE, CHOOSERS, OTHERS)).split())
 """Programs that need a terminal with any arguments."""
 _SHELLS = "bash bpython dash fish ghci iex ipython irb jshell julia lua node ptpython python python3 R sh zsh"
@@ -21,6 +21,14 @@ SHELLS = frozenset(_SHELLS.split())
 """Programs that read from the terminal if they are given no file and no code."""
 CLIENTS = {"mariadb": "-e", "mongosh": "--eval", "mysql": "-e", "psql": "-c -f -l", "redis-cli": "", "sqlite3": ""}
 """Clients of databases, and the options with which they do not read keys."""
+WITH_ARGUMENT = {
+    "crontab": ("-e",),
+    "docker": ("-it", "-ti", "--tty"),
+    "kubectl": ("-it", "-ti", "--tty", "edit"),
+    "podman": ("-it", "-ti", "--tty"),
+    "systemctl": ("edit",),
+}
+"""Programs that need a terminal with one of these arguments."""
 OPTIONS_OF_CODE = ("-c", "-m", "-e", "-p", "-h", "-V", "--help", "--version", "--eval", "--print")
 GIT_INTERACTIVE = {
     "add": ("-p", "-i", "-e", "--patch", "--interactive", "--edit"),
@@ -68,6 +76,8 @@ def _is_interactive(words: Sequence[str], *, fed: bool) -> bool:
         return not {"--help", "--version"} & set(arguments)
     if name == "git":
         return _is_interactive_git(arguments)
+    if name in WITH_ARGUMENT:
+        return bool({*WITH_ARGUMENT[name]} & set(arguments))
     if fed:
         return False
     if name in CLIENTS:

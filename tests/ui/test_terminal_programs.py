@@ -28,6 +28,8 @@ git commit --amend
 git rebase -i main
 git add -p
 ls; htop
+crontab -e
+docker run --rm -it alpine
 """
 OTHERS = """
 ls
@@ -49,6 +51,7 @@ git commit --message=x
 git commit --amend --no-edit
 git rebase main
 git log
+docker ps
 echo vim
 echo 'less' "top"
 grep -rn vim .
