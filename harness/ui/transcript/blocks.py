@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from markdown_it.token import Token
+from rich.cells import cell_len
 from textual.content import Content
 
 from harness.ui.transcript.code import coloured
@@ -14,10 +15,14 @@ NARROWEST = 12
 """Cells for text; deeper blocks are not indented further."""
 TAB = 4
 
+BULLET = "• "
 CODE_INDENT = Content("  ")
 BAR = ("▌ ", "dim")
 RULE = "dim"
-HEADING = "bold"
+HEADINGS = {"h1": "bold underline", "h2": "bold", "h3": "bold italic"}
+"""Styles of headings; deeper ones are italic."""
+TASKS = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+"""The boxes of a task list, and what replaces them and the bullet."""
 
 
 @dataclass(slots=True)
@@ -114,8 +119,11 @@ class _BlockLayout:
                     self._alignments.append(str(opened.attrs.get("style", "")).removeprefix("text-align:"))
                 self._rows[-1].append(text)
             case "heading_open":
-                self._block(self._wrapped(text.stylize(HEADING)))
+                self._block(self._wrapped(text.stylize(HEADINGS.get(opened.tag, "italic"))))
             case _:
+                if (box := TASKS.get(text.plain[:4])) and self._begins_item:
+                    text = text[4:]
+                    self._prefixes[-1].first = Content(box)
                 if self._lists and not opened.hidden:
                     self._lists[-1].loose = True
                 self._block(self._wrapped(text), gap=not opened.hidden)
@@ -140,8 +148,13 @@ class _BlockLayout:
             self._gap = current.loose
         current.items += 1
         self._open_gap()
-        mark = Content(f"{token.info}{token.markup} " if token.info else "• ")
+        mark = Content(f"{token.info}{token.markup} " if token.info else BULLET)
         self._push(mark, Content(" " * mark.cell_length))
+
+    @property
+    def _begins_item(self) -> bool:
+        """The next line is the first one of a bullet list item."""
+        return bool(self._prefixes) and not self._prefixes[-1].used and self._prefixes[-1].first.plain == BULLET
 
     def _wrapped(self, text: Content) -> list[Content]:
         fits = text.cell_length <= self._room and "\n" not in text.plain
@@ -199,7 +212,9 @@ def table_lines(rows: Sequence[Sequence[Content]], alignments: Sequence[str], wi
         alignments: "left", "right" or "center" for each column.
         width: cells available; table cells are wrapped to fit. If columns would become too narrow, each row is a line.
     """
-    widths = column_widths([max(cell.cell_length for cell in column) for column in zip(*rows, strict=True)], width)
+    columns = list(zip(*rows, strict=True))
+    natural = [max(cell.cell_length for cell in column) for column in columns]
+    widths = column_widths(natural, width, [_longest_word(column) for column in columns])
     if widths is None:
         return [line for row in rows for line in Content(ROW_SEPARATOR).join(row).wrap(width)]
     heading, *body = rows
@@ -210,19 +225,33 @@ def table_lines(rows: Sequence[Sequence[Content]], alignments: Sequence[str], wi
     return lines
 
 
-def column_widths(natural: Sequence[int], width: int) -> list[int] | None:
-    """Width of each column; the widest are narrowed first. None: too many columns."""
+def column_widths(natural: Sequence[int], width: int, words: Sequence[int] = ()) -> list[int] | None:
+    """Width of each column; the widest are narrowed first. None: too many columns.
+
+    `words`: cells of the longest word of each column, which is not cut if there is room for all of them.
+    """
     room = width - GAP * (len(natural) - 1)
     wanted = [max(1, cells) for cells in natural]
     if sum(wanted) <= room:
         return wanted
-    widths: dict[int, int] = {}
-    for place, column in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
-        share = room // (len(wanted) - place)
-        widths[column] = min(wanted[column], share)
-        room -= widths[column]
-    fits = all(widths[column] >= min(wanted[column], NARROWEST_COLUMN) for column in widths)
-    return [widths[column] for column in range(len(wanted))] if fits else None
+    narrowest = [min(cells, NARROWEST_COLUMN) for cells in wanted]
+    widths = [max(pair) for pair in zip(narrowest, words, strict=False)] or narrowest
+    if sum(widths) > room:
+        widths = narrowest
+    if sum(widths) > room:
+        return None
+    for _ in range(room - sum(widths)):
+        column = min(
+            (column for column in range(len(wanted)) if widths[column] < wanted[column]), key=widths.__getitem__
+        )
+        widths[column] += 1
+    return widths
+
+
+def _longest_word(cells: Sequence[Content]) -> int:
+    """Cells of the longest word. Text with wide characters may be wrapped anywhere."""
+    words = (word for cell in cells for word in cell.plain.split() if cell_len(word) == len(word))
+    return max(map(len, words), default=0)
 
 
 def _row(cells: Sequence[Content], alignments: Sequence[str], widths: Sequence[int]) -> list[Content]:

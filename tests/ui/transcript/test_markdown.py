@@ -94,11 +94,26 @@ def lines(*expected: str) -> str:
 # ── how it looks ────────────────────────────────────────────────────────────────────────────────
 
 
+def test_a_task_list_has_boxes() -> None:
+    assert look("- [x] read\n- [ ] write\n- [no] box\n\n1. [x] in a numbered list") == (
+        "☑ read\n☐ write\n• [no] box\n\n1. [x] in a numbered list"
+    )
+
+
+def test_a_table_does_not_cut_words_that_have_room() -> None:
+    table = "| file | what it does |\n|-|-|\n| harness/ui/content.py | draws each entry of the conversation |"
+    assert look(table, 40).split("\n")[2:] == [
+        "harness/ui/content.py  draws each entry",
+        "                       of the",
+        "                       conversation",
+    ]
+
+
 def test_marks_become_styles() -> None:
     text = "# Head\n\n**bold** *italic* ~~gone~~ `code`"
     assert look(text) == "Head\n\nbold italic gone code"
     assert styled(text) == {
-        ("Head", "bold"),
+        ("Head", "bold underline"),
         ("bold", "bold"),
         ("italic", "italic"),
         ("gone", "strike"),
