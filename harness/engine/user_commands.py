@@ -1,6 +1,8 @@
 """What a user does in a conversation besides prompting: shell commands, compaction, a new beginning."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,7 @@ from harness.engine.turn import Signals, TurnLock
 from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.processes import Processes, ProcessLimits
-from harness.tools.bash import bash_tool
+from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
 
@@ -72,6 +74,23 @@ class UserCommands:
         if not command.strip():
             raise HarnessError("There is no command; type for example !ls.")
         return self._turns.events(partial(self._shell, command))
+
+    async def with_terminal(self, command: str) -> int:
+        """Run a shell command of the user on our terminal, which must be free; returns its exit code.
+
+        The model does not read of it. Ctrl+Z does nothing in it, because nothing could bring it back. Raises
+        HarnessError if it cannot be started.
+        """
+        environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
+        before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
+        try:
+            program = shell_command(command)
+            process = await asyncio.create_subprocess_exec(*program, cwd=self._workspace.root, env=environment)
+            return await process.wait()
+        except (OSError, ValueError) as error:
+            raise HarnessError(f"The command could not be started: {error}") from error
+        finally:
+            signal.signal(signal.SIGTSTP, before)
 
     def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Compact the history now; `focus` says what the summary should pay attention to."""

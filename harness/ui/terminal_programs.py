@@ -1,16 +1,10 @@
 """Commands after `!` that need the terminal for themselves, such as editors and pagers."""
 
-import asyncio
-import os
 import re
 import shlex
-import signal
 from collections.abc import Sequence
 from itertools import takewhile
-from pathlib import Path, PurePath
-
-from harness.base.errors import HarnessError
-from harness.tools.bash import SECRETS, shell_command
+from pathlib import PurePath
 
 EDITORS = "emacs helix hx joe kak mcedit micro nano nvim pico vi view vim vimdiff"
 PAGERS = "info less man more most"
@@ -90,19 +84,3 @@ def _is_interactive_git(arguments: Sequence[str]) -> bool:
     if arguments[0] == "commit":
         return not any(GIT_MESSAGE.match(word) for word in arguments[1:])
     return bool({*GIT_INTERACTIVE.get(arguments[0], ())} & set(arguments[1:]))
-
-
-async def run_with_terminal(line: str, folder: Path) -> int:
-    """Run a command line on our terminal, which must be free; returns its exit code.
-
-    Ctrl+Z does nothing in it, because nothing could bring it back. Raises HarnessError if it cannot be started.
-    """
-    environment = {name: value for name, value in os.environ.items() if name not in SECRETS}
-    before = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
-    try:
-        process = await asyncio.create_subprocess_exec(*shell_command(line), cwd=folder, env=environment)
-        return await process.wait()
-    except (OSError, ValueError) as error:
-        raise HarnessError(f"The command could not be started: {error}") from error
-    finally:
-        signal.signal(signal.SIGTSTP, before)

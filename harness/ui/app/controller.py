@@ -50,7 +50,7 @@ from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
-from harness.ui.terminal_programs import needs_terminal, run_with_terminal
+from harness.ui.terminal_programs import needs_terminal
 from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
 
@@ -256,7 +256,7 @@ class Controller:
             await self._play(self.session.run(prompt_of(text)))
 
     async def _run_with_terminal(self, command: str) -> None:
-        code = await self._app.away(run_with_terminal(command, self.session.settings.workspace))
+        code = await self._app.away(self.session.user_commands.with_terminal(command))
         ended = "" if code == 0 else f" with exit code {code}"
         self._views.show(NoteEntry(Line("○", f"{command} has ended{ended}; the model does not see what it showed")))
 
