@@ -86,7 +86,7 @@ class UserCommands:
             raise HarnessError("There is no command; type for example !ls.")
         return self._turns.events(partial(self._shell, command))
 
-    async def on_terminal(self, command: str) -> int:
+    async def with_terminal(self, command: str) -> int:
         """Run a command line on our terminal, which must be free; the model does not learn of it.
 
         Ctrl+C belongs to the command. Ctrl+Z does nothing in it, because nothing could bring it back. Returns its exit

@@ -1,5 +1,8 @@
 """Programs after `!` that get the terminal: which they are, and that the screen comes back."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
 from harness.ui.terminal_programs import needs_terminal
@@ -73,6 +76,19 @@ def test_what_only_prints_is_run_for_its_output(line: str) -> None:
 
 @pytest.mark.anyio
 @pytest.mark.stories
+@pytest.mark.skipif(TMUX is None, reason=REASON)
+async def test_a_terminal_that_is_closed_meanwhile_leaves_no_process_behind(place: Place) -> None:
+    async with Tmux(place, "--practice") as terminal:
+        await terminal.sees("asks first")
+        await terminal.say("!!read -p x; read y")
+        await terminal.sees_that(lambda screen: "asks first" not in screen, "the program")
+        [process] = await terminal.processes()
+    async with asyncio.timeout(10):
+        while Path(f"/proc/{process}").exists():  # noqa: ASYNC110 (it is not our child)
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.anyio
 @pytest.mark.skipif(TMUX is None, reason=REASON)
 async def test_a_program_gets_the_terminal_with_its_keys_and_the_screen_comes_back(place: Place) -> None:
     async with Tmux(place, "--practice") as terminal:

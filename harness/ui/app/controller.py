@@ -256,7 +256,7 @@ class Controller:
             await self._play(self.session.run(prompt_of(text)))
 
     async def _run_with_terminal(self, command: str) -> None:
-        code = await self._app.away(self.session.user_commands.on_terminal(command))
+        code = await self._app.away(self.session.user_commands.with_terminal(command))
         self._views.show(NoteEntry(ended_line(command, code)))
 
     async def _run_command(self, line: str) -> None:

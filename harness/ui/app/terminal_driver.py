@@ -48,6 +48,14 @@ class TerminalDriver(LinuxDriver):
             self.write(RESTORE_TITLE)
         super().stop_application_mode()
 
+    def resume_application_mode(self) -> None:
+        """Draw again after another program had the terminal; not if the app has ended meanwhile.
+
+        Textual would then start a thread that reads from the lost terminal forever.
+        """
+        if not self._app._exit:
+            super().resume_application_mode()
+
     def _sigcont_application(self, *_: object) -> None:
         """Resume after Ctrl+Z only. SIGCONT also comes with SIGHUP; Textual would then start its threads a second time
         and wait for the first ones forever."""

@@ -312,7 +312,7 @@ class _Repl:
         """Run a shell command of the user; some programs get the terminal."""
         command = line.strip().lstrip("!").strip()
         if command and (line.startswith("!!") or needs_terminal(command)):
-            self._printer.line(ended_line(command, self._runner.run(session.user_commands.on_terminal(command))))
+            self._printer.line(ended_line(command, self._runner.run(session.user_commands.with_terminal(command))))
         else:
             self._play(session, session.user_commands.shell(command))
 
