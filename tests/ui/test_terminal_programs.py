@@ -124,6 +124,6 @@ async def test_in_lines_a_program_gets_the_terminal_too(place: Place) -> None:
         await terminal.say("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
         await terminal.sees("ran python3 -q (ended by signal 9)")
         await terminal.say("!echo seen")
-        await terminal.sees("  seen")
+        await terminal.sees("  seen\n>")
         await terminal.press("C-d")
         await terminal.sees("exit code 0")
