@@ -206,6 +206,12 @@ class Catalogue:
         """The best card for `model`; never fails."""
         return self._learned.get(model) or known_card(model)
 
+    def cards(self, first: Iterable[str] = ()) -> tuple[ModelCard, ...]:
+        """The models to choose from: `first`, those of the models endpoint, and known ones; none that is retired."""
+        known = (card.id for card in KNOWN if card.id.startswith("claude-"))
+        cards = (self.card(name) for name in dict.fromkeys((*first, *self._learned, *known)))
+        return tuple(card for card in cards if card.retirement is None or not card.retirement.retired)
+
     def knows(self, model: str) -> bool:
         """Whether the card of `model` is more than a default."""
         return model in self._learned or replace(known_card(model), id="", retirement=None) != UNKNOWN_MODEL

@@ -1,5 +1,7 @@
 """The model and the effort that the next turn begins with."""
 
+from collections.abc import Iterable, Iterator
+
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
 from harness.engine.model.budgets import require_prices
@@ -31,6 +33,15 @@ class ModelSelection:
         self._conversation.emit(SettingChanged("model", model))
         self.use(model)
         self.current = model
+
+    def choices(self, fallbacks: Iterable[str] = ()) -> Iterator[tuple[str, int, tuple[float, float] | None]]:
+        """The models that can be selected, the current one first: name, window in tokens, and price.
+
+        The price is that of input and output in US dollars per million tokens; None: unknown.
+        """
+        for card in self._catalogue.cards((self.current, *fallbacks)):
+            price = self._catalogue.price(card.id)
+            yield card.id, card.window, None if price is None else (price.input, price.output)
 
     def use(self, model: str) -> None:
         """Send the next request to `model`."""

@@ -11,14 +11,15 @@ from textual.content import Content
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
+from harness.events import OWN_EFFORT
 from harness.session import Opening, RewindPlan, RewindPoint, Session, SessionSummary
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.panel_view import FullPanel
 from harness.ui.app.picker import Picker
 from harness.ui.app.question import Choice, Question
 from harness.ui.app.views import Views
-from harness.ui.commands.results import CommandError
-from harness.ui.commands.session_commands import session_lines
+from harness.ui.commands.results import CommandError, CommandResult, ShowText
+from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows, session_lines
 from harness.ui.transcript.entries import AnswerEntry
 
 if TYPE_CHECKING:
@@ -56,6 +57,32 @@ class Menu:
             app.theme = known_theme(name, themes)
         elif (number := await self._chosen("Choose a theme", themes)) is not None:
             app.theme = themes[number]
+
+    async def pick_model(self) -> None:
+        """Choose the model of the next turn."""
+        session = self._controller.session
+        rows = model_rows(session)
+        number = await self._chosen("Choose a model for the next prompt", [row for _, row in rows])
+        if number is not None:
+            self._say(model(session, rows[number][0]))
+
+    async def pick_effort(self) -> None:
+        """Choose how much the model thinks. Raises CommandError if it has no levels."""
+        session = self._controller.session
+        levels = effort_levels(session)
+        if not levels:
+            raise CommandError(f"{session.models.current} supports no effort levels.")
+        lines = [f"{level}: what the model does by itself" if level == OWN_EFFORT else level for level in levels]
+        now = session.models.effort or OWN_EFFORT
+        number = await self._chosen(
+            "Choose how much the model thinks", lines, chosen=levels.index(now) if now in levels else 0
+        )
+        if number is not None:
+            self._say(effort(session, levels[number]))
+
+    def _say(self, result: CommandResult) -> None:
+        if isinstance(result, ShowText):
+            self._controller.views.show(result.text)
 
     def copy_answer(self) -> None:
         """Copy the last answer to the clipboard. Raises CommandError if there is none."""
@@ -186,6 +213,10 @@ _TABLE: Sequence[ScreenCommand] = (
     ScreenCommand("copy", "", "copy the last answer", lambda menu, _: menu.copy_answer()),
     ScreenCommand("panel", "", "show the recovery panel on the whole screen", lambda menu, _: menu.full_panel()),
     ScreenCommand("keys", "", "list the keys", lambda menu, _: menu.show_keys()),
+    ScreenCommand("model", "", "choose a model", lambda menu, _: menu.pick_model(), only_alone=True),
+    ScreenCommand(
+        "effort", "", "choose how much the model thinks", lambda menu, _: menu.pick_effort(), only_alone=True
+    ),
     ScreenCommand("resume", "", "choose a session", lambda menu, _: menu.pick_session(), only_alone=True),
     ScreenCommand("rewind", "", "choose an earlier prompt", lambda menu, _: menu.pick_rewind(), only_alone=True),
 )

@@ -235,6 +235,26 @@ def model(session: Session, argument: str) -> CommandResult:
     return ShowText(f"model: {argument}, from the next prompt on")
 
 
+def model_rows(session: Session) -> list[tuple[str, str]]:
+    """The models that `/model` can choose, each with a line: window and price."""
+    found = list(session.models.choices(session.settings.fallback_models))
+    width = max(len(name) for name, _, _ in found)
+    return [
+        (name, f"{name:<{width}}  {window:>9,} tokens  {_per_million(*price) if price else ''}".rstrip())
+        for name, window, price in found
+    ]
+
+
+def _per_million(input: float, output: float) -> str:
+    return f"${input:g} in, ${output:g} out per million"
+
+
+def effort_levels(session: Session) -> tuple[str, ...]:
+    """The levels that `/effort` can choose; empty: the model supports none."""
+    efforts = session.models.efforts
+    return (*(tuple(Effort) if efforts is None else efforts), OWN_EFFORT) if efforts != () else ()
+
+
 def effort(session: Session, argument: str) -> CommandResult:
     """Show or change the effort."""
     names = tuple(Effort)

@@ -343,3 +343,24 @@ async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Pa
         await here.pilot.press("ctrl+end")
         await here.pilot.pause()
         assert not here.app.split_view.chat.more_below
+
+
+async def test_model_and_effort_are_chosen_from_lists(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("An answer."), model="claude-opus-5-5", fallback_models=["local/other"]) as here:
+        await here.says("/model")
+        seen = await here.sees("Choose a model")
+        assert any("claude-opus-5-5" in row and "1,000,000 tokens  $4 in, $20 out per million" in row for row in seen)
+        await here.pilot.press("down", "enter")
+        await here.sees("model: local/other, from the next prompt on")
+        await here.says("/model")
+        await here.sees("Choose a model")
+        await here.pilot.press("escape")
+        await here.says("/model claude-opus-5-5")
+        await here.sees("model: claude-opus-5-5, from")
+        await here.says("/effort")
+        await here.sees("what the model does by itself")
+        await here.pilot.press("up", "enter")  # the present one is selected
+        await here.sees("effort: max, from the next prompt on")
+        await here.says("/model claude-haiku-4-5")
+        await here.says("/effort")
+        await here.sees("claude-haiku-4-5 supports no effort levels.")

@@ -23,6 +23,12 @@ class RecordingMenu(Menu):
     def copy_answer(self) -> None:
         self.asked.append("copy")
 
+    async def pick_model(self) -> None:
+        self.asked.append("model")
+
+    async def pick_effort(self) -> None:
+        self.asked.append("effort")
+
     async def pick_session(self) -> None:
         self.asked.append("resume")
 
