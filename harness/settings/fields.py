@@ -127,6 +127,8 @@ class Settings(BaseModel):
     notification: Notification = "bell"
     """How you are notified when something waits for you or a longer turn ends: terminal bell, desktop notification
     (osc9), or off. Not while the terminal has the focus, or without that report within 5 s of a key."""
+    vim_keys: Switch = False
+    """Edit the prompt with Vim keys: Esc for normal mode (shown as N), i and others for insert mode."""
     terminal_title: Switch = True
     """Show in the title of the terminal what runs now."""
     debug: Switch = False

@@ -161,6 +161,8 @@ class Controller:
             except CommandError as error:
                 raise SettingsError(f"{self._loaded.origins['theme']}: {error}") from error
         self._app.notification = settings.notification
+        if settings.vim_keys:
+            self._app.prompt.use_vim_keys()
         await self.open(opening)
         if text:
             self._views.show(text.rstrip())

@@ -26,6 +26,7 @@ from harness.ui.app.completion_list import CandidateList, CompletionMenu
 from harness.ui.app.pastes import Pastes, about_file, cleaned, files_at
 from harness.ui.app.prompt_history import HistoryCursor, PromptHistory, matching
 from harness.ui.app.prompt_text import SIGNS, PromptMode, PromptText, mode_of, submitted
+from harness.ui.app.vim_keys import VimKeys
 
 FALLBACK = "vi"
 """The editor if neither VISUAL nor EDITOR is set, as for git."""
@@ -60,6 +61,8 @@ async def _run(editor: str, file: Path) -> None:
 
 
 SEARCH_SIGN = "?"
+NORMAL_SIGN = "N"
+"""In the normal mode of Vim."""
 LONGEST_LOOK_S = 2.0
 """Seconds to read a file whose path was pasted."""
 NEWLINE_KEYS = frozenset({"ctrl+j", "shift+enter", "alt+enter", "shift+\r", "\r"})
@@ -174,6 +177,10 @@ class PromptArea(Vertical):
         self._cursor.reset()
         self._show(text)
 
+    def use_vim_keys(self) -> None:
+        """Turn on Vim keys, in insert mode."""
+        self._input.vim = VimKeys()
+
     def suggest(self, examples: Sequence[str]) -> None:
         """Offer these prompts, which Tab puts into the empty prompt one after the other."""
         self.examples = tuple(examples)
@@ -274,6 +281,8 @@ class PromptArea(Vertical):
         elif text := submitted(self.text):
             self.history.add(text)
             self.suggest(())
+            if self._input.vim is not None:
+                self._input.vim.insert()
             self.clear()
             self.post_message(self.Submitted(text))
             self._report_history_problem()
@@ -322,6 +331,8 @@ class PromptArea(Vertical):
         if self.searching:
             self._find()
             return
+        if self._input.vim is not None:
+            self._show_sign()
         text = self._input.text
         changed = text != self._last
         if changed:
@@ -340,7 +351,8 @@ class PromptArea(Vertical):
 
     def _show_sign(self) -> None:
         self._input.placeholder = "" if self.searching else self._placeholder
-        self._sign.update(SEARCH_SIGN if self.searching else SIGNS[self.prompt_mode])
+        normal = self._input.vim is not None and self._input.vim.normal
+        self._sign.update(SEARCH_SIGN if self.searching else NORMAL_SIGN if normal else SIGNS[self.prompt_mode])
 
     # ── history ─────────────────────────────────────────────────────────────────────────────────
 

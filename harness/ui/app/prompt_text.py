@@ -11,6 +11,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from harness.ui.app.pastes import cleaned
+from harness.ui.app.vim_keys import Edited, VimKeys
 
 LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7", "pageup", "pagedown"})
 """Keys of a text area that have another meaning in the app."""
@@ -81,6 +82,8 @@ class PromptText(TextArea, inherit_bindings=False):
         self._on_revival = on_revival
         self._fold = fold
         self._killed = ""
+        self.vim: VimKeys | None = None
+        """Vim keys, if they are wanted."""
 
     @property
     def cursor(self) -> int:
@@ -143,6 +146,10 @@ class PromptText(TextArea, inherit_bindings=False):
         if await self._before_key(event.key):
             event.stop()
             return
+        if self.vim is not None and await self._vim_key(self.vim, event):
+            event.stop()
+            self._after_edit()
+            return
         action = None if event.key in LEFT_TO_THE_APP else KEYS.get(event.key)
         if action is None:
             await super()._on_key(event)
@@ -155,6 +162,34 @@ class PromptText(TextArea, inherit_bindings=False):
             if action in ("undo", "redo", "yank"):
                 self._on_revival()
         self._after_edit()
+
+    async def _vim_key(self, vim: VimKeys, event: events.Key) -> bool:
+        """Handle a key of Vim; returns whether it is one."""
+        if event.key == "escape":
+            if vim.normal and not vim.waits:
+                return False
+            self._apply(vim.escape(self.text, self.cursor))
+        elif not vim.normal or not event.is_printable or event.character is None:
+            return False
+        elif event.character in "jk" and not vim.waits:
+            down = event.character == "j"
+            if not await self._before_key("down" if down else "up"):
+                await self.run_action("cursor_down" if down else "cursor_up")
+        elif event.character == "u" and not vim.waits:
+            await self.run_action("undo")
+            self._on_revival()
+        else:
+            self._apply(vim.press(event.character, self.text, self.cursor))
+        return True
+
+    def _apply(self, edited: Edited) -> None:
+        """Replace only what differs, so that it can be undone by itself."""
+        before, after = self.text, edited.text
+        if before != after:
+            start = _same_until(before, after)
+            same = _same_until(before[start:][::-1], after[start:][::-1])
+            self.put(after[start : len(after) - same], start, len(before) - same)
+        self.move_cursor(_location(after, edited.cursor))
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
@@ -199,3 +234,9 @@ def submitted(text: str) -> str:
         case "prompt" if text.startswith(SLASHES) and text[1:].startswith(SLASHES):
             text = "//" + text[2:]
     return text.rstrip()
+
+
+def _same_until(one: str, other: str) -> int:
+    """The length of the common beginning."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
