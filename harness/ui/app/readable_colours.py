@@ -4,10 +4,15 @@ Some light themes of Textual have text colours with less contrast than WCAG 2.1 
 These are blended with black or white until they have enough.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.app import App
 from textual.color import BLACK, WHITE, Color
+from textual.constants import DIM_FACTOR
+from textual.filter import NO_DIM, LineFilter
 
 LEAST_CONTRAST = 4.5
 """Text to background (https://www.w3.org/TR/WCAG21/#contrast-minimum)."""
@@ -18,6 +23,10 @@ STEP = 0.02
 
 class ReadableColours(App[int]):
     """An app with readable text colours in every theme."""
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """The filters of Textual, after the one that draws dim text."""
+        return (DIMMING, *super().get_line_filters())
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, with enough contrast for text."""
@@ -46,6 +55,33 @@ def _moved(colour: Color, backgrounds: list[Color]) -> Color:
     while share < 1 and min(contrast(colour.blend(towards, share), one) for one in backgrounds) < LEAST_CONTRAST:
         share += STEP
     return colour.blend(towards, min(share, 1.0))
+
+
+class Dimming(LineFilter):
+    """Draws dim text in a colour nearer to the background, but no nearer than it can be read."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [
+            Segment(text, dimmed(style, background) if style is not None and style.dim else style, control)
+            for text, style, control in segments
+        ]
+
+
+DIMMING = Dimming()
+
+
+@lru_cache(1024)
+def dimmed(style: Style, background: Color) -> Style:
+    """A dim style as a colour. ANSI colours stay dim, because only the terminal knows them."""
+    if style.color is None or style.color.triplet is None:
+        return style
+    if style.bgcolor is not None and not style.bgcolor.is_default:
+        background = Color.from_rich_color(style.bgcolor)
+    colour = Color.from_rich_color(style.color)
+    share = DIM_FACTOR
+    while share < 1 and contrast(background.blend(colour, share), background) < LEAST_CONTRAST:
+        share += STEP
+    return style + Style.from_color(background.blend(colour, min(share, 1.0)).rich_color) + NO_DIM
 
 
 def contrast(one: Color, other: Color) -> float:

@@ -52,7 +52,7 @@ class TerminalApp(ReadableColours):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The filters of Textual, and one for terminals that do not join the parts of a character."""
-        found = super().get_line_filters()
+        found = tuple(super().get_line_filters())
         joins = isinstance(self._driver, LinuxDriver) and joins_clusters(os.environ)
         return found if joins else (*found, self._cell_filter)
 

@@ -1,8 +1,9 @@
 """Syntax highlighting of code, where it is certain to be quick."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate, pairwise
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -67,7 +68,7 @@ OPAQUE: Mapping[str, str] = MappingProxyType(
 def coloured(code: str, language: str, *, closed: bool) -> Content:
     """The code, highlighted if `language` is known; `closed`: it is complete."""
     if language.lower() in ("diff", "patch"):
-        return _change(code)
+        return _change(code, MOST_CHARACTERS if closed else MOST_CHARACTERS_OPEN)
     lexer = LANGUAGES.get(language.lower())
     if lexer is None or len(code) > (MOST_CHARACTERS if closed else MOST_CHARACTERS_OPEN):
         return Content(code)
@@ -91,27 +92,41 @@ def _theme() -> type["HighlightTheme"]:
     return CodeColours
 
 
-def _change(code: str) -> Content:
+def _change(code: str, limit: int) -> Content:
     lines = code.split("\n")
-    return Content("\n").join(Content.styled(line, DIFF_STYLES.get(line[:1], "")) for line in lines)
+    path = next((line.removeprefix("+++ ").split("\t")[0] for line in lines if line.startswith("+++ ")), "")
+    return Content("\n").join(change_lines(lines, path, usual="", limit=limit))
 
 
-def change_lines(lines: Sequence[str], path: str) -> list[Content]:
+def change_lines(lines: Sequence[str], path: str, *, usual: str = "dim", limit: int = MOST_CHARACTERS) -> list[Content]:
     """Lines of a diff: removed ones are red, added ones highlighted as code of the file `path` behind a green sign.
 
-    Without a known language, or with too much code, added lines are green.
+    Without a known language, or beyond `limit` characters of code, added lines are green; `usual` is the style of
+    unchanged ones.
     """
-    styled = [Content.styled(line, DIFF_STYLES.get(line[:1], "dim")) for line in lines]
+    styled = [Content.styled(line, DIFF_STYLES.get(line[:1], usual)) for line in lines]
     language = LANGUAGE_OF_NAME.get(PurePath(path).name) or PurePath(path).suffix.removeprefix(".")
-    new = [number for number, line in enumerate(lines) if line[:1] in ("+", " ")]
-    code = "\n".join(lines[number][1:] for number in new)
-    if language.lower() not in LANGUAGES or not code.strip():
+    if language.lower() not in LANGUAGES:
         return styled
-    found = coloured(code, language, closed=True)
-    highlighted = found.split("\n", allow_blank=True)
-    if found.plain != code or not found.spans:
-        return styled
-    for number, line in zip(new, highlighted, strict=True):
-        if lines[number].startswith("+"):
-            styled[number] = Content.assemble(("+", f"bold {GOOD}"), line)
+    for hunk in _hunks(lines):
+        new = [number for number in hunk if lines[number][:1] in ("+", " ", "")]
+        sizes = accumulate(len(lines[number]) for number in new)
+        new = [number for number, size in zip(new, sizes, strict=True) if size <= limit]
+        code = "\n".join(lines[number][1:] for number in new)
+        limit -= len(code)
+        if not code.strip():
+            continue
+        found = coloured(code, language, closed=True)
+        if found.plain not in (code, code.removesuffix("\n")) or not found.spans:
+            continue
+        for number, line in zip(new, found.split("\n", allow_blank=True), strict=False):
+            if lines[number].startswith("+"):
+                styled[number] = Content.assemble(("+", f"bold {GOOD}"), line)
     return styled
+
+
+def _hunks(lines: Sequence[str]) -> Iterator[range]:
+    """The numbers of the lines of each hunk, without the lines above the first one."""
+    starts = [number for number, line in enumerate(lines) if line.startswith("@@ ")]
+    for start, end in pairwise((*starts, len(lines))):
+        yield range(start + 1, end)

@@ -5,16 +5,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.color import Color as RichColor
+from rich.style import Style
 from textual.app import App
 from textual.color import Color
 from textual.screen import ModalScreen
 from textual.theme import BUILTIN_THEMES
 
+from harness.events import ToolOutcome
 from harness.ui.app.chat import Chat
-from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, readable
+from harness.ui.app.readable_colours import BACKGROUNDS, LEAST_CONTRAST, TEXTS, contrast, dimmed, readable
 from harness.ui.app.snapshot import SnapshotApp
-from harness.ui.transcript.entries import AnswerEntry, ListEntry, ThinkingEntry
+from harness.ui.transcript.entries import AnswerEntry, CallEntry, ListEntry, ThinkingEntry
 from tests.agent.stage import calls, says
 from tests.ui.app.screens import settled
 from tests.ui.app.stories import NAME, STORIES
@@ -22,6 +26,8 @@ from tests.ui.app.test_conversation import opened
 
 pytestmark = pytest.mark.anyio
 THEMES = ("textual-dark", "textual-light")
+PALE = "solarized-light"
+"""The theme whose usual text has the least contrast."""
 LINES = "│─┃╭╮╰╯▌▎▊▔▁▂▃▄▅▆▇█▕▏╵╷"
 """Characters that draw edges and bars, which are not read."""
 ANSWER = """# Heading
@@ -52,6 +58,10 @@ def f(x: int) -> str:
 | 1 | 2 |
 """
 
+DIFF = (
+    "--- a.py\n+++ a.py\n@@ -1,2 +1,3 @@\n def f():\n-    return 1\n+    # why\n+    return 'two' + str(1.5) + None\n"
+)
+
 
 def pale(app: App[Any]) -> Iterator[str]:
     """The texts on the screen that have too little contrast, and how much they have."""
@@ -74,15 +84,18 @@ def _plain(colour: RichColor) -> Color:
     return Color(*colour.get_truecolor())
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", [*THEMES, PALE])
 async def test_text_of_every_kind_can_be_read(theme: str) -> None:
-    for name in ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission"):
+    kinds = ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission")
+    for name in ("plan",) if theme == PALE else kinds:
         app = SnapshotApp(STORIES[name], NAME, theme=theme, panel_only=False)
         async with app.run_test(size=(120, 60)) as pilot:
             await settled(pilot)
             if name == "plan":
                 listed = ListEntry((("A title", (("/name", "what it is"),)),))
-                app.query_one(Chat).update([AnswerEntry(ANSWER, done=True), ThinkingEntry("Hm.", done=True), listed])
+                thought, answer = ThinkingEntry("Hm.", done=True), AnswerEntry(ANSWER, done=True)
+                edit = CallEntry("c1", "edit_file", "a.py", 0.0, outcome=ToolOutcome.OK, detail=DIFF)
+                app.query_one(Chat).update([answer, thought, listed, edit])
             app.query_one(Chat).expand_all()
             await settled(pilot)
             assert list(pale(app)) == [], name
@@ -132,6 +145,23 @@ def test_in_every_theme_of_textual_the_colours_of_text_can_be_read(name: str) ->
         colour = Color.parse(found[key])
         for behind in (Color.parse(found[name]) for name in BACKGROUNDS):
             assert colour.ansi is not None or behind.ansi is not None or contrast(colour, behind) >= LEAST_CONTRAST, key
+
+
+@given(st.tuples(*[st.integers(0, 255)] * 3), st.tuples(*[st.integers(0, 255)] * 3))
+def test_dim_text_is_paler_but_can_be_read_if_the_text_could(
+    text: tuple[int, int, int], back: tuple[int, int, int]
+) -> None:
+    colour, behind = Color(*text), Color(*back)
+    shown = dimmed(Style.from_color(colour.rich_color, behind.rich_color) + Style(dim=True), Color(0, 0, 0))
+    assert shown.color is not None
+    assert not shown.dim
+    least = min(LEAST_CONTRAST, contrast(colour, behind))
+    assert least - 0.1 <= contrast(_plain(shown.color), behind) <= contrast(colour, behind) + 0.1
+
+
+def test_dim_text_in_a_colour_of_the_terminal_stays_dim() -> None:
+    style = Style.parse("dim red")
+    assert dimmed(style, Color(0, 0, 0)) == style
 
 
 def test_black_on_white_is_the_most_there_is() -> None:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from harness.ui.transcript.code import LANGUAGES, MOST_CHARACTERS, MOST_CHARACTERS_OPEN, coloured
+from harness.ui.transcript.code import LANGUAGES, MOST_CHARACTERS, MOST_CHARACTERS_OPEN, change_lines, coloured
 
 EVERYTHING = '<a href="1"> # - { return "x" } 1 // ```\n- a: 1\n>>> 1\n<?php return 1;\n'
 """Something for every lexer."""
@@ -20,6 +20,25 @@ def test_a_change_has_a_colour_for_what_comes_and_one_for_what_goes() -> None:
     change = coloured("@@ -1 +1 @@\n-old\n+new\n same", "diff", closed=False)
     assert change.plain == "@@ -1 +1 @@\n-old\n+new\n same"
     assert [change.plain[span.start : span.end] for span in change.spans] == ["@@ -1 +1 @@", "-old", "+new"]
+
+
+def test_a_change_of_a_known_file_is_coloured_by_hunk_up_to_a_limit() -> None:
+    hunk = ["@@ -1 +1,2 @@", " ", "-x = 'old'", "+x = 'new'", " "]
+    shown = change_lines([*hunk, *hunk], "b/a.py", limit=20)
+    assert [line.plain for line in shown] == [*hunk, *hunk]
+    first, second = shown[3], shown[8]
+    assert len(first.spans) > 2
+    assert [(span.start, span.end) for span in second.spans] == [(0, len(second.plain))], "the limit is used up"
+    fenced = coloured("--- a/a.py\n+++ b/a.py\n" + "\n".join(hunk), "diff", closed=True)
+    assert len(fenced.spans) > len(coloured("\n".join(hunk), "diff", closed=True).spans) + 2
+
+
+def test_a_very_long_change_is_drawn_in_a_moment() -> None:
+    lines = ["@@ -0,0 +1,10000 @@"] + ["+    value = compute(item, 'text') + 1.5  # why"] * 10_000
+    change_lines(lines[:2], "a.py")
+    began = time.process_time()
+    assert len(change_lines(lines, "a.py")) == len(lines)
+    assert time.process_time() - began < 0.3, "0.1 s on a quiet machine"
 
 
 def test_code_that_is_long_or_strange_is_left_alone() -> None:
