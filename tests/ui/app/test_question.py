@@ -123,9 +123,13 @@ async def test_a_long_detail_is_scrolled_and_its_choices_stay_in_sight(rows: int
         later = await settled(pilot)
         assert not any(row.strip() == "line 0" for row in later)
         assert any("▸ 1 yes, once" in row for row in later)
-        assert app.query_one(VerticalScroll).scroll_y > 0
+        below = int(next(row for row in later if "· PgDn" in row).split()[1])
+        last = max(int(row.split()[1]) for row in later if row.strip().startswith("line "))
+        assert last + below == 199
         app.question.scroll_page(-1)
         assert await settled(pilot) == first
+        app.query_one(VerticalScroll).scroll_end(animate=False)
+        assert any("↑ PgUp" in row for row in await settled(pilot))
 
 
 async def test_text_of_others_is_neither_markup_nor_control() -> None:
