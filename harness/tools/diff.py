@@ -22,7 +22,7 @@ class Diff:
     text: str
     """Whole lines, at most `DIFF_CHARACTERS` long; empty if nothing changed."""
     lines: int
-    """Lines of the whole diff, of which `text` may be the beginning."""
+    """Lines of the whole diff; `text` may be its beginning."""
 
     def __str__(self) -> str:
         left = self.lines - self.text.count("\n")

@@ -9,7 +9,7 @@ from harness.base.external_text import counted
 
 
 class PagedScroll(VerticalScroll):
-    """Posts `Scrolled` whenever what is below its last row may have changed."""
+    """Posts `Scrolled` whenever `position` may have changed."""
 
     class Scrolled(Message):
         """Another part is visible, or the area has another size."""
@@ -20,7 +20,7 @@ class PagedScroll(VerticalScroll):
 
     @property
     def position(self) -> str:
-        """What is not visible and the key that shows it; empty if everything is visible."""
+        """The number of lines below and the key that shows them; empty if everything is visible."""
         if not self.max_scroll_y:
             return ""
         below = round(self.max_scroll_y - self.scroll_y)

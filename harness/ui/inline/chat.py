@@ -48,7 +48,7 @@ class InlineChat(Chat):
         """No-op: the terminal scrolls."""
 
     def expand_all(self) -> bool:
-        """Toggle the expansion of what is printed from now on; the newest shortened entry is printed again in full."""
+        """Toggle the expansion of entries printed from now on; the newest shortened entry is printed again in full."""
         expanded = super().expand_all()
         whole = self._newest_shortened() if expanded else None
         if whole is not None:

@@ -329,7 +329,7 @@ def _path_of_diff(text: str) -> str | None:
 
 
 def _detail_lines(lines: Sequence[str], width: int, path: str | None, *, wrapped: bool = False) -> list[Content]:
-    """Lines of detail, cut or wrapped at `width`. `path`: the file of which they are a diff."""
+    """Lines of detail, cut or wrapped at `width`. `path`: the changed file, if they are a diff."""
     shown = [visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB) for line in lines]
     if path is None:
         styled = [Content.styled(line, MUTED) for line in shown]
