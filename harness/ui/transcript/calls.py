@@ -28,7 +28,7 @@ from harness.ui.transcript.entries import CallEntry, Entry
 
 LONGEST_SUMMARY = 500
 """Characters of an input kept as the summary of its call."""
-LONGEST_DETAIL, LONGEST_END = 20_000, 2_000
+LONGEST_DETAIL, LONGEST_END = 6_000, 2_000
 """Characters of a result that are kept, of its beginning and of its end."""
 COMMANDS = frozenset({"bash"})
 """Tools whose output is shown without expanding."""
@@ -112,7 +112,9 @@ class CallFold:
                 continue
             text = _text_of(block.get("content"))
             if not entry.detail and entry.tool not in COMMANDS:
-                self._put(index, detail=text[:LONGEST_DETAIL], detail_of=text.removesuffix("\n").count("\n") + 1)
+                beginning = text if len(text) <= LONGEST_DETAIL else text[: text.rfind("\n", 0, LONGEST_DETAIL) + 1]
+                lines = text.removesuffix("\n").count("\n") + 1
+                self._put(index, detail=beginning or text[:LONGEST_DETAIL], detail_of=lines)
                 changed.append(index)
             elif entry.tool in COMMANDS and entry.detail_of > entry.detail.removesuffix("\n").count("\n") + 1:
                 self._put(index, detail_end=_without_footer(text)[-LONGEST_END:].partition("\n")[2])

@@ -339,7 +339,11 @@ def _detail_lines(lines: Sequence[str], width: int, path: str | None, *, wrapped
         styled = change_lines(shown, path)
     space = Content("  ")
     if wrapped:
-        return [hanging(space, line, width).rstrip() for line in styled]
+        room = width - space.cell_length
+        return [
+            Content.assemble(space, line).rstrip() if line.cell_length <= room else hanging(space, line, width)
+            for line in styled
+        ]
     return [one_line(Content.assemble(space, line), width) for line in styled]
 
 

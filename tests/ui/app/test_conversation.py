@@ -333,6 +333,13 @@ async def test_a_path_typed_first_is_a_prompt(tmp_path: Path) -> None:
         assert any("you ▸ /etc/hosts what is this?" in row for row in seen)
 
 
+async def test_a_program_that_needs_a_terminal_is_not_started_without_one(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("An answer.")) as here:
+        await here.says("!!touch made")
+        await here.sees("The program needs a terminal; start harness")
+        assert not (tmp_path / "workspace" / "made").exists()
+
+
 async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Path) -> None:
     async with opened(tmp_path, says("An answer.")) as here:
         await here.says("!seq 10")
