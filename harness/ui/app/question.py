@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click, Key
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
@@ -24,8 +25,10 @@ WAITING = "Keys go to the prompt; press Tab to answer"
 """Hints in the last line."""
 CHOICE = "choice"
 """Metadata key of a line: the index of the choice."""
-ROWS_BESIDE = 6
-"""Rows for border, position, hint, text field, prompt and status line."""
+ROWS_BESIDE = 7
+"""Rows for border, position, hint, text field, the line on what runs, prompt and status line."""
+INDENT = 4
+"""Cells beside the choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +189,14 @@ class Question(Vertical):
         yield Input(compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
-        self.fit(self.app.size.height)
+        self.fit(self.app.size)
         self._redraw()
 
-    def fit(self, rows: int) -> None:
-        """Limit the detail so that everything else fits into `rows`."""
-        most = min(rows // 2, rows - len(self._choices) - ROWS_BESIDE)
+    def fit(self, size: Size) -> None:
+        """Limit the detail so that everything else fits into an app of this size."""
+        lines = (_line(number, choice, self.chosen, waiting=False) for number, choice in enumerate(self._choices))
+        choices = sum(len(line.wrap(max(1, size.width - INDENT))) for line in lines)
+        most = min(size.height // 2, size.height - choices - ROWS_BESIDE)
         for detail in self.query(PagedScroll):  # none before it is composed
             detail.styles.max_height = max(2, most)
 

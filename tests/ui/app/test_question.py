@@ -179,3 +179,12 @@ async def test_words_of_ones_own_are_an_answer() -> None:
         await pilot.press(*"w1 green", "enter")
         await pilot.pause()
         assert app.answers == [("text", "1 green")]
+
+
+async def test_choices_that_wrap_leave_room_for_the_prompt() -> None:
+    choices = (*CHOICES, Choice("k", "yes, and always " * 6, "keep"))
+    app = Host(Question("may it?", choices, "\n".join(map(str, range(200)))))
+    async with app.run_test(size=(40, 18)) as pilot:
+        rows = await settled(pilot)
+        assert any("more lines · PgDn" in row for row in rows)
+        assert app.question.region.height <= 18 - 3
