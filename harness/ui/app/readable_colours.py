@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.app import App
 from textual.color import BLACK, WHITE, Color
 from textual.constants import DIM_FACTOR
-from textual.filter import NO_DIM, LineFilter
+from textual.filter import NO_DIM, LineFilter, Monochrome, NoColor
 
 LEAST_CONTRAST = 4.5
 """Text to background (https://www.w3.org/TR/WCAG21/#contrast-minimum)."""
@@ -25,8 +25,15 @@ class ReadableColours(App[int]):
     """An app with readable text colours in every theme."""
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters of Textual, after the one that draws dim text."""
-        return (DIMMING, *super().get_line_filters())
+        """The filters of Textual, after the one that draws dim text.
+
+        Textual chooses the filter for `NO_COLOR` before the theme is known. `Monochrome` would make black of the
+        colours of a terminal.
+        """
+        found = super().get_line_filters()
+        if self.native_ansi_color:
+            found = [NO_COLOUR if isinstance(one, Monochrome) else one for one in found]
+        return (DIMMING, *found)
 
     def get_css_variables(self) -> dict[str, str]:
         """The colours of the theme, with enough contrast for text."""
@@ -70,6 +77,7 @@ class Dimming(LineFilter):
 
 
 DIMMING = Dimming()
+NO_COLOUR = NoColor()
 
 
 @lru_cache(1024)

@@ -147,6 +147,16 @@ def test_in_every_theme_of_textual_the_colours_of_text_can_be_read(name: str) ->
             assert colour.ansi is not None or behind.ansi is not None or contrast(colour, behind) >= LEAST_CONTRAST, key
 
 
+async def test_without_colours_the_text_is_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = SnapshotApp(STORIES["retry"], NAME, theme="ansi-dark", panel_only=False)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        styles = [segment.style for strip in app.screen._compositor.render_strips() for segment in strip]
+        colours = {colour for style in styles if style is not None for colour in (style.color, style.bgcolor)}
+        assert colours <= {None, RichColor.default()}
+
+
 @given(st.tuples(*[st.integers(0, 255)] * 3), st.tuples(*[st.integers(0, 255)] * 3))
 def test_dim_text_is_paler_but_can_be_read_if_the_text_could(
     text: tuple[int, int, int], back: tuple[int, int, int]
