@@ -1,10 +1,11 @@
 """What changed between two texts, as a unified diff that is quick on large files too."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
@@ -14,17 +15,29 @@ DIFF_CHARACTERS = 20_000
 """A diff is for display, so it need not be longer than anyone reads."""
 
 
-def unified_diff(before: str, after: str, path: str) -> str:
-    """The change of the file `path` in the unified format, at most `DIFF_CHARACTERS` long; "" if there is none.
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A change in the unified format."""
 
-    Control characters inside lines are escaped for display.
-    """
+    text: str
+    """Whole lines, at most `DIFF_CHARACTERS` long; empty if nothing changed."""
+    lines: int
+    """Lines of the whole diff; `text` may be its beginning."""
+
+    def __str__(self) -> str:
+        left = self.lines - self.text.count("\n")
+        return self.text + (f"… {counted(left, 'more line')}\n" if left else "")
+
+
+def unified_diff(before: str, after: str, path: str) -> Diff:
+    """The change of the file `path`. Control characters inside lines are escaped for display."""
     if before == after:
-        return ""
+        return Diff("", 0)
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     names = ("/dev/null" if not before else f"a/{path}", "/dev/null" if not after else f"b/{path}")
     text = visible(f"--- {names[0]}\n+++ {names[1]}\n" + "".join(_hunks(old, new)))
-    return text if len(text) <= DIFF_CHARACTERS else text[:DIFF_CHARACTERS] + "\n… (diff truncated)\n"
+    shown = text if len(text) <= DIFF_CHARACTERS else text[: text.rfind("\n", 0, DIFF_CHARACTERS) + 1]
+    return Diff(shown, text.count("\n"))
 
 
 def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

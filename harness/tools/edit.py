@@ -11,7 +11,7 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.arguments import ToolArguments
-from harness.tools.diff import unified_diff
+from harness.tools.diff import Diff, unified_diff
 from harness.tools.files import file_work, open_inside, path_of, revision
 from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
 from harness.tools.tree import FolderTree
@@ -57,7 +57,7 @@ class PlannedEdit:
     replaced: int = 0
 
     @property
-    def diff(self) -> str:
+    def diff(self) -> Diff:
         """The change, for display."""
         return unified_diff(_shown_text(self.before or b""), _shown_text(self.after), self.shown)
 
@@ -143,7 +143,8 @@ def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResu
     return ToolResult(
         f"{done} {change.shown}: {len(change.after):,} bytes, {lines}.",
         summary=f"{lines}, {'new' if change.before is None else 'overwritten'}",
-        detail=change.diff,
+        detail=change.diff.text,
+        detail_of=change.diff.lines,
         revision=revision(context, change.path, change.after),
     )
 
@@ -153,7 +154,8 @@ def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult
     _write(context, change)
     times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
     after = revision(context, change.path, change.after)
-    return ToolResult(f"Edited {change.shown}: {times}.", summary=times, detail=change.diff, revision=after)
+    diff, done = change.diff, f"Edited {change.shown}: {times}."
+    return ToolResult(done, summary=times, detail=diff.text, revision=after, detail_of=diff.lines)
 
 
 def _require_writable(path: Path, shown: str) -> int:
@@ -191,7 +193,7 @@ def _has_crlf(text: str) -> bool:
 def _preview(plan: Callable[[], PlannedEdit]) -> str:
     """The diff, or the sentence with which the call would be refused."""
     try:
-        return plan().diff or "(no change)"
+        return str(plan().diff) or "(no change)"
     except (PathError, ToolError, OSError) as error:
         return str(error)
 

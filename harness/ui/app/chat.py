@@ -77,7 +77,7 @@ class Chat(VerticalScroll):
     can_focus = False
 
     class Followed(Message):
-        """`more_below` has changed, or the size of the conversation."""
+        """`more_below`, `new_below` or the size of the conversation has changed."""
 
     def __init__(self, draw: EntryDrawing | None = None, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -91,8 +91,15 @@ class Chat(VerticalScroll):
         """The entry whose first line is wanted on the screen as soon as the entry has its place."""
         self.more_below = False
         """There is text below the last row on the screen."""
+        self._left_at = 0
+        """Entries there were when the user left the newest one."""
 
     # ── called by the app ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def new_below(self) -> int:
+        """Entries that were added since the user left the newest one."""
+        return max(0, len(self._entries) - self._left_at) if self.more_below else 0
 
     def set_renderer(self, draw: EntryDrawing) -> None:
         """Use this renderer from now on."""
@@ -100,6 +107,8 @@ class Chat(VerticalScroll):
 
     def update(self, entries: Sequence["Entry"], first: int = 0) -> None:
         """Show `entries`; those before index `first` are unchanged."""
+        if self.more_below and len(entries) != len(self._entries):
+            self.post_message(self.Followed())
         self._entries = entries
         self._drop_beyond(len(entries))
         for view in self._views:
@@ -193,6 +202,7 @@ class Chat(VerticalScroll):
         more = beyond - self.scroll_target_y >= 1 and (self._anchor_released or not self._anchored)
         if more != self.more_below:
             self.more_below = more
+            self._left_at = len(self._entries)
             self.post_message(self.Followed())
 
     def _mount_earlier(self) -> None:

@@ -5,10 +5,12 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
+
+from harness.ui.app.paged_scroll import PagedScroll
+from harness.ui.transcript.wrap import hanging
 
 KeyTable = Sequence[tuple[str, Sequence[tuple[str, str]]]]
 """Sections of keys with their descriptions."""
@@ -63,15 +65,17 @@ KEYS: KeyTable = (
 )
 
 
-def keys_content(keys: KeyTable = KEYS) -> Content:
-    """A table as text."""
-    width = max(len(key) for _, rows in keys for key, _ in rows)
+def keys_content(keys: KeyTable = KEYS, width: int = 80) -> Content:
+    """A table as text, in lines of at most `width` cells."""
+    column = max(len(key) for _, rows in keys for key, _ in rows)
     lines: list[Content] = []
     for title, rows in keys:
         lines += [Content.styled(title, "bold")]
-        lines += [Content.assemble("  ", (f"{key:<{width}}", "$text-accent"), "  ", text) for key, text in rows]
+        for key, text in rows:
+            mark = Content.assemble("  ", (f"{key:<{column}}", "$text-accent"), "  ")
+            lines += [hanging(mark, Content(text), width)]
         lines += [Content("")]
-    return Content("\n").join(lines)
+    return Content("\n").join(lines[:-1])
 
 
 class KeysScreen(ModalScreen[None]):
@@ -80,9 +84,9 @@ class KeysScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     KeysScreen {
         align: center middle;
-        & > VerticalScroll {
-            width: 90%; max-width: 88; height: auto; max-height: 90%;
-            border: round $primary; padding: 0 2; background: $surface;
+        & > PagedScroll {
+            width: 90%; max-width: 88; height: auto; max-height: 90%; scrollbar-size-vertical: 1;
+            border: round $primary; padding: 0 2; background: $surface; border-subtitle-color: $text;
         }
         & Static { height: auto; }
     }
@@ -96,5 +100,10 @@ class KeysScreen(ModalScreen[None]):
         self._keys = keys
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
+        with PagedScroll():
             yield Static(keys_content(self._keys), markup=False)
+
+    def on_paged_scroll_scrolled(self, message: PagedScroll.Scrolled) -> None:
+        area = message.area
+        area.border_subtitle = area.position
+        area.query_one(Static).update(keys_content(self._keys, area.scrollable_content_region.width))

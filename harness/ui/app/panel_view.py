@@ -101,7 +101,7 @@ class SplitView(Container):
     def compose(self) -> ComposeResult:
         yield self.chat_type()
         yield PanelView()
-        yield MoreBelow("↓ more below · Ctrl+End", markup=False)
+        yield MoreBelow(markup=False)
 
     def on_chat_followed(self) -> None:
         self._place_mark()
@@ -110,8 +110,10 @@ class SplitView(Container):
         mark, chat = self.query_one(MoreBelow), self.chat
         mark.display = chat.more_below
         if chat.more_below:
+            text = f"↓ {f'{chat.new_below:,} new' if chat.new_below else 'more'} below · Ctrl+End"
+            mark.update(text)
             corner = chat.region.bottom_right - self.region.offset
-            mark.styles.offset = max(0, corner.x - cell_len(str(mark.content)) - 4), corner.y - 1
+            mark.styles.offset = max(0, corner.x - cell_len(text) - 4), corner.y - 1
 
     @property
     def is_ready(self) -> bool:

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click, Key
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
@@ -15,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from harness.base.external_text import visible
+from harness.ui.app.paged_scroll import PagedScroll
 from harness.ui.question_focus import KeyMeaning
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
@@ -23,8 +25,10 @@ WAITING = "Keys go to the prompt; press Tab to answer"
 """Hints in the last line."""
 CHOICE = "choice"
 """Metadata key of a line: the index of the choice."""
-ROWS_BESIDE = 5
-"""Rows for border, hint, text field, prompt and status line."""
+ROWS_BESIDE = 7
+"""Rows for border, position, hint, text field, the line on what runs, prompt and status line."""
+INDENT = 4
+"""Cells beside the choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +58,10 @@ class Question(Vertical):
         height: auto;
         border-top: solid $warning;
         padding: 0 1;
-        & > VerticalScroll { height: auto; scrollbar-size-vertical: 1; }
-        & > VerticalScroll > Static { height: auto; margin: 0 0 0 2; }
-        & > VerticalScroll > .title { text-style: bold; margin: 0; }
+        & > PagedScroll { height: auto; scrollbar-size-vertical: 1; }
+        & > PagedScroll > Static { height: auto; margin: 0 0 0 2; }
+        & > PagedScroll > .title { text-style: bold; margin: 0; }
+        & > .more { height: 1; margin: 0 0 0 2; color: $text-warning; display: none; }
         & > .choices { height: auto; margin: 0 0 0 1; }
         & > .keys { height: 1; margin: 0 0 0 1; color: $text-muted; }
         &.-waiting > .keys { color: $text-warning; }
@@ -170,27 +175,36 @@ class Question(Vertical):
 
     def scroll_page(self, direction: int) -> None:
         """Scroll the detail by a page, up (-1) or down (1)."""
-        detail = self.query_one(VerticalScroll)
+        detail = self.query_one(PagedScroll)
         (detail.scroll_page_down if direction > 0 else detail.scroll_page_up)(animate=False)
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(can_focus=False):  # the choices stay visible
+        with PagedScroll(can_focus=False):  # the choices stay visible
             yield Static(Content(self._title), markup=False, classes="title")
             if self._detail:
                 yield Static(self._detail, markup=False)
+        yield Static(markup=False, classes="more")
         yield Static(markup=False, classes="choices")
         yield Static(markup=False, classes="keys")
         yield Input(compact=True, select_on_focus=False)
 
     def on_mount(self) -> None:
-        self.fit(self.app.size.height)
+        self.fit(self.app.size)
         self._redraw()
 
-    def fit(self, rows: int) -> None:
-        """Limit the detail so that everything else fits into `rows`."""
-        most = min(rows // 2, rows - len(self._choices) - ROWS_BESIDE)
-        for detail in self.query(VerticalScroll):  # none before it is composed
+    def fit(self, size: Size) -> None:
+        """Limit the detail so that everything else fits into an app of this size."""
+        lines = (_line(number, choice, self.chosen, waiting=False) for number, choice in enumerate(self._choices))
+        choices = sum(len(line.wrap(max(1, size.width - INDENT))) for line in lines)
+        most = min(size.height // 2, size.height - choices - ROWS_BESIDE)
+        for detail in self.query(PagedScroll):  # none before it is composed
             detail.styles.max_height = max(2, most)
+
+    def on_paged_scroll_scrolled(self, message: PagedScroll.Scrolled) -> None:
+        message.stop()
+        more = self.query_one(".more", Static)
+        more.display = bool(message.area.position)
+        more.update(message.area.position)
 
     def watch_chosen(self) -> None:
         self._redraw()

@@ -67,7 +67,7 @@ class QuestionApp(TerminalApp):
 
     def on_resize(self, event: events.Resize) -> None:
         if self._asked is not None:
-            self._asked.question.fit(event.size.height)
+            self._asked.question.fit(event.size)
 
     def on_prompt_area_changed(self, message: PromptArea.Changed) -> None:
         self._schedule()  # the prompt may be empty now

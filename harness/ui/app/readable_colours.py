@@ -61,6 +61,8 @@ class Dimming(LineFilter):
     """Draws dim text in a colour nearer to the background, but no nearer than it can be read."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        if not any(style is not None and style.dim for _, style, _ in segments):
+            return segments
         return [
             Segment(text, dimmed(style, background) if style is not None and style.dim else style, control)
             for text, style, control in segments

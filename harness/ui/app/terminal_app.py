@@ -6,13 +6,14 @@ import signal
 from collections.abc import Sequence
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.filter import LineFilter
 from textual.geometry import Offset, Spacing
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.selection import SelectEnd, Selection, SelectState
 from textual.widget import Widget
 
@@ -126,6 +127,8 @@ class TerminalApp(ReadableColours):
         self.split_view.toggle_panel()
 
     def action_scroll(self, direction: int) -> None:
+        if isinstance(self.screen, ModalScreen):
+            raise SkipAction  # a list or a page of its own
         chat = self.split_view.chat
         (chat.scroll_page_down if direction > 0 else chat.scroll_page_up)(animate=False)
 

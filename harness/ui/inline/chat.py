@@ -11,7 +11,7 @@ from textual.visual import RenderOptions
 from harness.ui.app.chat import Chat, EntryDrawing, EntryView
 from harness.ui.app.panel_view import SplitView
 from harness.ui.inline.finished import finished_count, same_until
-from harness.ui.transcript.entries import Entry
+from harness.ui.transcript.entries import Entry, ThinkingEntry
 
 REWOUND = "· the conversation was rewound; it continues from here"
 NO_STYLE = RichStyle.null()
@@ -47,6 +47,29 @@ class InlineChat(Chat):
     def show_top(self, number: int) -> None:
         """No-op: the terminal scrolls."""
 
+    def expand_all(self) -> bool:
+        """Toggle the expansion of entries printed from now on; the newest shortened entry is printed again in full."""
+        expanded = super().expand_all()
+        whole = self._newest_shortened() if expanded else None
+        if whole is not None:
+            self._waiting.append((whole, True))
+            self.app.screen.refresh()
+        return expanded
+
+    def _newest_shortened(self) -> Content | None:
+        """The newest printed entry that has more to show, in full; None: there is none."""
+        width = self._width_of(self.app.size.width)
+        for entry in reversed(self._all[: len(self._taken)]):
+            if isinstance(entry, ThinkingEntry):
+                continue
+            whole = self._content(entry, width)
+            if self._draw is not None and whole != self._draw.content(entry, width, expanded=False):
+                return whole
+        return None
+
+    def _width_of(self, columns: int) -> int:
+        return max(10, columns - 2 * MARGIN)
+
     def printed_lines(self, columns: int, rest: Sequence[Entry] | None = None) -> list[Strip]:
         """The lines to print now, at most `columns` wide; each is returned once.
 
@@ -56,7 +79,7 @@ class InlineChat(Chat):
             self._all = rest
             self._take(len(rest))
         lines: list[Strip] = []
-        width = max(10, columns - 2 * MARGIN)
+        width = self._width_of(columns)
         for entry, apart in self._waiting:
             lines += [Strip([])] if apart else []
             content = entry if isinstance(entry, Content) else self._content(entry, width)

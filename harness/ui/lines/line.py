@@ -73,26 +73,44 @@ class OutputExcerpt:
     """The shown lines of an output, and notes on the rest."""
 
     lines: Sequence[str]
+    """The first lines."""
     notes: Sequence[str]
     """One sentence each; empty if everything is shown."""
+    hidden: int = 0
+    """Lines between the first and the last ones that are not shown; if there are any, the first note counts them."""
+    last: Sequence[str] = ()
+    """The last lines, behind the first note."""
 
 
-def output_excerpt(detail: str, most: int, *, detail_of: int = 0, full_output: str | None = None) -> OutputExcerpt:
-    """The first lines of an output.
+def output_excerpt(
+    detail: str, most: int, last: int = 0, *, end: str = "", detail_of: int = 0, full_output: str | None = None
+) -> OutputExcerpt:
+    """The first and the last lines of an output. Those that are shown and those that are hidden are all lines.
 
     Args:
         detail: the output, or its beginning.
-        most: lines to show at most.
+        most: first lines to show at most.
+        last: last lines to show at most; where they are not known, so many more of the first ones.
+        end: the last lines of the output, where `detail` is only its beginning; empty: unknown.
         detail_of: lines of the whole output; 0: `detail` is all of it.
         full_output: file with the whole output, if the model received only parts of it.
     """
-    source = detail.removesuffix("\n").split("\n") if detail else []
+    source = _lines_of(detail)
+    total = max(detail_of, len(source))
+    ending = _lines_of(end)[len(source) - total :] if total > len(source) else source
+    if not ending or len(source) == total <= most + last + 1:
+        most, last = most + last + (total == most + last + 1), 0  # instead of a note that there is one more
     lines = source[:most]
-    left = max(detail_of, len(source)) - len(lines)
-    notes = [counted(left, "more line")] if left else []
+    shown = ending[len(ending) - min(last, total - len(lines), len(ending)) :]
+    hidden = total - len(lines) - len(shown)
+    notes = [counted(hidden, "more line")] if hidden else []
     if full_output:
         notes.append(f"the model was given the beginning and the end; the whole output is in {full_output}")
-    return OutputExcerpt(lines, notes)
+    return OutputExcerpt(lines, notes, hidden, shown)
+
+
+def _lines_of(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 # ── columns ─────────────────────────────────────────────────────────────────────────────────────

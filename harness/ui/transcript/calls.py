@@ -19,6 +19,7 @@ from harness.events import (
     ResultLabelled,
     StepStarted,
     ToolEnded,
+    ToolOutcome,
     ToolStarted,
     WorkAdmitted,
     key_of,
@@ -27,6 +28,11 @@ from harness.ui.transcript.entries import CallEntry, Entry
 
 LONGEST_SUMMARY = 500
 """Characters of an input kept as the summary of its call."""
+LONGEST_DETAIL, LONGEST_END = 6_000, 2_000
+"""Characters of a result that are kept, of its beginning and of its end."""
+COMMANDS = frozenset({"bash"})
+"""Tools whose output is shown without expanding."""
+WITH_OUTPUT = frozenset({ToolOutcome.OK, ToolOutcome.ERROR, ToolOutcome.BROKEN})
 FAILED = frozenset({ChangeReason.FAILED, ChangeReason.THRESHOLD, ChangeReason.PROBE_FAILED})
 """Breaker changes caused by a single failure."""
 
@@ -92,6 +98,28 @@ class CallFold:
         """Remember the calls of a reply, which are about to be dispatched."""
         blocks = [block for block in reply.content if block.get("type") == "tool_use"]
         self._inputs = {str(block.get("id")): _about(block.get("input")) for block in blocks}
+
+    def add_results(self, message: Message) -> int | None:
+        """Take what the model was given as the detail of each call that has none, and the end of a longer output.
+
+        Returns the index of the first changed entry, or None.
+        """
+        changed: list[int] = []
+        for block in message.content:
+            index = self._places.get(str(block.get("tool_use_id", "")))
+            entry = None if index is None else self._entries[index]
+            if index is None or not isinstance(entry, CallEntry) or entry.outcome not in WITH_OUTPUT:
+                continue
+            text = _text_of(block.get("content"))
+            if not entry.detail and entry.tool not in COMMANDS:
+                beginning = text if len(text) <= LONGEST_DETAIL else text[: text.rfind("\n", 0, LONGEST_DETAIL) + 1]
+                lines = text.removesuffix("\n").count("\n") + 1
+                self._put(index, detail=beginning or text[:LONGEST_DETAIL], detail_of=lines)
+                changed.append(index)
+            elif entry.tool in COMMANDS and entry.detail_of > entry.detail.removesuffix("\n").count("\n") + 1:
+                self._put(index, detail_end=_without_footer(text)[-LONGEST_END:].partition("\n")[2])
+                changed.append(index)
+        return min(changed, default=None)
 
     def abandon(self) -> int | None:
         """Mark all running calls as stopped; returns the index of the first."""
@@ -179,3 +207,17 @@ def _about(input: object) -> str:
     """The first text among the values of an input, such as a command, a path or a pattern."""
     values = input.values() if isinstance(input, dict) else ()
     return next((value for value in values if isinstance(value, str) and value.strip()), "")[:LONGEST_SUMMARY]
+
+
+def _text_of(content: object) -> str:
+    """The text of a result."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(str(block["text"]) for block in blocks if isinstance(block, dict) and "text" in block)
+
+
+def _without_footer(text: str) -> str:
+    """The output of a command without the line on how it ended."""
+    output, found, footer = text.rpartition("\n\n[")
+    return output if found and "\n" not in footer else text

@@ -60,9 +60,12 @@ OPAQUE: Mapping[str, str] = MappingProxyType(
         "Token.Literal.String.Backtick": "dim",
         "Token.Error": "$text-error",
         "Token.Generic.Error": "$text-error",
+        "Token.Keyword.Namespace": "$text-accent",
+        "Token.Name.Constant": "$text-secondary",
+        "Token.Operator.Word": "bold $text-accent",
     }
 )
-"""Styles for token kinds that are pale, or have a background, in Textual."""
+"""Styles for token kinds that are pale, have a background, or are red in Textual. Red is kept for removed lines."""
 
 
 def coloured(code: str, language: str, *, closed: bool) -> Content:

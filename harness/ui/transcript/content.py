@@ -15,6 +15,7 @@ from harness.session import report_lines
 from harness.ui.lines.events import OUTCOMES, ending_line
 from harness.ui.lines.line import Line, Tone, output_excerpt, seconds, thought
 from harness.ui.lines.reports import stuck_lines
+from harness.ui.transcript.calls import COMMANDS
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
@@ -145,8 +146,6 @@ MOST_LINES = 2_000
 """Lines of detail in an expanded call."""
 FEW_LINES = {"output": 3, "own": 12, "diff": 12}
 """Lines shown without expanding, of a command of the model, of one of the user after `!`, and of a diff."""
-COMMANDS = frozenset({"bash"})
-"""Tools whose output is shown without expanding."""
 LONGEST_LINE = 2_000
 """Characters of a line of detail."""
 TIME = 8
@@ -276,7 +275,7 @@ def _ordinal(number: int) -> str:
 def detail_content(text: str, width: int, most: int = 200) -> Content:
     """A command or a diff for the user to judge, line by line without wrapping."""
     lines = text.rstrip("\n").split("\n")
-    shown = _detail_lines(lines[:most], width, diff_of=_path_of_diff(text))
+    shown = _detail_lines(lines[:most], width, _path_of_diff(text))
     if len(lines) > most:
         shown.append(Content.styled(f"  … {len(lines) - most:,} more lines", MUTED))
     return Content("\n").join(shown)
@@ -284,20 +283,34 @@ def detail_content(text: str, width: int, most: int = 200) -> Content:
 
 def _detail(call: CallEntry, width: int, *, expanded: bool, key: str) -> list[Content]:
     path = _path_of_diff(call.detail)
-    lines = _output_lines(call)
-    if not call.detail or not (expanded or call.by_user or path is not None or lines > 1):
+    if not call.detail or not (expanded or call.by_user or path is not None or _output_lines(call) > 1):
         return []
-    # The line of the call names the file of a diff.
-    text = "\n".join(call.detail.split("\n")[2:]) if path is not None else call.detail
-    few = FEW_LINES["diff" if path is not None else "own" if call.by_user else "output"]
-    few += text.rstrip("\n").count("\n") == few  # instead of a line that says that there is one more
-    most = MOST_LINES if expanded else few
-    shown = output_excerpt(text, most, detail_of=call.detail_of, full_output=_flat(call.full_output or ""))
+    headings = 0 if path is None else 2  # the line of the call names the file of a diff
+    text = "\n".join(call.detail.split("\n")[headings:])
+    shown = output_excerpt(
+        text,
+        *_first_and_last(call, expanded=expanded, is_diff=path is not None),
+        end=call.detail_end,
+        detail_of=max(0, call.detail_of - headings),
+        full_output=_flat(call.full_output or ""),
+    )
     notes = list(shown.notes if expanded or call.by_user else shown.notes[:1])
-    if notes and key and text.rstrip("\n").count("\n") >= most:
+    if shown.hidden and key and text.removesuffix("\n").count("\n") >= len(shown.lines):
         notes[0] += f" ({key})"
-    found = _detail_lines(shown.lines, width, diff_of=path)
-    return [*found, *(hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in notes)]
+    below = [hanging(Content.styled("  … ", MUTED), Content.styled(note, MUTED), width) for note in notes]
+    between = [below.pop(0)] if shown.hidden else []
+    first, last = (_detail_lines(lines, width, path, wrapped=expanded) for lines in (shown.lines, shown.last))
+    return [*first, *between, *last, *below]
+
+
+def _first_and_last(call: CallEntry, *, expanded: bool, is_diff: bool) -> tuple[int, int]:
+    """Lines to show. Of a command that failed the last ones say why."""
+    if expanded:
+        return MOST_LINES, FEW_LINES["output"]
+    if is_diff or call.by_user:
+        return FEW_LINES["diff" if is_diff else "own"], 0
+    few = FEW_LINES["output"]
+    return (few, 0) if call.outcome is ToolOutcome.OK else (0, few)
 
 
 def _output_lines(call: CallEntry) -> int:
@@ -315,15 +328,23 @@ def _path_of_diff(text: str) -> str | None:
     return after[0].removeprefix("+++ ") if after else ""
 
 
-def _detail_lines(lines: Sequence[str], width: int, *, diff_of: str | None) -> list[Content]:
+def _detail_lines(lines: Sequence[str], width: int, path: str | None, *, wrapped: bool = False) -> list[Content]:
+    """Lines of detail, cut or wrapped at `width`. `path`: the changed file, if they are a diff."""
     shown = [visible(line[:LONGEST_LINE].rstrip("\r")).expandtabs(TAB) for line in lines]
-    if diff_of is None:
+    if path is None:
         styled = [Content.styled(line, MUTED) for line in shown]
     else:
         from harness.ui.transcript.code import change_lines  # with the first diff, not the first paint
 
-        styled = change_lines(shown, diff_of)
-    return [one_line(Content.assemble("  ", line), width) for line in styled]
+        styled = change_lines(shown, path)
+    space = Content("  ")
+    if wrapped:
+        room = width - space.cell_length
+        return [
+            Content.assemble(space, line).rstrip() if line.cell_length <= room else hanging(space, line, width)
+            for line in styled
+        ]
+    return [one_line(Content.assemble(space, line), width) for line in styled]
 
 
 def _flat(text: str) -> str:

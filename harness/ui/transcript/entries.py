@@ -68,6 +68,8 @@ class CallEntry:
     """A diff or the head of the output, shown when expanded."""
     detail_of: int = 0
     """Lines of the whole output; 0: `detail` is all of it."""
+    detail_end: str = ""
+    """The last lines of the output where `detail` is only its beginning; empty: unknown."""
     full_output: str | None = None
     label: str = ""
     """Why the result may be outdated."""

@@ -233,6 +233,8 @@ class Transcript:
         if event.origin is Origin.REPLY:
             self._stop_streaming(*_reply(event.message, self._thought_s, self._thought_tokens))
             self._calls.announce(event.message)
+        elif event.origin is Origin.TOOL_RESULTS and (changed := self._calls.add_results(event.message)) is not None:
+            self._touch(changed)
 
     def _replace(self, event: HistoryReplaced, line: Line | None) -> None:
         before, self._messages = self._messages, len(event.messages)

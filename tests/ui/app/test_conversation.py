@@ -274,6 +274,14 @@ async def test_every_key_is_told_and_any_closing_key_closes(tmp_path: Path) -> N
             await settled(here.pilot)
             assert not here.shows(KeysScreen), key
             assert here.app.is_running
+        await here.pilot.resize_terminal(80, 24)
+        await here.pilot.press("f1")
+        assert any("more lines · PgDn" in row for row in await settled(here.pilot))
+        assert not any(KEYS[-1][0] in row for row in await settled(here.pilot))
+        await here.pilot.press(*["pagedown"] * 4)
+        rows = await settled(here.pilot)
+        assert any("↑ PgUp" in row for row in rows)
+        assert any(KEYS[-1][0] in row for row in rows)
 
 
 async def test_clear_takes_everything_off_the_screen(tmp_path: Path) -> None:
@@ -325,6 +333,13 @@ async def test_a_path_typed_first_is_a_prompt(tmp_path: Path) -> None:
         assert any("you ▸ /etc/hosts what is this?" in row for row in seen)
 
 
+async def test_a_program_that_needs_a_terminal_is_not_started_without_one(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("An answer.")) as here:
+        await here.says("!!touch made")
+        await here.sees("The program needs a terminal; start harness")
+        assert not (tmp_path / "workspace" / "made").exists()
+
+
 async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Path) -> None:
     async with opened(tmp_path, says("An answer.")) as here:
         await here.says("!seq 10")
@@ -340,6 +355,10 @@ async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Pa
         assert not any("↓ more below" in row for row in await settled(here.pilot))
         await here.pilot.press("pageup")
         await here.sees("↓ more below")
+        assert here.app.controller is not None
+        for text in ("first", "second"):
+            here.app.controller.views.show(text)
+        await here.sees("↓ 2 new below · Ctrl+End")
         await here.pilot.press("ctrl+end")
         await here.pilot.pause()
         assert not here.app.split_view.chat.more_below

@@ -123,9 +123,13 @@ async def test_a_long_detail_is_scrolled_and_its_choices_stay_in_sight(rows: int
         later = await settled(pilot)
         assert not any(row.strip() == "line 0" for row in later)
         assert any("▸ 1 yes, once" in row for row in later)
-        assert app.query_one(VerticalScroll).scroll_y > 0
+        below = int(next(row for row in later if "· PgDn" in row).split()[1])
+        last = max(int(row.split()[1]) for row in later if row.strip().startswith("line "))
+        assert last + below == 199
         app.question.scroll_page(-1)
         assert await settled(pilot) == first
+        app.query_one(VerticalScroll).scroll_end(animate=False)
+        assert any("↑ PgUp" in row for row in await settled(pilot))
 
 
 async def test_text_of_others_is_neither_markup_nor_control() -> None:
@@ -175,3 +179,12 @@ async def test_words_of_ones_own_are_an_answer() -> None:
         await pilot.press(*"w1 green", "enter")
         await pilot.pause()
         assert app.answers == [("text", "1 green")]
+
+
+async def test_choices_that_wrap_leave_room_for_the_prompt() -> None:
+    choices = (*CHOICES, Choice("k", "yes, and always " * 6, "keep"))
+    app = Host(Question("may it?", choices, "\n".join(map(str, range(200)))))
+    async with app.run_test(size=(40, 18)) as pilot:
+        rows = await settled(pilot)
+        assert any("more lines · PgDn" in row for row in rows)
+        assert app.question.region.height <= 18 - 3

@@ -95,6 +95,18 @@ text = "Third answer."
 
 
 @pytest.mark.stories
+async def test_the_newest_shortened_output_is_printed_again_in_full(place: Place) -> None:
+    async with Tmux(place, *INLINE, columns=100, rows=16) as terminal:
+        await terminal.sees("▸", READY)
+        await terminal.say("!seq 101 140")
+        await terminal.sees("  112\n", "… 28 more lines", READY)
+        await terminal.press("C-o")
+        await terminal.sees("  140\n", READY)
+        kept = await terminal.scrollback()
+        order(kept, "… 28 more lines", *(f"  {number}\n" for number in range(113, 141)))
+
+
+@pytest.mark.stories
 async def test_a_narrower_terminal_does_not_garble_what_streams(place: Place) -> None:
     replies = f"""
 [[reply]]

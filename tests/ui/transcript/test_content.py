@@ -153,8 +153,8 @@ def test_output_is_shown_when_expanded_and_says_where_the_rest_is() -> None:
     shown = look(long, 120, expanded=True)
     assert shown[1:2_001] == ["  line"] * 2_000
     whole = "  … the model was given the beginning and the end; the whole output is in /tmp/out.txt"
-    assert shown[2_001:] == ["  … 100 more lines", whole]
-    assert "".join(look(long, 40, expanded=True)[2_002:]).replace(" ", "") == whole.replace(" ", ""), (
+    assert shown[2_001:] == ["  … 97 more lines", *["  line"] * 3, whole]
+    assert "".join(look(long, 40, expanded=True)[2_005:]).replace(" ", "") == whole.replace(" ", ""), (
         "a path is never cut"
     )
 
@@ -175,15 +175,42 @@ def test_a_command_shows_three_lines_and_counts_the_others() -> None:
     assert entry_content(beyond, 80, key="Ctrl+O").plain.splitlines()[-1] == "  … 48 more lines"
 
 
-@given(st.integers(1, 40), st.integers(0, 40), st.booleans(), st.booleans(), st.sampled_from(["", "\n", "\r\n"]))
+def test_of_a_command_that_failed_the_last_lines_are_shown() -> None:
+    failed = call(ToolOutcome.ERROR, "exit 1", tool="bash", detail="".join(f"{number}\n" for number in range(1, 301)))
+    assert look(failed, 80)[1:] == ["  … 297 more lines", "  298", "  299", "  300"]
+    longer = replace(failed, detail_of=1_000, detail_end="999\n1000\n")
+    assert look(longer, 80)[1:] == ["  … 998 more lines", "  999", "  1000"]
+    assert look(longer, 80, expanded=True)[300:] == ["  300", "  … 698 more lines", "  999", "  1000"]
+    assert look(replace(longer, detail_end=""), 80)[1:] == ["  1", "  2", "  3", "  … 997 more lines"]
+
+
+def test_an_expanded_line_is_wrapped() -> None:
+    long = call(ToolOutcome.OK, tool="bash", detail="word " * 30 + "\nnext\n")
+    assert look(long, 40)[1].endswith("…")
+    shown = look(long, 40, expanded=True)
+    assert " ".join(shown[1:]).split() == [*["word"] * 30, "next"]
+    assert max(map(len, shown)) <= 40
+
+
+@given(
+    st.integers(1, 40),
+    st.integers(0, 40),
+    st.integers(0, 5),
+    st.sampled_from([ToolOutcome.OK, ToolOutcome.ERROR]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["", "\n", "\r\n"]),
+)
 def test_the_lines_shown_and_those_counted_are_all_lines(
-    there: int, lost: int, own: bool, expanded: bool, end: str
+    there: int, lost: int, known: int, outcome: ToolOutcome, own: bool, expanded: bool, end: str
 ) -> None:
     detail = "\n".join(f"line {number}" for number in range(there)) + end
-    entry = call(ToolOutcome.OK, tool="bash", detail=detail, detail_of=there + lost, by_user=own)
+    last = "\n".join(f"line {number}" for number in range(there + lost - known, there + lost))
+    entry = call(outcome, tool="bash", detail=detail, by_user=own, detail_of=there + lost, detail_end=last)
     rows = entry_content(entry, 80, expanded=expanded, key="Ctrl+O").plain.split("\n")[1:]
     lines = [row for row in rows if row.startswith("  line")]
     (left,) = [int(row.split()[1]) for row in rows if row.startswith("  … ")] or [0]
+    assert lines == sorted(set(lines), key=lambda line: int(line.split()[1])), "in order, and none of them twice"
     if lines:
         assert len(lines) + left == there + lost
     else:

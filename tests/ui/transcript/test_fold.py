@@ -409,3 +409,21 @@ def test_an_agent_in_the_background_has_lines_and_leaves_the_call_as_it_ended() 
 def test_a_turn_that_begins_with_what_arrived_says_so() -> None:
     transcript = folded(*prompt(1), work.arrived(1, "b1"), TurnStarted(2, ""), work.delivered(1))
     assert texts(transcript.entries[1:]) == ["NoteEntry results of b1 delivered to the model"]
+
+
+def test_what_the_model_was_given_is_the_detail_of_a_call() -> None:
+    def result(call_id: str, content: object) -> MessageAdded:
+        block = {"type": "tool_result", "tool_use_id": call_id, "content": content}
+        return MessageAdded(Message("user", (block,)), Origin.TOOL_RESULTS)
+
+    command = replace(ended("c2", "bash", ToolOutcome.ERROR), detail="1\n2\n", detail_of=9_000)
+    transcript = folded(*prompt(1), started(), ended(), started("c2", "bash"), command)
+    transcript.changes()
+    transcript.on_event(result("c1", [{"type": "text", "text": "a.py:1:timeout\nb.py:2:timeout"}]), 9.0)
+    transcript.on_event(result("c2", f"1\n{'x' * 3_000}\n8999\n9000\n\n[exit 1]"), 9.0)
+    assert transcript.changes() == TranscriptChanges(1)
+    _, search, shell = transcript.entries
+    assert isinstance(search, CallEntry)
+    assert (search.detail, search.detail_of) == ("a.py:1:timeout\nb.py:2:timeout", 2)
+    assert isinstance(shell, CallEntry)
+    assert (shell.detail, shell.detail_end) == ("1\n2\n", "8999\n9000")
