@@ -246,7 +246,7 @@ class Chat(VerticalScroll):
         self.vertical_scrollbar.position = row
 
     def call_next(self, callback: CallbackType, *args: Any, **kwargs: Any) -> None:
-        """Textual lays out a second time once children are mounted, which entries do not need: it costs as much again."""
+        """Textual lays out a second time once children are mounted, which entries do not need."""
         if isinstance(callback, AwaitMount):
             self.refresh(repaint=False, layout=True)
         else:
