@@ -10,7 +10,7 @@ from statistics import median
 
 from benchmarks.figures import MEGABYTE, Figure
 from benchmarks.processes import CommandFailed
-from benchmarks.screen_paint import OURS, own_environment
+from benchmarks.screen_paint import FLOOR, OURS, own_environment
 from benchmarks.screen_pty import Terminal
 
 MESSAGES = 5_000
@@ -67,6 +67,9 @@ async def idle() -> list[Figure | str]:
     """Processor time while nothing happens: with a session open, and after a turn."""
     with tempfile.TemporaryDirectory() as place:
         folder, environment = _places(Path(place))
+        with Terminal(FLOOR.command, environment, folder) as terminal:
+            terminal.wait_for(FLOOR.shows)
+            floor = _resting(terminal)
         with Terminal(OURS.command, environment, folder) as terminal:
             terminal.wait_for(OURS.shows)
             before = _resting(terminal)
@@ -74,17 +77,17 @@ async def idle() -> list[Figure | str]:
             terminal.wait_for("1 request", after=typed)
             after = _resting(terminal)
     return [
-        Figure("a session is open", before, "%", limit=0.1),
-        Figure("after a turn", after, "%", limit=0.1),
+        Figure(f"a session is open / {FLOOR.name}", before, "%", floor, limit=0.1),
+        Figure(f"after a turn / {FLOOR.name}", after, "%", floor, limit=0.1),
     ]
 
 
 def _resting(terminal: Terminal) -> float:
     terminal.settle()
     terminal.pass_time(3.0)  # what stands in the status line for a moment has gone
-    cpu, began = terminal.cpu_s, time.monotonic()
+    cpu, began = terminal.fine_cpu_s, time.monotonic()
     terminal.pass_time(IDLE_S)
-    return (terminal.cpu_s - cpu) / (time.monotonic() - began) * 100
+    return (terminal.fine_cpu_s - cpu) / (time.monotonic() - began) * 100
 
 
 def _reported(program: str, *arguments: str) -> _Reported:

@@ -139,7 +139,7 @@ class HarnessApp(QuestionApp):
         completer = Completer(lambda: self.commands, self._files_now)
         self.prompt = PromptArea(PromptHistory(None), completer, self._shortcut)
         yield self.prompt
-        yield StatusLine(id="status")
+        yield StatusLine(Status(("loading",)), id="status")
 
     @property
     def queued(self) -> QueuedPrompts:
@@ -159,8 +159,6 @@ class HarnessApp(QuestionApp):
     # ── start and end ───────────────────────────────────────────────────────────────────────
 
     def on_mount(self) -> None:
-        self.status.show(Status(("loading",)))
-        self.activity.show(None)
         self.call_after_refresh(self._painted)
 
     def _painted(self) -> None:
@@ -174,6 +172,7 @@ class HarnessApp(QuestionApp):
             return
         gc.collect()
         gc.freeze()  # scanning everything loaded so far again and again would cause long pauses
+        gc.enable()
         for text in self._early_prompts:
             self.controller.submit(text)
 

@@ -5,7 +5,7 @@ again at the bottom.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -13,6 +13,8 @@ from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message
+from textual.types import CallbackType
+from textual.widget import AwaitMount
 from textual.widgets import Static
 
 if TYPE_CHECKING:
@@ -242,6 +244,13 @@ class Chat(VerticalScroll):
         self.set_reactive(Chat.scroll_y, row)
         self.set_reactive(Chat.scroll_target_y, row)
         self.vertical_scrollbar.position = row
+
+    def call_next(self, callback: CallbackType, *args: Any, **kwargs: Any) -> None:
+        """Textual lays out a second time once children are mounted, which entries do not need."""
+        if isinstance(callback, AwaitMount):
+            self.refresh(repaint=False, layout=True)
+        else:
+            super().call_next(callback, *args, **kwargs)
 
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 

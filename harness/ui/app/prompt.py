@@ -26,7 +26,6 @@ from harness.ui.app.completion_list import CandidateList, CompletionMenu
 from harness.ui.app.pastes import Pastes, about_file, cleaned, files_at
 from harness.ui.app.prompt_history import HistoryCursor, PromptHistory, matching
 from harness.ui.app.prompt_text import SIGNS, PromptMode, PromptText, mode_of, submitted
-from harness.ui.app.vim_keys import VimKeys
 
 FALLBACK = "vi"
 """The editor if neither VISUAL nor EDITOR is set, as for git."""
@@ -179,6 +178,8 @@ class PromptArea(Vertical):
 
     def use_vim_keys(self) -> None:
         """Turn on Vim keys, in insert mode."""
+        from harness.ui.app.vim_keys import VimKeys  # only for those who want them
+
         self._input.vim = VimKeys()
 
     def suggest(self, examples: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual import events
 from textual.binding import Binding
@@ -11,7 +11,9 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Selection
 
 from harness.ui.app.pastes import cleaned
-from harness.ui.app.vim_keys import Edited, VimKeys
+
+if TYPE_CHECKING:
+    from harness.ui.app.vim_keys import Edited, VimKeys
 
 LEFT_TO_THE_APP = frozenset({"ctrl+c", "super+c", "ctrl+d", "ctrl+z", "f6", "f7", "pageup", "pagedown"})
 """Keys of a text area that have another meaning in the app."""
@@ -163,7 +165,7 @@ class PromptText(TextArea, inherit_bindings=False):
                 self._on_revival()
         self._after_edit()
 
-    async def _vim_key(self, vim: VimKeys, event: events.Key) -> bool:
+    async def _vim_key(self, vim: "VimKeys", event: events.Key) -> bool:
         """Handle a key of Vim; returns whether it is one."""
         if event.key == "escape":
             if vim.normal and not vim.waits:
@@ -182,7 +184,7 @@ class PromptText(TextArea, inherit_bindings=False):
             self._apply(vim.press(event.character, self.text, self.cursor))
         return True
 
-    def _apply(self, edited: Edited) -> None:
+    def _apply(self, edited: "Edited") -> None:
         """Replace only what differs, so that it can be undone by itself."""
         before, after = self.text, edited.text
         if before != after:

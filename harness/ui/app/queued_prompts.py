@@ -1,9 +1,11 @@
 """The queued prompts, above the prompt."""
 
+from typing import TYPE_CHECKING
+
 from textual.widgets import Static
 
-from harness.ui.lines.queue import queue_rows
-from harness.ui.turn_queue import TurnQueue
+if TYPE_CHECKING:
+    from harness.ui.turn_queue import TurnQueue
 
 ROOMY_COLUMNS, ROOMY_ROWS = 80, 24
 """Size of a terminal; in a smaller one a single row is shown."""
@@ -14,6 +16,7 @@ class QueuedPrompts(Static):
 
     DEFAULT_CSS = """
     QueuedPrompts {
+        display: none;
         height: auto;
         padding: 0 1;
         color: $text-muted;
@@ -24,11 +27,12 @@ class QueuedPrompts(Static):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(markup=False, id=id)
-        self.display = False
         self._rows: list[str] = []
 
-    def show(self, queue: TurnQueue) -> None:
+    def show(self, queue: "TurnQueue") -> None:
         """Show this queue."""
+        from harness.ui.lines.queue import queue_rows  # after the first paint
+
         columns, rows = self.app.size
         found = queue_rows(queue, brief=columns < ROOMY_COLUMNS or rows < ROOMY_ROWS)
         if found != self._rows:

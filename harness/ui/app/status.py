@@ -32,13 +32,13 @@ class StatusLine(Static):
         height: 1;
         padding: 0 1;
         color: $text-muted;
-        &#activity { color: $text; }
+        &#activity { color: $text; display: none; }
     }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, status: Status | None = None, *, id: str | None = None) -> None:
         super().__init__(markup=False, id=id)
-        self._status = Status()
+        self._status = status or Status()
 
     def show(self, status: Status | None) -> None:
         """Show this status; None: no row."""
