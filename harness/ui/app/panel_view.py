@@ -60,6 +60,10 @@ WIDE = 100
 """Least columns for the panel beside the conversation."""
 BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
 """Classes of the screen by its columns, for an app with a SplitView."""
+TALL = 30
+"""Least rows for conversation, panel and a question below each other."""
+VERTICAL_BREAKPOINTS = [(0, "-short"), (TALL, "-tall")]
+"""Classes of the screen by its rows."""
 
 SPLIT_CSS = """
 SplitView {
@@ -79,6 +83,7 @@ SplitView.-no-panel > PanelView { display: none; }
     width: 1fr; height: auto; max-height: 40vh;
     border-left: none; border-top: solid $surface-lighten-2;
 }
+.-narrow.-short.-asking SplitView > PanelView { display: none; }
 """
 """Part of the styles of the app, because it depends on a class of the screen."""
 

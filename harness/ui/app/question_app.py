@@ -79,12 +79,15 @@ class QuestionApp(TerminalApp):
         async with self._one_at_a_time:
             answered: asyncio.Future[tuple[str, str]] = asyncio.get_running_loop().create_future()
             self._asked = _OpenQuestion(question, QuestionFocus(self._clock()), answered)
+            screen = self.screen_stack[0]
+            screen.add_class("-asking")
             try:
-                await self.screen_stack[0].mount(question, after=self.widget_above_question)
+                await screen.mount(question, after=self.widget_above_question)
                 self.call_after_refresh(self._shown)
                 return await answered
             finally:
                 self._asked = None
+                screen.remove_class("-asking")
                 self._set_alarm(None)
                 await question.remove()
                 self._focus(self._prompt_text)

@@ -18,7 +18,7 @@ from textual.selection import SelectEnd, Selection, SelectState
 from textual.widget import Widget
 
 from harness.ui.app.cell_filter import CellFilter, joins_clusters
-from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, FullPanel, PanelView, SplitView
+from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, VERTICAL_BREAKPOINTS, FullPanel, PanelView, SplitView
 from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.terminal_driver import TerminalDriver
 
@@ -33,6 +33,7 @@ class TerminalApp(ReadableColours):
     ENABLE_COMMAND_PALETTE = False
     PAUSE_GC_ON_SCROLL = True
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
+    VERTICAL_BREAKPOINTS = VERTICAL_BREAKPOINTS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True),
         Binding("ctrl+l", "repaint", "draw again", show=False, priority=True),

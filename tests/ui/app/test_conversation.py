@@ -340,6 +340,17 @@ async def test_a_program_that_needs_a_terminal_is_not_started_without_one(tmp_pa
         assert not (tmp_path / "workspace" / "made").exists()
 
 
+async def test_on_a_small_screen_a_question_takes_the_place_of_the_panel(tmp_path: Path) -> None:
+    edits = '{ name = "write_file", input = { path = "a.txt", content = "new\\n" } }'
+    async with opened(tmp_path, calls(edits) + says("Done."), size=(80, 24), permission_mode="ask") as here:
+        await here.says("change it")
+        await here.sees("↑↓ Enter, or a letter")
+        assert not here.app.split_view.panel.display
+        await here.pilot.press("y")
+        await here.sees("Done.")
+        assert here.app.split_view.panel.display
+
+
 async def test_a_mark_says_that_there_is_more_below_and_leads_there(tmp_path: Path) -> None:
     async with opened(tmp_path, says("An answer.")) as here:
         await here.says("!seq 10")
