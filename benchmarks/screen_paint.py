@@ -37,7 +37,7 @@ class Program:
 
 
 FLOOR = Program("a minimal Textual app", (sys.executable, "-m", "benchmarks.screen_floor"), TEXT, takes_keys=False)
-OURS = Program("harness", (sys.executable, "-m", "harness"), "getting ready")
+OURS = Program("harness", (sys.executable, "-m", "harness"), "loading")
 
 
 def peers() -> tuple[list[Program], list[str]]:
