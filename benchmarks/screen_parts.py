@@ -51,7 +51,7 @@ async def busy() -> list[Figure | str]:
         ours.append(_reported("screen_busy", "ours", str(BUSY_S)))
         naive.append(_reported("screen_busy", "naive", str(BUSY_S)))
     return [
-        Figure("processor / naive", _of(ours, "cpu"), "%", _of(naive, "cpu"), limit=15),
+        Figure("processor / naive", _of(ours, "cpu"), "%", _of(naive, "cpu"), limit=12),
         Figure("a timer is late: median / naive", _of(ours, "p50"), "ms", _of(naive, "p50")),
         Figure("a timer is late: 99th percentile / naive", _of(ours, "p99"), "ms", _of(naive, "p99"), limit=35),
         Figure(

@@ -6,7 +6,6 @@ HTTP library decompresses each chunk of the wire as a whole.
 """
 
 import asyncio
-import gc
 import importlib
 import logging
 import os
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from harness.base.collector import imports_kept
 from harness.model.endpoint import Endpoint, KeyHeader, Platform
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def load(log: logging.Logger | None = None) -> None:
 
     Nothing of the SDK reaches stderr, even with ANTHROPIC_LOG set. Loggers are global: the last `log` gets everything.
     """
-    with _collector_paused(), _root_logger_left_alone():
+    with imports_kept(), _root_logger_left_alone():
         import anthropic  # noqa: F401
     for name in _LOGGERS:
         logger = logging.getLogger(name)
@@ -263,7 +263,7 @@ def _warmed() -> None:
 
 def _load_platform(platform: Platform) -> None:
     """Import modules that the client of a platform would otherwise import during its first request."""
-    with _collector_paused():
+    with imports_kept():
         match platform:
             case Platform.BEDROCK:
                 from anthropic.lib.bedrock._stream_decoder import get_response_stream_shape
@@ -287,18 +287,6 @@ class _Forward(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if self._target.isEnabledFor(record.levelno):
             self._target.handle(record)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """An import creates many objects that stay, so collecting garbage meanwhile is wasted time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager

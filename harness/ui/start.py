@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.base.collector import imports_kept
 from harness.ui.folder_question import with_answer
 from harness.ui.screen_choice import screen_wanted
 
@@ -34,8 +35,9 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
-        from harness.ui.app.app import HarnessApp
-        from harness.ui.app.run import PlainRequested, converse
+        with imports_kept():
+            from harness.ui.app.app import HarnessApp
+            from harness.ui.app.run import PlainRequested, converse
 
         app_type = HarnessApp
         if options.inline:
@@ -50,8 +52,9 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
 
 
 def _in_lines(options: Namespace, flags: Mapping[str, object]) -> int:
-    from harness.settings import current_folder, load
-    from harness.settings.logs import open_log
+    with imports_kept():
+        from harness.settings import current_folder, load
+        from harness.settings.logs import open_log
 
     here = current_folder()
     loaded = load(flags, os.environ, here).require_answer()
@@ -91,9 +94,10 @@ def _problem(options: Namespace) -> str:
 
 
 def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
-    from harness.session import Opening
-    from harness.ui.plain.headless import OutputFormat, headless
-    from harness.ui.plain.streams import prompt_from
+    with imports_kept():
+        from harness.session import Opening
+        from harness.ui.plain.headless import OutputFormat, headless
+        from harness.ui.plain.streams import prompt_from
 
     schema = None
     if options.json_schema is not None:
@@ -110,8 +114,9 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
 
 
 def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settings]", log: "logging.Logger") -> int:
-    from harness.session import Opening
-    from harness.ui.plain.repl import repl
+    with imports_kept():
+        from harness.session import Opening
+        from harness.ui.plain.repl import repl
 
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
     gc.enable()

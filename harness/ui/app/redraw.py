@@ -14,7 +14,7 @@ SOONEST_S = 0.1
 """Least seconds between two drawings of the conversation."""
 PANEL_S = 0.25
 """Least seconds between two drawings of the panel."""
-SHARE = 8
+SHARE = 10
 """The next drawing waits this many times the processor time used since the last one. The time of the whole loop counts,
 because Textual lays out and paints later."""
 LATEST_S = 0.5

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from harness.base.collector import imports_kept
 from harness.base.threads import in_thread
 from harness.ui.app.app import HarnessApp
 from harness.ui.app.terminal_driver import discard_output
@@ -73,9 +74,10 @@ def _load(
     """Load everything that needs no screen. Runs in a thread after the first paint."""
     import os
 
-    from harness.settings import current_folder, load
-    from harness.settings.logs import open_log
-    from harness.ui.app import controller  # noqa: F401 (imported in this thread)
+    with imports_kept():
+        from harness.settings import current_folder, load
+        from harness.settings.logs import open_log
+        from harness.ui.app import controller  # noqa: F401 (imported in this thread)
 
     here = current_folder()
     loaded = load(flags, os.environ, here).require_answer()
