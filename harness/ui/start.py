@@ -4,7 +4,6 @@ The screen paints before heavy imports, so each front end reads the settings its
 """
 
 import asyncio
-import gc
 import os
 import sys
 from argparse import Namespace
@@ -31,7 +30,6 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
         print("harness", __version__)
         return 0
     _check(options)
-    gc.disable()  # imports create objects that stay; each front end turns the collector on when it is ready
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)
     if options.print is None and screen_wanted(options.plain, os.environ, (sys.stdin, sys.stdout, sys.stderr)):
@@ -106,7 +104,6 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
         schema = AnswerSchema.load(Path(options.json_schema).expanduser())
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
-    gc.enable()
     form = OutputFormat(options.output_format or "text")
     return asyncio.run(
         headless(loaded, prompt, opening, form, sys.stdout, sys.stderr, schema=schema, reread=reread, log=log)
@@ -119,5 +116,4 @@ def _plain(options: Namespace, loaded: "LoadedSettings", reread: "partial[Settin
         from harness.ui.plain.repl import repl
 
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
-    gc.enable()
     return repl(loaded, opening, options.prompt, sys.stdin, sys.stdout, reread=reread, log=log)

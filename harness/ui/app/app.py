@@ -172,7 +172,6 @@ class HarnessApp(QuestionApp):
             return
         gc.collect()
         gc.freeze()  # scanning everything loaded so far again and again would cause long pauses
-        gc.enable()
         for text in self._early_prompts:
             self.controller.submit(text)
 
