@@ -29,7 +29,7 @@ from benchmarks.mutation import ROOT, copied
 
 TESTS: Mapping[str, tuple[str, ...]] = {
     "harness/engine": ("tests/engine", "tests/agent"),
-    "harness/session": ("tests/agent",),
+    "harness/session": ("tests/session", "tests/agent", "tests/ui/plain", "tests/ui/commands"),
     "harness/ui/panel": ("tests/ui/panel",),
     "harness/ui/app": ("tests/ui/app",),
 }
