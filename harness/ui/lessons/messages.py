@@ -63,6 +63,10 @@ NOT_UNDERSTOOD = LocalizedText(
     "Unknown command {typed}; chapters have /fault and /toolfault. ? lists the keys.",
     "{typed} は章のコマンドではありません。使えるのは /fault と /toolfault です。? でキー一覧を表示します。",
 )
+NOT_SO = LocalizedText(
+    "This does not hold in this run: {condition}.",
+    "この実行では成り立っていません: {condition}。",
+)
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")

@@ -14,6 +14,7 @@ from harness.lessons import (
     LessonError,
     LessonStep,
     LocalizedText,
+    LocatedStep,
     Moment,
     ReadmeSection,
     WireExchange,
@@ -70,6 +71,8 @@ class Narration:
             where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
             self.lines.line(Line("≡", where))
         self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
+        for denial in denials(found, self.language):
+            self.lines.line(Line("✗", denial, Tone.BAD))
 
     def end(self, position: LessonPosition) -> None:
         """Events after the last step, and the last sections."""
@@ -154,6 +157,11 @@ class Narration:
         for section in sections:
             self.heading(section.title)
             self.lines.say(section.text)
+
+
+def denials(found: LocatedStep, language: Language) -> tuple[str, ...]:
+    """What makes the sentence of a step false in this run."""
+    return tuple(messages.NOT_SO.into(language).format(condition=one) for one in found.failed)
 
 
 def write_moment(lines: LinePrinter, moment: Moment) -> None:

@@ -84,8 +84,12 @@ async def play(narration: Narration) -> None:
         narration.title()
         narration.text(slice(READ_BEFORE_THE_END))
         await _play_steps(LessonPosition(recording), narration)
-        narration.say(messages.PLAYED, count=len(narration.lesson.steps))
+        if not (failed := recording.failed):
+            narration.say(messages.PLAYED, count=len(narration.lesson.steps))
         narration.sections(readme(narration.lesson, narration.language)[READ_BEFORE_THE_END:])
+        if failed:
+            numbers = ", ".join(str(number) for number, _ in failed)
+            raise LessonError(f"{narration.lesson.name}: these steps do not hold in this run: {numbers}.")
 
 
 async def play_and_talk(narration: Narration, typed: TypedLines) -> None:
