@@ -10,7 +10,8 @@
 - `tokens_after`, `fault.status`: a field of the fact of this step;
 - `request.system`: of the last request sent so far, see `WireExchange`;
 - `last:ToolEnded.summary`: of the last event of a type so far;
-- `count:LoopFound`, `most:WorkAdmitted.running`: how many events of a type there were, and the largest value in them;
+- `count:LoopFound`, `count:ToolEnded.outcome=error`: how many events of a type there were, with this value in a field;
+- `most:WorkAdmitted.running`: the largest value in them;
 - `file:greet.py`: the text of a file in the workspace, empty if there is none;
 - `steps.2.request.messages`: any of these but a file, at an earlier step of the lesson.
 
@@ -40,21 +41,22 @@ class Scene:
 
     def value(self, subject: str) -> object:
         """The value of a subject; None where the run has none, such as the status of a fault without one."""
-        kind, _, rest = subject.partition(":")
+        if subject.startswith("steps."):
+            number, _, rest = subject.removeprefix("steps.").partition(".")
+            return self.earlier[int(number) - 1].value(rest)
+        kind, colon, rest = subject.partition(":")
         name, _, field = rest.partition(".")
-        match kind:
+        match kind if colon else "":
             case "file":
                 return self.read(rest)
             case "count":
-                return len(self._of(name))
+                field, _, wanted = field.partition("=")
+                return sum(not field or str(_field(fact, field)) == wanted for fact in self._of(name))
             case "most":
                 return max((_field(fact, field) for fact in self._of(name)), default=None)  # type: ignore[type-var]
             case "last":
                 return _field(self._of(name)[-1:], field)
         first, _, rest = subject.partition(".")
-        if first == "steps":
-            number, _, rest = rest.partition(".")
-            return self.earlier[int(number) - 1].value(rest)
         if first == "request":
             return _field(self._of(WireExchange.__name__)[-1:], rest)
         return _field(self.facts[-1:], subject)
@@ -147,21 +149,21 @@ def check_subject(subject: str, on: str, steps: Sequence[str]) -> None:
         on: type of the fact of the step.
         steps: types of the facts of the steps before it.
     """
+    if subject.startswith("steps."):
+        number, _, rest = subject.removeprefix("steps.").partition(".")
+        if not number.isdecimal() or not 1 <= int(number) <= len(steps) or rest.startswith("file:"):
+            raise FieldError(f"{subject!r} is not a value of an earlier step")
+        return check_subject(rest, steps[int(number) - 1], steps[: int(number) - 1])
     kind, colon, rest = subject.partition(":")
     if colon:
         name, _, field = rest.partition(".")
         if kind not in ("file", "count", "last", "most"):
             raise FieldError(f"{subject!r} is not a value; use file:, count:, last: or most:")
         if kind != "file":
-            _check_field(name, field, needed=kind != "count")
+            _check_field(name, field.partition("=")[0], needed=bool(field) or kind != "count")
         return
     first, _, rest = subject.partition(".")
-    if first == "steps":
-        number, _, rest = rest.partition(".")
-        if not number.isdecimal() or not 1 <= int(number) <= len(steps) or rest.startswith("file:"):
-            raise FieldError(f"{subject!r} is not a value of an earlier step")
-        check_subject(rest, steps[int(number) - 1], steps[: int(number) - 1])
-    elif first == "request":
+    if first == "request":
         _check_field(WireExchange.__name__, rest, needed=True)
     else:
         _check_field(on, subject, needed=True)

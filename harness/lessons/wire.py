@@ -70,6 +70,11 @@ class WireExchange:
         return "\n".join(_said(block) for message in messages(self.sent) for block in message.content)
 
     @property
+    def asked(self) -> str:
+        """The tool calls of the reply, with their input as JSON."""
+        return "\n".join(_said(block) for block in self.came if block.get("type") == "tool_use")
+
+    @property
     def last(self) -> str:
         """The last message of the request: its texts and tool results."""
         return "\n".join(_said(block) for block in self._last_blocks)

@@ -39,6 +39,7 @@ SCENE = Scene(
 )
 HOLD = [
     ("step", "is", 2),
+    ("request.last", "same_as", "last:WireExchange.last"),
     ("request.system", "has", "make check"),
     ("request.system", "lacks", "make test"),
     ("request.offered", "has", "task"),
@@ -50,6 +51,7 @@ HOLD = [
     ("request.breakpoints", "is", 1),
     ("request.number", "same_as", "step"),
     ("count:StepStarted", "is", 3),
+    ("count:StepStarted.step=4", "is", 1),
     ("most:StepStarted.step", "at_most", 4),
     ("last:WireExchange.number", "above", "count:TurnEnded"),
     ("file:notes.txt", "has", "notes.txt"),
@@ -69,6 +71,7 @@ def test_a_condition_holds_and_its_opposite_does_not(of: str, test: str, wanted:
 def test_a_value_of_an_earlier_step_is_that_of_its_own_moment() -> None:
     scene = Scene((*SCENE.facts, exchange(3, {}), StepStarted(9)), (SCENE,))
     assert failures([Condition("steps.1.request.number", "below", "request.number")], scene) == ()
+    assert failures([Condition("steps.1.count:StepStarted", "below", "count:StepStarted")], scene) == ()
     [failed] = failures([Condition("steps.1.step", "same_as", "step")], scene)
     assert failed == "steps.1.step same as step; they are 2 and 9"
 
