@@ -153,7 +153,8 @@ def check_subject(subject: str, on: str, steps: Sequence[str]) -> None:
         number, _, rest = subject.removeprefix("steps.").partition(".")
         if not number.isdecimal() or not 1 <= int(number) <= len(steps) or rest.startswith("file:"):
             raise FieldError(f"{subject!r} is not a value of an earlier step")
-        return check_subject(rest, steps[int(number) - 1], steps[: int(number) - 1])
+        check_subject(rest, steps[int(number) - 1], steps[: int(number) - 1])
+        return
     kind, colon, rest = subject.partition(":")
     if colon:
         name, _, field = rest.partition(".")

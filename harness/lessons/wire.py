@@ -53,6 +53,8 @@ class WireExchange:
     """time.monotonic() of the request."""
     duration_s: float = 0.0
     """Seconds until the reply was sent."""
+    scripted: str = ""
+    """The entry of the script that answered, such as "7 of 12"; empty: none did."""
 
     @property
     def system(self) -> str:
@@ -122,6 +124,7 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         came,
         exchange.request.at,
         exchange.duration_s,
+        "" if exchange.scripted is None else "{} of {}".format(*exchange.scripted),
     )
 
 

@@ -70,6 +70,7 @@ NOT_SO = LocalizedText(
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")
+SCRIPTED = LocalizedText("scripted reply {which}", "台本の応答 {which}")
 CODE_AT = LocalizedText("code: {place}, line {line}", "コード: {place} {line} 行目")
 
 KEYS: Mapping[str, LocalizedText] = MappingProxyType(

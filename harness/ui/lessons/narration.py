@@ -123,7 +123,7 @@ class Narration:
         for one in exchanges:
             self.heading(messages.SENT.into(self.language).format(number=one.number))
             self.lines.say(request_text(one, MOST_CHARACTERS))
-            self.heading(messages.RECEIVED.into(self.language).format(number=one.number))
+            self.heading(received(one, self.language))
             self.lines.say(reply_text(one, MOST_CHARACTERS))
 
     def text(self, part: slice = slice(None)) -> None:
@@ -186,7 +186,8 @@ def exchanged_line(one: WireExchange) -> Line:
     sent = f"{_several(one.messages, 'message')}, {_several(one.tools, 'tool')}, at most {one.max_tokens:,} tokens"
     said = " ".join(one.text.split())
     quoted = f'"{said[:SAID]}{"…" if len(said) > SAID else ""}"' if said else ""
-    came = ", ".join(part for part in (one.answer, one.stop_reason, one.calls, quoted) if part)
+    script = f"scripted reply {one.scripted}" if one.scripted else ""
+    came = ", ".join(part for part in (script, one.answer, one.stop_reason, one.calls, quoted) if part)
     return Line("⇄", f"request {one.number}: {sent} → {came}", Tone.QUIET if one.answer == "200" else Tone.TROUBLE)
 
 
@@ -214,6 +215,12 @@ def panel_line(panel: Panel) -> Line:
     if panel.consumed:
         facts.append(f"failures {panel.consumed} of {panel.budget}")
     return Line("▤", f"panel: {' · '.join(facts)}")
+
+
+def received(one: WireExchange, language: Language) -> str:
+    """The heading of a reply."""
+    heading = messages.RECEIVED.into(language).format(number=one.number)
+    return f"{heading} · {messages.SCRIPTED.into(language).format(which=one.scripted)}" if one.scripted else heading
 
 
 def request_text(one: WireExchange, most: int | None = None) -> str:
