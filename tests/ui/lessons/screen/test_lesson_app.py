@@ -7,7 +7,12 @@ import pytest
 from harness.lessons import Progress, lesson
 from harness.ui.app.question import OPEN, WAITING
 from tests.ui.app.resting import timers_running
-from tests.ui.lessons.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
+from tests.ui.lessons.chapter import (
+    first,
+    with_a_beat_that_never_comes,
+    with_a_failing_demo,
+    with_its_mistake_corrected,
+)
 from tests.ui.lessons.screen.opened import opened, played, press, run_of, sees, types
 
 pytestmark = pytest.mark.anyio
@@ -34,6 +39,16 @@ async def test_going_back_shows_less_and_runs_nothing_again(tmp_path: Path) -> N
         assert run_of(app).position.recording is recording
         assert recording.moments == happened
         assert "This is the beginning." in await press(pilot, "b", "b", "b", "b")
+
+
+async def test_a_sentence_that_is_false_is_marked_on_its_step_alone(tmp_path: Path) -> None:
+    async with opened(with_its_mistake_corrected(tmp_path), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        assert "does not hold" not in await press(pilot, *"nnnnn")
+        sixth = await press(pilot, "n")
+        assert "The program failed: `23 words …`" in sixth
+        assert 'This does not hold in this run: summary has "Traceback"' in sixth
+        assert "does not hold" not in await press(pilot, "b")
 
 
 async def test_r_begins_anew_with_a_fresh_run(tmp_path: Path) -> None:
