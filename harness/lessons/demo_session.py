@@ -30,7 +30,7 @@ class DemoSession:
         workspace: Path,
         state: Path,
         address: str,
-        orders: "FaultQueue",
+        orders: "FaultQueue | None",
         asker: Asker,
         prompts: Callable[[], AsyncIterator[str]],
         show: Callable[[Event], None],
@@ -41,7 +41,7 @@ class DemoSession:
             workspace: the folder of the run.
             state: the state folder of its agents.
             address: base URL of the practice server.
-            orders: ordered faults of that server.
+            orders: ordered faults of that server; None: it is a real model.
             asker: answers questions.
             prompts: returns the prompts.
             show: called for every event.
@@ -99,6 +99,10 @@ class DemoSession:
         """Order a fault of the model, in the syntax of `/fault`; returns a confirmation. Raises HarnessError."""
         from harness.practice.fault_orders import break_model
 
+        if self._orders is None:
+            raise HarnessError(
+                "A real model cannot be broken from here; `harness practice proxy` puts faults before one."
+            )
         return self._broken("model", break_model(text, self._orders))
 
     def break_tool(self, text: str) -> str:

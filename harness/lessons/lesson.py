@@ -82,6 +82,8 @@ class Lesson:
     code: tuple[str, ...]
     """More code to show besides the demo."""
     steps: tuple[LessonStep, ...]
+    connection: Mapping[str, object] | None = None
+    """Settings of a real model; None: the practice model answers."""
 
     @property
     def demo(self) -> str:

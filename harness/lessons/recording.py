@@ -4,14 +4,14 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
@@ -22,6 +22,9 @@ from harness.lessons.lesson import Lesson, LessonError, LessonStep
 from harness.lessons.wire import WireListener, exchanged
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.requests import RecordedExchange
+
+if TYPE_CHECKING:
+    from harness.practice.fault_orders import FaultQueue
 
 Demo = Callable[[DemoSession], Awaitable[None]]
 """The program of a chapter."""
@@ -146,7 +149,7 @@ class Recording:
         """
         self.lesson = lesson
         self._scripted_only = scripted_only
-        self._asker = LessonAsker(lesson.answers, asker, lambda: self._live)
+        self._asker = LessonAsker(lesson.answers, asker, lambda: self._live or lesson.connection is not None)
         self._moments: list[Moment] = []
         self._overrides = overrides
         self._replaced_demo = demo
@@ -163,26 +166,20 @@ class Recording:
         self._demo_session: DemoSession | None = None
 
     async def __aenter__(self) -> Self:
-        from harness.practice.rule_model import RuleModel
-        from harness.practice.script import Script
-        from harness.practice.server import PracticeServer
-
         async with AsyncExitStack() as opened:
             folder = Path(opened.enter_context(TemporaryDirectory(prefix="harness-learn-", ignore_cleanup_errors=True)))
             workspace = folder / self.lesson.name
             await asyncio.to_thread(_furnish, self.lesson, workspace)
-            script = Script.load(self.lesson.folder / "script.toml")
-            server = PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged)
-            await opened.enter_async_context(server)
+            address, orders = await opened.enter_async_context(self._model())
             self._demo_session = DemoSession(
                 workspace=workspace,
                 state=folder / "state",
-                address=server.base_url,
-                orders=server.orders,
+                address=address,
+                orders=orders,
                 asker=self._asker,
                 prompts=self._prompts,
                 show=self._happened,
-                overrides=self._overrides,
+                overrides={**(self.lesson.connection or {}), "base_url": address, **self._overrides},
             )
             demo: Demo = self._replaced_demo or import_module(f"chapters.{self.lesson.name}.demo").demo
             self._demo = asyncio.ensure_future(demo(self._demo_session))
@@ -190,6 +187,23 @@ class Recording:
             self._demo.add_done_callback(lambda _: self._notify())
             self._opened = opened.pop_all()
         return self
+
+    @asynccontextmanager
+    async def _model(self) -> AsyncIterator[tuple[str, "FaultQueue | None"]]:
+        """The address of the model and its ordered faults: the script, or a proxy before a real one."""
+        from harness.practice.proxy import FaultProxy
+        from harness.practice.rule_model import RuleModel
+        from harness.practice.script import Script
+        from harness.practice.server import PracticeServer
+
+        if self.lesson.connection is not None:
+            upstream = str(self.lesson.connection["base_url"])
+            async with FaultProxy(upstream, remember=0, on_exchange=self._exchanged) as proxy:
+                yield proxy.base_url, None
+        else:
+            script = Script.load(self.lesson.folder / "script.toml")
+            async with PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged) as server:
+                yield server.base_url, server.orders
 
     async def __aexit__(self, *_: object) -> None:
         await self._opened.aclose()

@@ -67,6 +67,10 @@ NOT_SO = LocalizedText(
     "This does not hold in this run: {condition}.",
     "この実行では成り立っていません: {condition}。",
 )
+REAL = LocalizedText(
+    "A real model answers: nothing is asserted about its replies, and you answer its questions.",
+    "本物のモデルが答えます。応答については何も確かめません。許可の質問にはあなたが答えてください。",
+)
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")
