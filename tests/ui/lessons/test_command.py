@@ -74,7 +74,7 @@ async def test_another_model_gets_the_same_prompts_and_none_of_the_sentences(pla
     async with PracticeServer(script=Script.parse(REAL)) as server:
         key = {"ANTHROPIC_API_KEY": "sk-ant-of-the-learner", "ANTHROPIC_BASE_URL": server.base_url}
         model = ("--model", "claude-opus-5-5")
-        finished = await run(place, "learn", "s10", *model, "--plain", stdin="n\n/fault 529\nq\n", env=key)
+        finished = await run(place, "learn", "s10", *model, "--plain", stdin="n\nnot now\n/fault 529\nq\n", env=key)
         asked = [request for request in server.requests if request.path == "/v1/messages"]
         assert {(request.headers["authorization"], request.body["model"]) for request in asked} == {
             ("Bearer sk-ant-of-the-learner", "claude-opus-5-5")

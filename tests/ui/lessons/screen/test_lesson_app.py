@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Progress, lesson
+from harness.lessons import Progress, lesson, with_model
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.settings import Settings
 from harness.ui.app.question import OPEN, WAITING
 from tests.ui.app.resting import timers_running
 from tests.ui.lessons.chapter import (
@@ -49,6 +52,16 @@ async def test_a_sentence_that_is_false_is_marked_on_its_step_alone(tmp_path: Pa
         assert "The program failed: `23 words …`" in sixth
         assert 'This does not hold in this run: summary has "Traceback"' in sixth
         assert "does not hold" not in await press(pilot, "b")
+
+
+async def test_another_model_is_shown_live_from_the_beginning(tmp_path: Path) -> None:
+    script = Script.parse('[[reply]]\ntext = "I look at the time."\ntimes = 3\n')
+    async with PracticeServer(script=script) as server:
+        settings = Settings(api_key="sk-ant-x", base_url=server.base_url, model="claude-opus-5-5")
+        async with opened(with_model(lesson("s10"), settings), tmp_path) as (app, pilot):
+            assert "A real model answers" in await sees(pilot, "the end")
+            await played(app, pilot)
+            assert "I look at the time." in await press(pilot)
 
 
 async def test_r_begins_anew_with_a_fresh_run(tmp_path: Path) -> None:
