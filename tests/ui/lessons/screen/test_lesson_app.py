@@ -57,7 +57,8 @@ async def test_a_sentence_that_is_false_is_marked_on_its_step_alone(tmp_path: Pa
 async def test_another_model_is_shown_live_from_the_beginning(tmp_path: Path) -> None:
     script = Script.parse('[[reply]]\ntext = "I look at the time."\ntimes = 3\n')
     async with PracticeServer(script=script) as server:
-        settings = Settings(api_key="sk-ant-x", base_url=server.base_url, model="claude-opus-5-5")
+        given = {"api_key": "sk-ant-x", "base_url": server.base_url, "model": "claude-opus-5-5"}
+        settings = Settings.model_validate(given)
         async with opened(with_model(lesson("s10"), settings), tmp_path) as (app, pilot):
             assert "A real model answers" in await sees(pilot, "the end")
             await played(app, pilot)
