@@ -64,6 +64,8 @@ class Exercise:
     hints: tuple[LocalizedText, ...]
     """In increasing detail."""
     checks: tuple[Check, ...]
+    program: str | None = None
+    """Where the program does the same: a path and a name in that file."""
 
     @property
     def id(self) -> str:
@@ -141,7 +143,7 @@ class _ExerciseReader:
     def exercise(self, folder: Path, chapter: str) -> Exercise:
         """The exercise. Raises ScriptError."""
         whole = Table(self._data, self._place)
-        whole.expect("title", "task", "file", "hints", "checks")
+        whole.expect("title", "task", "file", "program", "hints", "checks")
         if not _NAME.fullmatch(folder.name):
             raise whole.error(f"the folder name {folder.name!r} must consist of small letters, digits and _")
         hints, checks = self._tables("hints"), self._tables("checks")
@@ -156,6 +158,7 @@ class _ExerciseReader:
             file=self._file(),
             hints=tuple(text_in(Table({"hint": hint}, place), "hint") for place, hint in hints),
             checks=tuple(_check(Table(check, place)) for place, check in checks),
+            program=self._at("program").text("program"),
         )
 
     def _file(self) -> str:
