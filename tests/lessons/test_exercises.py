@@ -60,6 +60,7 @@ def test_a_name_that_is_none_is_answered_with_those_that_are(tmp_path: Path, id:
         ('name = "check_later"', 'name = "check_later"\nwhy = 1', "line 20: 'why' is not known"),
         ("[[checks]]", "[[chekcs]]", "'chekcs' is not known; did you mean 'checks'?"),
         ("[[hints]]", "hints = [", "is not valid TOML"),
+        ("[[hints]]", '[[hints]]\nchecks = ["check_smal"]', "there is no check 'check_smal'"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_the_file_and_the_line(tmp_path: Path, old: str, new: str, words: str) -> None:

@@ -55,7 +55,8 @@ def _hint(found: Sequence[Copy], options: Namespace, out: TextIO) -> None:
     if len(found) > 1:
         names = ", ".join(copy.folder.name for copy in found)
         raise NoCopy(f"There are several exercises here; name one for a hint: {names}.")
-    copy, hint = found[0].next_hint()
+    checked = asyncio.run(run_checks(found[0].exercise, found[0].file))
+    copy, hint = found[0].next_hint(next((one.check.name for one in checked.results if one.failure), None))
     language = _language(copy, options)
     if options.json:
         out.write(json.dumps(hint_as_json(copy, hint, language)) + "\n")
@@ -250,7 +251,7 @@ def _summary(copy: Copy, checked: Checked, language: Language) -> str:
     of, passed = len(checked.results), sum(result.passed for result in checked.results)
     if checked.passed:
         return ALL_PASS.into(language).format(of=of, id=checked.exercise.id)
-    more = HINTS_LEFT.into(language) if copy.note.hints < len(copy.exercise.hints) else ""
+    more = HINTS_LEFT.into(language) if len(copy.note.hints) < len(copy.exercise.hints) else ""
     return SOME_PASS.into(language).format(of=of, passed=passed) + more
 
 

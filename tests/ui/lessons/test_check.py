@@ -62,16 +62,16 @@ def test_a_result_is_told_although_it_cannot_be_remembered(
     assert captured.err.endswith("The result was not saved.\n")
 
 
-def test_hints_come_one_after_the_other(state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]) -> None:
+def test_hints_follow_the_check_that_failed(state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]) -> None:
     copy_exercise(machine, Path.cwd(), "en")
     assert main(["check", "--hint"]) == 0
-    assert capsys.readouterr().out == f"Hint 1 of {len(machine.hints)}: {machine.hints[0].en}\n"
+    assert capsys.readouterr().out == f"Hint 2 of {len(machine.hints)}: {machine.hints[1].en}\n"
     assert main(["check", "--hint", "--language", "ja", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {
         "exercise": "s21-machine",
-        "hint": 2,
+        "hint": 1,
         "of": len(machine.hints),
-        "text": machine.hints[1].ja,
+        "text": machine.hints[0].ja,
     }
 
 

@@ -70,7 +70,7 @@ def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
 
 
 def test_no_hint_is_offered_when_all_were_shown(copy: Copy) -> None:
-    used_up = replace(copy, note=replace(copy.note, hints=2))
+    used_up = replace(copy, note=replace(copy.note, hints=(0, 1)))
     assert lines(used_up, came_of(copy, None, CheckFailure(Trouble.GONE, None, "1")))[-1] == "1 of 2 checks pass."
 
 
