@@ -1,7 +1,8 @@
 """Which changes of a chapter its steps notice: `python -m benchmarks.lesson_mutations [sNN …]`.
 
 Each mutation switches off what a chapter is about, by a setting or in its demo, or edits its script or its workspace.
-Besides those listed here every file of a workspace is removed once and emptied once. A mutation is caught when a step
+Besides those listed here every file of a workspace is removed once and emptied once, and every reply of a
+script that calls a tool or fails is left out once. A mutation is caught when a step
 is missing, when a condition of a step does not hold, or when the demo fails. Prints a table, and the mutations that
 no step notices; exits with 1 if more than 5 % are not caught.
 """
@@ -25,6 +26,7 @@ LIMIT_S = 40.0
 """Of one run; a run that takes longer is caught as well, as a learner would not reach its end."""
 AT_ONCE = 3
 REMOVED = ""
+REPLY = "[[reply]]"
 Edit = tuple[str, str]
 """A text of a file, and what replaces it."""
 
@@ -213,6 +215,16 @@ def of_workspace(chapter: Lesson) -> Iterator[Mutation]:
         yield Mutation(chapter.id, f"{name} emptied", edits={name: REMOVED})
 
 
+def of_script(chapter: Lesson) -> Iterator[Mutation]:
+    """Each reply of the script that calls a tool or fails left out; no step is about the others but by their words."""
+    head, *replies = (chapter.folder / "script.toml").read_text("utf-8").split(REPLY)
+    for number, reply in enumerate(replies):
+        if not any(key in reply for key in ("tools", "status", "fault", "stop_reason")):
+            continue
+        kept = REPLY.join((head, *replies[:number], *replies[number + 1 :]))
+        yield Mutation(chapter.id, f"reply {number + 1} left out", edits={"script.toml": kept})
+
+
 def applied(mutation: Mutation, chapter: Lesson, folder: Path) -> tuple[Lesson, Demo | None]:
     """The mutated chapter in a folder, and its demo if that changed. Raises HarnessError for an edit without effect."""
     copy = folder / chapter.name
@@ -257,7 +269,7 @@ async def measure(wanted: frozenset[str]) -> int:
     """Run the mutations of these chapters, or of all, and print the tables; returns the exit code."""
     chapters = {chapter.id: chapter for chapter in lessons() if not wanted or chapter.id in wanted}
     mutations = [one for one in MUTATIONS if one.chapter in chapters]
-    mutations += [one for chapter in chapters.values() for one in of_workspace(chapter)]
+    mutations += [one for chapter in chapters.values() for one in (*of_workspace(chapter), *of_script(chapter))]
     controls = [
         Mutation(chapter.id, "control", edits={"demo.py": ("session", "session")}) for chapter in chapters.values()
     ]

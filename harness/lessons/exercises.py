@@ -1,7 +1,7 @@
 """Exercises as data: task, checks and hints.
 
 A folder `chapters/sNN_name/exercises/NAME/` holds `exercise.toml`, the incomplete file to edit, and `check.py`; see
-docs/exercises.md.
+EXERCISES.md.
 """
 
 import re
