@@ -21,10 +21,10 @@ WAYS: tuple[tuple[str, frozenset[Response]], ...] = (
                 Response.DROP_FORMAT,
                 Response.DROP_DIAGNOSTICS,
                 Response.REPAIR,
-                Response.RELOAD_KEY,
             }
         ),
     ),
+    ("read the key again", frozenset({Response.RELOAD_KEY})),
     ("keep it, ask for the rest", frozenset({Response.CUT_SHORT})),
     ("ask another model", frozenset({Response.SWITCH_ONCE, Response.RETRY_THEN_SWITCH})),
     ("stop, with what to do", frozenset({Response.STOP})),
