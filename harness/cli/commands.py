@@ -71,9 +71,8 @@ def _no_trust(of_app: Sequence[str]) -> tuple[str, ...]:
 
 
 def _settings(options: Namespace) -> Settings:
-    return load(
-        {"workspace": getattr(options, "cwd", None), "plain": getattr(options, "plain", None) or None}, os.environ
-    ).settings
+    flags = {name: getattr(options, name, None) or None for name in ("plain", "model")}
+    return load({"workspace": getattr(options, "cwd", None), **flags}, os.environ).settings
 
 
 def _sessions(settings: Settings, text: str | None) -> int:

@@ -115,6 +115,12 @@ def command_parser(command: str) -> "ArgumentParser":
             add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
             add("--list", action="store_true", help="list the chapters with your progress")
             add("--auto", action="store_true", help="print a whole chapter without waiting")
+            add(
+                "-m",
+                "--model",
+                metavar="NAME",
+                help="run the prompts of the chapter with this model instead of the script",
+            )
             add("--plain", action="store_true", help=_PLAIN)
             add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
             add("--restart", action="store_true", help="start the chapter from the beginning")

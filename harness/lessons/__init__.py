@@ -6,8 +6,10 @@ A chapter is a folder of `chapters`. Its `demo.py` runs against a practice serve
 
 from harness.lessons.catalogue import ReadmeSection, before, lesson, lessons, readme
 from harness.lessons.demo_session import DemoSession
-from harness.lessons.lesson import LANGUAGES, Fact, Language, Lesson, LessonError, LessonStep, LocalizedText
+from harness.lessons.facts import Fact
+from harness.lessons.lesson import LANGUAGES, Language, Lesson, LessonError, LessonStep, LocalizedText
 from harness.lessons.progress import Progress
+from harness.lessons.real_model import with_model
 from harness.lessons.recording import LocatedStep, Moment, Recording
 from harness.lessons.sources import CodeExcerpt, difference, source
 from harness.lessons.wire import WireExchange
@@ -34,4 +36,5 @@ __all__ = [
     "lessons",
     "readme",
     "source",
+    "with_model",
 ]

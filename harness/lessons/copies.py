@@ -35,8 +35,8 @@ class CopyNote:
     exercise: str
     """Its id."""
     language: Language = "en"
-    hints: int = 0
-    """Hints shown so far."""
+    hints: tuple[int, ...] = ()
+    """Indices of the hints shown so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,19 @@ class Copy:
         own = self.folder / CHECKS
         return own.is_file() and own.read_bytes() != self.exercise.check_file.read_bytes()
 
-    def next_hint(self) -> tuple["Copy", int | None]:
-        """The copy with one more hint shown, and the index of that hint; None: there are no more. Raises CopyError."""
-        shown = self.note.hints
-        if shown >= len(self.exercise.hints):
+    def next_hint(self, failed: str | None = None) -> tuple["Copy", int | None]:
+        """The copy with one more hint shown, and the index of that hint; None: there are no more. Raises CopyError.
+
+        A hint for the check `failed` comes first, then one for all checks.
+        """
+        left = [index for index in range(len(self.exercise.hints)) if index not in self.note.hints]
+        if not left:
             return self, None
-        note = replace(self.note, hints=shown + 1)
+        helps = self.exercise.hint_checks
+        chosen = min(left, key=lambda index: (failed not in helps[index], bool(helps[index])))
+        note = replace(self.note, hints=(*self.note.hints, chosen))
         _write(self.folder / NOTE, json.dumps(asdict(note)))
-        return replace(self, note=note), shown
+        return replace(self, note=note), chosen
 
 
 def copy_exercise(exercise: Exercise, into: Path, language: Language) -> Path:
@@ -82,7 +87,7 @@ def copy_exercise(exercise: Exercise, into: Path, language: Language) -> Path:
         if _is_ours(folder / TASK, exercise):
             _write(folder / TASK, task_page(exercise, language))
         note = _note(folder)
-        shown = note.hints if note and note.exercise == exercise.id else 0
+        shown = note.hints if note and note.exercise == exercise.id else ()
         _write(folder / NOTE, json.dumps(asdict(CopyNote(exercise.id, language, shown))))
     except OSError as error:
         raise CopyError(f"{folder} cannot be written: {error.strerror or error}.") from error
@@ -127,8 +132,11 @@ def _note(folder: Path) -> CopyNote | None:
         exercise, language, hints = kept["exercise"], kept["language"], kept["hints"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    usable = isinstance(exercise, str) and language in LANGUAGES and type(hints) is int and hints >= 0
-    return CopyNote(exercise, language, hints) if usable else None
+    if type(hints) is int:  # as it was written before hints followed the checks
+        hints = list(range(hints))
+    whole = isinstance(hints, list) and all(type(index) is int and index >= 0 for index in hints)
+    usable = isinstance(exercise, str) and language in LANGUAGES and whole
+    return CopyNote(exercise, language, tuple(hints)) if usable else None
 
 
 def _is_ours(page: Path, exercise: Exercise) -> bool:

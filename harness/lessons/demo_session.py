@@ -1,9 +1,10 @@
 """The environment of a demo: a folder, a practice model, and typed prompts."""
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from harness.base.errors import HarnessError
@@ -29,20 +30,22 @@ class DemoSession:
         workspace: Path,
         state: Path,
         address: str,
-        orders: "FaultQueue",
+        orders: "FaultQueue | None",
         asker: Asker,
         prompts: Callable[[], AsyncIterator[str]],
         show: Callable[[Event], None],
+        overrides: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         """
         Args:
             workspace: the folder of the run.
             state: the state folder of its agents.
             address: base URL of the practice server.
-            orders: ordered faults of that server.
+            orders: ordered faults of that server; None: it is a real model.
             asker: answers questions.
             prompts: returns the prompts.
             show: called for every event.
+            overrides: settings that take precedence over those of the demo.
         """
         self.workspace = workspace
         self.address = address
@@ -51,6 +54,7 @@ class DemoSession:
         self._state = state
         self._prompts = prompts
         self._show = show
+        self._overrides = dict(overrides)
         self._agents: list[Agent] = []
         self._log = logging.Logger("harness.course")
         self._log.addHandler(logging.NullHandler())  # no tracebacks of ordered faults
@@ -66,7 +70,7 @@ class DemoSession:
             "model": self.MODEL,
             "shared_admission": False,
         }
-        return Settings.model_validate(own | changes)
+        return Settings.model_validate(own | changes | self._overrides)
 
     def agent(self, settings: Settings | None = None, **arguments: object) -> "Agent":
         """An agent for this server and folder; `arguments` are passed to `Agent`, such as `hooks` and `tools`."""
@@ -95,6 +99,10 @@ class DemoSession:
         """Order a fault of the model, in the syntax of `/fault`; returns a confirmation. Raises HarnessError."""
         from harness.practice.fault_orders import break_model
 
+        if self._orders is None:
+            raise HarnessError(
+                "A real model cannot be broken from here; `harness practice proxy` puts faults before one."
+            )
         return self._broken("model", break_model(text, self._orders))
 
     def break_tool(self, text: str) -> str:

@@ -1,7 +1,7 @@
 """Exercises as data: task, checks and hints.
 
 A folder `chapters/sNN_name/exercises/NAME/` holds `exercise.toml`, the incomplete file to edit, and `check.py`; see
-docs/exercises.md.
+EXERCISES.md.
 """
 
 import re
@@ -63,7 +63,11 @@ class Exercise:
     """The file to edit."""
     hints: tuple[LocalizedText, ...]
     """In increasing detail."""
+    hint_checks: tuple[frozenset[str], ...]
+    """The checks that each hint helps with, by name; empty: all."""
     checks: tuple[Check, ...]
+    program: str | None = None
+    """Where the program does the same: a path and a name in that file."""
 
     @property
     def id(self) -> str:
@@ -141,12 +145,14 @@ class _ExerciseReader:
     def exercise(self, folder: Path, chapter: str) -> Exercise:
         """The exercise. Raises ScriptError."""
         whole = Table(self._data, self._place)
-        whole.expect("title", "task", "file", "hints", "checks")
+        whole.expect("title", "task", "file", "program", "hints", "checks")
         if not _NAME.fullmatch(folder.name):
             raise whole.error(f"the folder name {folder.name!r} must consist of small letters, digits and _")
         hints, checks = self._tables("hints"), self._tables("checks")
         if not hints or not checks:
             raise whole.error("at least one hint and one [[checks]] are needed")
+        read = tuple(_check(Table(check, place)) for place, check in checks)
+        known = frozenset(check.name for check in read)
         return Exercise(
             chapter=chapter,
             name=folder.name,
@@ -154,8 +160,10 @@ class _ExerciseReader:
             title=text_in(self._at("title"), "title"),
             task=text_in(self._at("task"), "task"),
             file=self._file(),
-            hints=tuple(text_in(Table({"hint": hint}, place), "hint") for place, hint in hints),
-            checks=tuple(_check(Table(check, place)) for place, check in checks),
+            hints=tuple(_hint(place, hint) for place, hint in hints),
+            hint_checks=tuple(_hint_checks(Table(hint, place), known) for place, hint in hints),
+            checks=read,
+            program=self._at("program").text("program"),
         )
 
     def _file(self) -> str:
@@ -172,6 +180,18 @@ class _ExerciseReader:
     def _at(self, *path: str) -> Table:
         line = self._lines.get(path) or self._lines.get(path[:1])
         return Table(self._data, f"{self._place}, line {line}" if line else self._place)
+
+
+def _hint(place: str, hint: Json) -> LocalizedText:
+    said = {key: value for key, value in hint.items() if key != "checks"}
+    return text_in(Table({"hint": said}, place), "hint")
+
+
+def _hint_checks(table: Table, known: frozenset[str]) -> frozenset[str]:
+    names = frozenset(table.texts("checks") or ())
+    if wrong := sorted(names - known):
+        raise table.error(f"checks: there is no check {wrong[0]!r}")
+    return names
 
 
 def _check(table: Table) -> Check:

@@ -1,17 +1,15 @@
 """A chapter as data: its prompts, its steps, and the sentences for each step."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from string import Formatter
 from types import MappingProxyType
 from typing import Literal
 
-from harness import events
 from harness.base.errors import HarnessError
-from harness.lessons.wire import WireExchange
+from harness.lessons.conditions import COMPARISONS, TESTS, Condition, check_subject
+from harness.lessons.facts import FACTS, Fact, FieldError, filled, names_in, value_of
 from harness.practice.toml_table import ScriptError, Table
 
 Language = Literal["en", "ja"]
@@ -30,78 +28,6 @@ class LocalizedText:
         return self.ja if language == "ja" else self.en
 
 
-class FieldError(Exception):
-    """A name without a value; the message is a clause."""
-
-
-def value_of(fact: object, name: str) -> object:
-    """The value at a dotted name such as `fault.status`. Enums give their value, collections a comma-separated list.
-
-    Raises FieldError for a name that is not a public field or property.
-    """
-    value = fact
-    for part in name.split("."):
-        known = _names(value)
-        if part not in known:
-            raise FieldError(f"{type(value).__name__} has no {part!r}; it has {', '.join(known) or 'nothing'}")
-        value = getattr(value, part)
-    return _plain(value)
-
-
-def filled(template: str, fact: object) -> str:
-    """The template with every `{name}` and `{name:format}` filled in from the fact. Raises FieldError."""
-    return _FactFormatter(fact).format(template)
-
-
-def names_in(template: str) -> tuple[str, ...]:
-    """The names in a template. Raises FieldError for a malformed one."""
-    try:
-        return tuple(name for _, name, _, _ in Formatter().parse(template) if name is not None)
-    except ValueError as error:
-        raise FieldError(f"{template!r} is not a template ({error})") from error
-
-
-class _FactFormatter(Formatter):
-    def __init__(self, fact: object) -> None:
-        self._fact = fact
-
-    def get_field(self, field_name: str, args: object, kwargs: object) -> tuple[object, str]:
-        return value_of(self._fact, field_name), field_name
-
-    def check_unused_args(self, used_args: object, args: object, kwargs: object) -> None:
-        """No-op: every value comes from the fact."""
-
-
-def _names(value: object) -> tuple[str, ...]:
-    if not is_dataclass(value):
-        return ()
-    follow = (name for name, member in vars(type(value)).items() if isinstance(member, property))
-    return tuple(name for name in (*(field.name for field in fields(value)), *follow) if not name.startswith("_"))
-
-
-def _plain(value: object) -> object:
-    match value:
-        case Enum():
-            return value.value
-        case None:
-            return "none"
-        case tuple() | frozenset() | list():
-            return ", ".join(str(_plain(one)) for one in value)
-        case _:
-            return value
-
-
-Fact = events.Event | WireExchange
-"""An event, or a request with its reply."""
-FACTS: Mapping[str, type] = MappingProxyType(
-    {"WireExchange": WireExchange}
-    | {
-        name: kind
-        for name, kind in vars(events).items()
-        if isinstance(kind, type) and issubclass(kind, events.Event) and not kind.transient
-    }
-)
-"""Types of facts by name."""
 ANSWERS = ("once", "always", "no")
 
 
@@ -120,6 +46,8 @@ class LessonStep:
     say: LocalizedText
     code: str | None
     """Code to show: a path and a name in that file."""
+    needs: tuple[Condition, ...] = ()
+    """What must be true of the run for the sentence to hold."""
 
     def fits(self, fact: Fact) -> bool:
         """Whether the fact matches this step."""
@@ -154,6 +82,8 @@ class Lesson:
     code: tuple[str, ...]
     """More code to show besides the demo."""
     steps: tuple[LessonStep, ...]
+    connection: Mapping[str, object] | None = None
+    """Settings of a real model; None: the practice model answers."""
 
     @property
     def demo(self) -> str:
@@ -199,28 +129,49 @@ def _lesson(folder: Path, table: Table) -> Lesson:
         answers=answers,
         from_wire=about.flag("from_wire") or False,
         code=about.texts("code") or (),
-        steps=tuple(map(_step, steps)),
+        steps=_steps(steps),
     )
     about.done()
     return lesson
 
 
-def _step(table: Table) -> LessonStep:
+def _steps(tables: Sequence[Table]) -> tuple[LessonStep, ...]:
+    steps: list[LessonStep] = []
+    for table in tables:
+        steps.append(_step(table, [step.on for step in steps]))
+    return tuple(steps)
+
+
+def _step(table: Table, earlier: Sequence[str]) -> LessonStep:
     on = table.choice("on", FACTS)
     if on is None:
         raise table.error("on is needed: the type of the event")
-    step = LessonStep(
-        on, MappingProxyType(dict(table.mapping("where") or {})), text_in(table, "say"), table.text("code")
-    )
+    needs = tuple(map(_condition, table.tables("needs") or ()))
+    where = MappingProxyType(dict(table.mapping("where") or {}))
+    step = LessonStep(on, where, text_in(table, "say"), table.text("code"), needs)
     table.done()
     known = {field.name for field in fields(FACTS[on])}
     try:
+        for need in needs:
+            for subject in (need.of, *((str(need.wanted),) if need.test in COMPARISONS else ())):
+                check_subject(subject, on, earlier)
         names = [*step.where, *(name for language in LANGUAGES for name in names_in(step.say.into(language)))]
     except FieldError as error:
         raise table.error(str(error)) from error
     if wrong := [name for name in names if name.partition(".")[0] not in known]:
         raise table.error(f"{on} has no {wrong[0]!r}; it has {', '.join(sorted(known))}")
     return step
+
+
+def _condition(table: Table) -> Condition:
+    of, known = table.text("of"), (*TESTS, *COMPARISONS)
+    given = table.given(*known)
+    if of is None or len(given) != 1:
+        raise table.error(f"a condition is of a value and one of {', '.join(known)}")
+    [test] = given
+    condition = Condition(of, test, table.text(test) if test in COMPARISONS else table.any(test))
+    table.done()
+    return condition
 
 
 def text_in(table: Table, key: str) -> LocalizedText:

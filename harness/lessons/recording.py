@@ -3,22 +3,32 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
-from typing import Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Self
 
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
+from harness.lessons.conditions import Scene, failures
 from harness.lessons.demo_session import DemoSession
-from harness.lessons.lesson import Fact, Lesson, LessonError, LessonStep
+from harness.lessons.facts import Fact
+from harness.lessons.lesson import Lesson, LessonError, LessonStep
 from harness.lessons.wire import WireListener, exchanged
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.requests import RecordedExchange
+
+if TYPE_CHECKING:
+    from harness.practice.fault_orders import FaultQueue
+
+Demo = Callable[[DemoSession], Awaitable[None]]
+"""The program of a chapter."""
+NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +48,20 @@ class LocatedStep:
 
     step: LessonStep
     moment: Moment
+    failed: tuple[str, ...] = ()
+    """Conditions that do not hold in this run, so that its sentence is false."""
 
 
 class StepFinder:
-    """Finds the steps of a lesson: each is the first matching fact after the previous step."""
+    """Finds the steps of a lesson, each the first match after the previous step, and checks their conditions."""
 
-    def __init__(self, steps: Sequence[LessonStep]) -> None:
+    def __init__(self, steps: Sequence[LessonStep], read: Callable[[str], str] = lambda _: "") -> None:
+        """`read` returns the text of a file in the workspace now."""
         self._steps = tuple(steps)
+        self._read = read
         self._found: list[LocatedStep] = []
+        self._facts: list[Fact] = []
+        self._scenes: list[Scene] = []
 
     @property
     def found(self) -> tuple[LocatedStep, ...]:
@@ -59,9 +75,14 @@ class StepFinder:
 
     def add(self, moment: Moment) -> LocatedStep | None:
         """Add the next moment; returns the step it completes, if any."""
-        if self.missing is None or moment.number is None or not self.missing.fits(moment.fact):
+        if moment.number is None:
             return None
-        self._found.append(LocatedStep(self.missing, moment))
+        self._facts.append(moment.fact)
+        if self.missing is None or not self.missing.fits(moment.fact):
+            return None
+        scene = Scene(tuple(self._facts), tuple(self._scenes), self._read)
+        self._found.append(LocatedStep(self.missing, moment, failures(self.missing.needs, scene)))
+        self._scenes.append(scene)
         return self._found[-1]
 
 
@@ -109,13 +130,30 @@ class Recording:
     The prompts of the chapter come first. Then the learner may type, unless it is `scripted_only`.
     """
 
-    def __init__(self, lesson: Lesson, *, asker: Asker | None = None, scripted_only: bool = False) -> None:
-        """`asker` answers questions of the live part; None: they are declined."""
+    def __init__(
+        self,
+        lesson: Lesson,
+        *,
+        asker: Asker | None = None,
+        scripted_only: bool = False,
+        overrides: Mapping[str, object] = NO_OVERRIDES,
+        demo: Demo | None = None,
+    ) -> None:
+        """
+        Args:
+            lesson: the chapter.
+            asker: answers questions of the live part; None: they are declined.
+            scripted_only: end after the prompts of the chapter.
+            overrides: settings that take precedence over those of the demo.
+            demo: replaces the demo of the chapter.
+        """
         self.lesson = lesson
         self._scripted_only = scripted_only
-        self._asker = LessonAsker(lesson.answers, asker, lambda: self._live)
+        self._asker = LessonAsker(lesson.answers, asker, lambda: self._live or lesson.connection is not None)
         self._moments: list[Moment] = []
-        self._finder = StepFinder(lesson.steps)
+        self._overrides = overrides
+        self._replaced_demo = demo
+        self._finder = StepFinder(lesson.steps, self._read)
         self._observers: list[Callable[[Moment], None]] = []
         self._typed: asyncio.Queue[str] = asyncio.Queue()
         self._changed = asyncio.Event()
@@ -128,32 +166,44 @@ class Recording:
         self._demo_session: DemoSession | None = None
 
     async def __aenter__(self) -> Self:
-        from harness.practice.rule_model import RuleModel
-        from harness.practice.script import Script
-        from harness.practice.server import PracticeServer
-
         async with AsyncExitStack() as opened:
             folder = Path(opened.enter_context(TemporaryDirectory(prefix="harness-learn-", ignore_cleanup_errors=True)))
             workspace = folder / self.lesson.name
             await asyncio.to_thread(_furnish, self.lesson, workspace)
-            script = Script.load(self.lesson.folder / "script.toml")
-            server = PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged)
-            await opened.enter_async_context(server)
+            address, orders = await opened.enter_async_context(self._model())
             self._demo_session = DemoSession(
                 workspace=workspace,
                 state=folder / "state",
-                address=server.base_url,
-                orders=server.orders,
+                address=address,
+                orders=orders,
                 asker=self._asker,
                 prompts=self._prompts,
                 show=self._happened,
+                overrides={**(self.lesson.connection or {}), "base_url": address, **self._overrides},
             )
-            demo = import_module(f"chapters.{self.lesson.name}.demo").demo
-            self._demo = asyncio.create_task(demo(self._demo_session))
+            demo: Demo = self._replaced_demo or import_module(f"chapters.{self.lesson.name}.demo").demo
+            self._demo = asyncio.ensure_future(demo(self._demo_session))
             opened.push_async_callback(self._end)
             self._demo.add_done_callback(lambda _: self._notify())
             self._opened = opened.pop_all()
         return self
+
+    @asynccontextmanager
+    async def _model(self) -> AsyncIterator[tuple[str, "FaultQueue | None"]]:
+        """The address of the model and its ordered faults: the script, or a proxy before a real one."""
+        from harness.practice.proxy import FaultProxy
+        from harness.practice.rule_model import RuleModel
+        from harness.practice.script import Script
+        from harness.practice.server import PracticeServer
+
+        if self.lesson.connection is not None:
+            upstream = str(self.lesson.connection["base_url"])
+            async with FaultProxy(upstream, remember=0, on_exchange=self._exchanged) as proxy:
+                yield proxy.base_url, None
+        else:
+            script = Script.load(self.lesson.folder / "script.toml")
+            async with PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged) as server:
+                yield server.base_url, server.orders
 
     async def __aexit__(self, *_: object) -> None:
         await self._opened.aclose()
@@ -172,6 +222,11 @@ class Recording:
     def steps(self) -> tuple[LocatedStep, ...]:
         """Steps found so far."""
         return self._finder.found
+
+    @property
+    def failed(self) -> tuple[tuple[int, LocatedStep], ...]:
+        """Steps found so far whose sentence does not hold, with their numbers from 1."""
+        return tuple((number, found) for number, found in enumerate(self._finder.found, 1) if found.failed)
 
     @property
     def scripted(self) -> bool:
@@ -258,6 +313,10 @@ class Recording:
             self._notify()
         for observer in self._observers:
             observer(moment)
+
+    def _read(self, name: str) -> str:
+        file = self.workspace / name
+        return file.read_text("utf-8", "replace") if file.is_file() else ""
 
     def _notify(self) -> None:
         self._changed.set()

@@ -1,5 +1,6 @@
 """What a lesson shows of the wire: requests with their replies, and the events of a loop that reports none."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -18,7 +19,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.practice.replies import RawBlock, TextPart, ThinkingPart, ToolUse
-from harness.practice.requests import RecordedExchange, messages, result_text
+from harness.practice.requests import RecordedExchange, blocks, messages, result_text, tool_names
 from harness.tools.tool import shorten_line
 
 MESSAGES = "/v1/messages"
@@ -52,6 +53,55 @@ class WireExchange:
     """time.monotonic() of the request."""
     duration_s: float = 0.0
     """Seconds until the reply was sent."""
+    scripted: str = ""
+    """The entry of the script that answered, such as "7 of 12"; empty: none did."""
+
+    @property
+    def system(self) -> str:
+        """The system prompt of the request."""
+        return "\n\n".join(str(block.get("text", "")) for block in blocks(self.sent.get("system")))
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Names of the tools in the request."""
+        return tuple(sorted(tool_names(self.sent)))
+
+    @property
+    def history(self) -> str:
+        """All texts, calls and tool results in the messages of the request."""
+        return "\n".join(_said(block) for message in messages(self.sent) for block in message.content)
+
+    @property
+    def asked(self) -> str:
+        """The tool calls of the reply, with their input as JSON."""
+        return "\n".join(_said(block) for block in self.came if block.get("type") == "tool_use")
+
+    @property
+    def last(self) -> str:
+        """The last message of the request: its texts and tool results."""
+        return "\n".join(_said(block) for block in self._last_blocks)
+
+    @property
+    def results(self) -> int:
+        """Number of tool results in the last message."""
+        return sum(block.get("type") == "tool_result" for block in self._last_blocks)
+
+    @property
+    def failed_results(self) -> int:
+        """Number of tool results in the last message that are marked as errors."""
+        return sum(bool(block.get("is_error")) for block in self._last_blocks)
+
+    @property
+    def breakpoints(self) -> int:
+        """Number of cache breakpoints in the request."""
+        parts = (*blocks(self.sent.get("tools")), *blocks(self.sent.get("system")))
+        inner = (block for message in messages(self.sent) for block in message.content)
+        return sum("cache_control" in block for block in (*parts, *inner))
+
+    @property
+    def _last_blocks(self) -> tuple[Block, ...]:
+        sent = messages(self.sent)
+        return sent[-1].content if sent else ()
 
 
 def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
@@ -74,7 +124,18 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         came,
         exchange.request.at,
         exchange.duration_s,
+        "" if exchange.scripted is None else "{} of {}".format(*exchange.scripted),
     )
+
+
+def _said(block: Block) -> str:
+    match block.get("type"):
+        case "tool_use":
+            return f"{block.get('name')} {json.dumps(block.get('input'), ensure_ascii=False)}"
+        case "tool_result":
+            return result_text(block)
+        case _:
+            return str(block.get("text", ""))
 
 
 def _block(part: object) -> Block:

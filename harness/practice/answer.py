@@ -113,6 +113,7 @@ class ResponseWriter:
         self.what = "no answer"
         self.completed = False
         self.said: ScriptedReply | None = None
+        self.scripted: tuple[int, int] | None = None
 
     async def reply(self, body: Json) -> None:
         """Status 200 with a JSON body."""

@@ -29,15 +29,19 @@ class Playback:
         """`profile` says what replies need where they do not say it themselves; None: that of the script."""
         self._script = script
         self._profile = profile or script.rules.profile
-        self._aside = [_Counted(step) for step in script.steps if step.when is not None]
-        self._list: Sequence[ScriptEntry] = [step for step in script.steps if step.when is None]
+        numbered = [_Counted(step, number) for number, step in enumerate(script.steps, 1)]
+        self._aside = [entry for entry in numbered if entry.step.when is not None]
+        self._list: Sequence[_Counted] = [entry for entry in numbered if entry.step.when is None]
         self._position = 0
         self._current = self._counted()
         self._chance = script.chance
+        self.last: tuple[int, int] | None = None
+        """Number of the entry that answered the last request, from 1, and of all entries; None: no entry did."""
         self._dice = script.chance.dice() if script.chance else None
 
     def next(self, body: Json) -> PlayReply | StatusFault | ApiError:
         """What answers this request. An ApiError means that the script is used up and says so."""
+        self.last = None
         match self._thrown(body):
             case None:
                 return self._take(body)
@@ -63,6 +67,7 @@ class Playback:
         if entry is None:
             return self._nothing_left()
         action = entry.step.action
+        self.last = (entry.number, len(self._script.steps)) if entry.number else None
         if isinstance(action, PlayReply) and action.reply is not None and is_cut(action.reply, self._profile, body):
             return action  # asked for again with a larger cap, or for the rest of it, this entry answers again
         entry.use()
@@ -80,7 +85,7 @@ class Playback:
             if not entry.used_up and entry.step.when is not None and entry.step.when.fits(body):
                 return entry
         if purpose(body) is Purpose.SUMMARY:
-            return _Counted(ScriptEntry(PlayReply()))
+            return _Counted(ScriptEntry(PlayReply()), 0)
         return self._current
 
     def _advance(self) -> None:
@@ -90,7 +95,7 @@ class Playback:
         self._current = self._counted()
 
     def _counted(self) -> "_Counted | None":
-        return _Counted(self._list[self._position]) if self._position < len(self._list) else None
+        return self._list[self._position].fresh() if self._position < len(self._list) else None
 
     def _nothing_left(self) -> PlayReply | ApiError:
         if self._script.after is After.IMPROVISE:
@@ -103,13 +108,19 @@ class Playback:
 class _Counted:
     """An entry and how often it has answered."""
 
-    def __init__(self, step: ScriptEntry) -> None:
+    def __init__(self, step: ScriptEntry, number: int) -> None:
+        """`number` is its place in the file, from 1; 0: it is not of the file."""
         self.step = step
+        self.number = number
         self._used = 0
 
     @property
     def used_up(self) -> bool:
         return self.step.times is not None and self._used >= self.step.times
+
+    def fresh(self) -> "_Counted":
+        """The same entry, not used yet."""
+        return _Counted(self.step, self.number)
 
     def use(self) -> None:
         self._used += 1

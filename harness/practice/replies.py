@@ -116,6 +116,8 @@ class ScriptedReply:
     """Details of the stop reason, such as the category of a refusal."""
     tokens: int | None = None
     """Output tokens that it needs, thinking included; None: as many as its words have."""
+    fills: tuple[tuple[str, str], ...] = ()
+    """Names in its texts and tool inputs, written `{name}`, and the regular expressions that find their values."""
 
     @property
     def ending(self) -> str:

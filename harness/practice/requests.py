@@ -185,6 +185,8 @@ class RecordedExchange:
     duration_s: float
     said: ScriptedReply | None = None
     """The reply that the server set out to give; a fault may have cut it. None: there was none."""
+    scripted: tuple[int, int] | None = None
+    """Number of the entry of the script that answered, from 1, and of all entries; None: no entry did."""
 
     def line(self) -> str:
         """The exchange in one line, without anything of the headers or the content."""

@@ -20,7 +20,7 @@ from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, Scrip
 from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 
 _CONTENT = ("text", "thinking", "tools", "content")
-_PACE = ("stop_reason", "stop_details", "tokens", "chunk", "event_delay", "usage")
+_PACE = ("stop_reason", "stop_details", "tokens", "chunk", "event_delay", "usage", "fills")
 _STATUS = ("type", "message", "error_code", "headers", "body", "content_type")
 _PLACES = (
     "headers",
@@ -135,7 +135,20 @@ def _reply(table: Table) -> ScriptedReply:
         usage=_usage(table),
         stop_details=None if (details := table.mapping("stop_details")) is None else dict(details),
         tokens=table.whole("tokens", 1),
+        fills=_fills(table),
     )
+
+
+def _fills(table: Table) -> tuple[tuple[str, str], ...]:
+    fills = tuple((table.mapping("fills") or {}).items())
+    for name, pattern in fills:
+        try:
+            groups = re.compile(pattern).groups if isinstance(pattern, str) else 0
+        except re.error as error:
+            raise table.error(f"fills, {name}: {pattern!r} is not a regular expression ({error})") from error
+        if groups != 1:
+            raise table.error(f"fills, {name}: must be a regular expression with one group, such as '(\\d+) words'")
+    return fills
 
 
 def _parts(table: Table) -> tuple[Part, ...]:

@@ -17,6 +17,7 @@ from harness.practice.answer import ResponseWriter
 from harness.practice.dialects import translated
 from harness.practice.fault_orders import FaultQueue
 from harness.practice.faults import StatusFault
+from harness.practice.filled_reply import filled
 from harness.practice.listener import Listener, body_of
 from harness.practice.playback import Playback
 from harness.practice.prepared_reply import prepare
@@ -94,7 +95,9 @@ class PracticeServer(Listener):
         finally:
             if self._on_exchange is not None:
                 spent = time.monotonic() - recorded.at
-                self._on_exchange(RecordedExchange(recorded, answer.what, answer.completed, spent, answer.said))
+                self._on_exchange(
+                    RecordedExchange(recorded, answer.what, answer.completed, spent, answer.said, answer.scripted)
+                )
 
     async def answer_defect(self, connection: ClientConnection, defect: Exception) -> None:
         """Status 500 that names the defect."""
@@ -152,13 +155,16 @@ class PracticeServer(Listener):
             return await answer.refuse(error)
         body = recorded.body
         brain = self._brain_for(recorded)
-        match self.orders.next(body, lambda: self._coming(body, brain)) or self._playback.next(body):
+        ordered = self.orders.next(body, lambda: self._coming(body, brain))
+        action = self._playback.next(body) if ordered is None else ordered
+        answer.scripted = self._playback.last if ordered is None else None
+        match action:
             case ApiError() as error:
                 return await answer.refuse(error)
             case StatusFault() as failure:
                 return await answer.fail(failure)
             case PlayReply(scripted, fault):
-                reply = scripted or (brain() if brain is not None else None)
+                reply = filled(scripted, body) if scripted else (brain() if brain is not None else None)
         if reply is None:
             return await answer.refuse(
                 ApiError(400, f"{self._script.name}: nothing left to say, and no model behind it")

@@ -28,6 +28,7 @@ async def _run(chapter: Lesson) -> None:
         for found in recording.steps:
             for language in LANGUAGES:
                 assert found.step.said(found.moment.fact, language).strip(), chapter.id
+    assert [(number, found.failed) for number, found in recording.failed] == [], chapter.id
     assert len(recording.steps) == len(chapter.steps), chapter.id
     assert not recording.workspace.exists(), chapter.id
 

@@ -9,6 +9,7 @@ from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checker import Checked, CheckLimits, run_checks
 from harness.lessons.exercises import Exercise, every_exercise
 from harness.lessons.lesson import LANGUAGES
+from harness.lessons.sources import source
 from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio
@@ -28,6 +29,13 @@ started = pytest.mark.parametrize(
 
 def test_every_chapter_has_an_exercise() -> None:
     assert {exercise.chapter for exercise in EXERCISES} == {lesson.id for lesson in lessons()}
+
+
+@each
+def test_it_names_the_place_of_the_program_that_does_the_same(exercise: Exercise) -> None:
+    assert exercise.program is not None
+    assert exercise.program.startswith("harness/")
+    assert source(exercise.program).text.strip()
 
 
 def solution_of(exercise: Exercise) -> Path:

@@ -6,6 +6,7 @@ from harness.lessons.exercises import Exercise, load_exercise
 
 TOML = """
 file = "adding.py"
+program = "harness/policies/recovery/backoff.py:delay_s"
 title = { en = "Add two numbers", ja = "二つの数を足す" }
 task = { en = "Write `add`.", ja = "`add` を書いてください。" }
 

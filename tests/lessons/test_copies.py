@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.copies import Copy, CopyError, NoCopy, copies, copy_exercise
+from harness.lessons.copies import Copy, CopyError, CopyNote, NoCopy, copies, copy_exercise
 from harness.lessons.exercises import Exercise
-from tests.lessons.small_exercise import DONE, GIVEN, small_exercise
+from tests.lessons.small_exercise import DONE, GIVEN, TOML, small_exercise
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_copy_whose_note_is_lost_is_known_by_its_name(exercise: Exercise, here
     file = folder / ".exercise.json"
     file.unlink() if note is None else file.write_text(note)
     copy = the_copy(here, exercise)
-    assert (copy.exercise, copy.note.language, copy.note.hints) == (exercise, "en", 0)
+    assert (copy.exercise, copy.note.language, copy.note.hints) == (exercise, "en", ())
 
 
 def test_a_copy_of_an_exercise_that_is_gone_is_told_by_name(exercise: Exercise, here: Path) -> None:
@@ -112,7 +112,22 @@ def test_hints_come_one_at_a_time_and_are_remembered(exercise: Exercise, here: P
     for _ in range(4):
         copy, hint = the_copy(here, exercise).next_hint()
         shown.append((hint, copy.note.hints))
-    assert shown == [(0, 1), (1, 2), (None, 2), (None, 2)]
+    assert shown == [(0, (0,)), (1, (0, 1)), (None, (0, 1)), (None, (0, 1))]
+
+
+def test_a_hint_for_the_check_that_failed_comes_before_one_for_all_and_that_before_others(here: Path) -> None:
+    of_small = TOML.replace("[[hints]]", '[[hints]]\nchecks = ["check_small"]', 1)
+    two = '[[hints]]\nchecks = ["check_later"]\nen = "Await it."\nja = "await します。"\n\n[[checks]]'
+    exercise = small_exercise(here, toml=of_small.replace("[[checks]]", two, 1))
+    copy_exercise(exercise, here, "en")
+    shown = [the_copy(here, exercise).next_hint("check_later")[1] for _ in range(4)]
+    assert shown == [2, 1, 0, None]
+
+
+def test_a_note_of_an_earlier_version_counts_its_hints(exercise: Exercise, here: Path) -> None:
+    folder = copy_exercise(exercise, here, "en")
+    (folder / ".exercise.json").write_text(json.dumps({"exercise": "s07-adding", "language": "ja", "hints": 1}))
+    assert the_copy(here, exercise).note == CopyNote("s07-adding", "ja", (0,))
 
 
 def test_other_checks_in_the_copy_are_noticed(exercise: Exercise, here: Path) -> None:

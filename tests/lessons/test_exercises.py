@@ -48,18 +48,19 @@ def test_a_name_that_is_none_is_answered_with_those_that_are(tmp_path: Path, id:
     ("old", "new", "words"),
     [
         ("title =", "titel =", "'titel' is not known; did you mean 'title'?"),
-        ('ja = "二つの数を足す"', 'ja = ""', "line 3: title is needed in en and in ja"),
+        ('ja = "二つの数を足す"', 'ja = ""', "line 4: title is needed in en and in ja"),
         ('task = { en = "Write `add`.", ja = "`add` を書いてください。" }', "", "task is needed, as { en ="),
         ('"adding.py"', '"../adding.py"', "line 2: file is needed: the file to edit"),
         ('"adding.py"', '"check.py"', "line 2: file is needed"),
         ('"adding.py"', "7", "line 2: file must be a string, not 7"),
         ('"adding.py"', '"other.py"', "other.py is missing; it belongs beside exercise.toml"),
-        ('ja = "十字の記号です。"', "", "line 10: hint is needed in en and in ja"),
-        ('name = "check_small"', 'name = "small"', "line 14: name is needed: a function of check.py"),
-        ('wrong = { en = "It does not add either."', 'wrong = { en = ""', "line 19: wrong is needed in en and in ja"),
-        ('name = "check_later"', 'name = "check_later"\nwhy = 1', "line 19: 'why' is not known"),
+        ('ja = "十字の記号です。"', "", "line 11: hint is needed in en and in ja"),
+        ('name = "check_small"', 'name = "small"', "line 15: name is needed: a function of check.py"),
+        ('wrong = { en = "It does not add either."', 'wrong = { en = ""', "line 20: wrong is needed in en and in ja"),
+        ('name = "check_later"', 'name = "check_later"\nwhy = 1', "line 20: 'why' is not known"),
         ("[[checks]]", "[[chekcs]]", "'chekcs' is not known; did you mean 'checks'?"),
         ("[[hints]]", "hints = [", "is not valid TOML"),
+        ("[[hints]]", '[[hints]]\nchecks = ["check_smal"]', "there is no check 'check_smal'"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_the_file_and_the_line(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -76,7 +77,7 @@ def test_a_list_that_is_none_is_a_mistake(tmp_path: Path, key: str) -> None:
     others = {"hints": TOML.index("[[checks]]"), "checks": TOML.index("[[hints]]")}
     head, start = TOML[: TOML.index("[[hints]]")], others[key]
     rest = TOML[start:] if key == "hints" else TOML[start : TOML.index("[[checks]]")]
-    with pytest.raises(ExerciseError, match=f"line 5: {key} must be a list of tables"):
+    with pytest.raises(ExerciseError, match=f"line 6: {key} must be a list of tables"):
         small_exercise(tmp_path, toml=f'{head.rstrip()}\n{key} = ["x"]\n{rest}')
 
 

@@ -13,7 +13,7 @@ from harness.events import (
     Transition,
     TransitionCode,
 )
-from harness.lessons.lesson import FieldError, filled, names_in, value_of
+from harness.lessons.facts import FieldError, filled, names_in, value_of
 
 FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "Overloaded", status=529), "practice-1", 2)
 

@@ -11,12 +11,13 @@ from typing import TextIO
 
 from harness.base.external_text import visible
 from harness.events import Json
-from harness.lessons.catalogue import chapters_folder
+from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checker import Checked, CheckFailure, CheckResult, Trouble, run_checks
 from harness.lessons.copies import Copy, NoCopy, copies
-from harness.lessons.exercises import every_exercise
+from harness.lessons.exercises import Exercise, every_exercise, exercises_of
 from harness.lessons.lesson import Language, LocalizedText
 from harness.lessons.progress import Progress, ProgressError
+from harness.lessons.sources import source
 from harness.settings import Settings
 
 
@@ -54,7 +55,8 @@ def _hint(found: Sequence[Copy], options: Namespace, out: TextIO) -> None:
     if len(found) > 1:
         names = ", ".join(copy.folder.name for copy in found)
         raise NoCopy(f"There are several exercises here; name one for a hint: {names}.")
-    copy, hint = found[0].next_hint()
+    checked = asyncio.run(run_checks(found[0].exercise, found[0].file))
+    copy, hint = found[0].next_hint(next((one.check.name for one in checked.results if one.failure), None))
     language = _language(copy, options)
     if options.json:
         out.write(json.dumps(hint_as_json(copy, hint, language)) + "\n")
@@ -129,6 +131,11 @@ LEFT = LocalizedText(
     "コードが動かしたままにしたプログラム: {left}。終了させました。",
 )
 ALL_PASS = LocalizedText("All checks pass ({of}): {id} is done.", "すべての確認に通りました ({of})。{id} は完了です。")
+SAME = LocalizedText(
+    "The program does the same in {path}, line {line} ({name}).",
+    "プログラムでは {path} の {line} 行目 ({name}) が同じことをします。",
+)
+NEXT = LocalizedText("Next: {command}", "次へ: {command}")
 SOME_PASS = LocalizedText("{passed} of {of} checks pass.", "{of} 個の確認のうち {passed} 個に通りました。")
 HINTS_LEFT = LocalizedText(" `harness check --hint` shows a hint.", "`harness check --hint` でヒントが出ます。")
 HINT = LocalizedText("Hint {number} of {of}: {hint}", "ヒント {number}/{of}: {hint}")
@@ -155,6 +162,8 @@ def check_lines(copy: Copy, checked: Checked, language: Language) -> Iterator[st
         yield f"! {LEFT.into(language).format(left=checked.left)}"
     yield ""
     yield _summary(copy, checked, language)
+    if checked.passed:
+        yield from _what_next(copy.exercise, language)
 
 
 def hint_lines(copy: Copy, hint: int | None, language: Language) -> Iterator[str]:
@@ -242,8 +251,20 @@ def _summary(copy: Copy, checked: Checked, language: Language) -> str:
     of, passed = len(checked.results), sum(result.passed for result in checked.results)
     if checked.passed:
         return ALL_PASS.into(language).format(of=of, id=checked.exercise.id)
-    more = HINTS_LEFT.into(language) if copy.note.hints < len(copy.exercise.hints) else ""
+    more = HINTS_LEFT.into(language) if len(copy.note.hints) < len(copy.exercise.hints) else ""
     return SOME_PASS.into(language).format(of=of, passed=passed) + more
+
+
+def _what_next(exercise: Exercise, language: Language) -> Iterator[str]:
+    if exercise.program is not None:
+        path, _, name = exercise.program.partition(":")
+        yield SAME.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
+    others = [one.name for one in exercises_of(exercise.folder.parent.parent) if one.name > exercise.name]
+    chapters = [one.id for one in lessons() if one.id > exercise.chapter]
+    if others:
+        yield NEXT.into(language).format(command=f"harness learn {exercise.chapter} --exercise {others[0]}")
+    elif chapters:
+        yield NEXT.into(language).format(command=f"harness learn {chapters[0]}")
 
 
 def _failure(failure: CheckFailure | None) -> Json | None:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.lessons import Language, Lesson, Progress, lesson, lessons
+from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model
 from harness.settings import Settings, load
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import Narration
-from harness.ui.lessons.plain import TypedLines, play, play_and_talk, play_stepwise
+from harness.ui.lessons.plain import TypedLines, play, play_and_talk, play_live, play_stepwise
 from harness.ui.lessons.progress import chapter_progress, copied, next_chapter
 from harness.ui.plain.printer import has_colours
 from harness.ui.plain.streams import until_stopped
@@ -34,6 +34,10 @@ def learn(settings: Settings, options: Namespace) -> int:
     if options.list:
         return list_chapters(progress, language)
     chapter = None if options.lesson is None else lesson(options.lesson)
+    if options.model is not None:
+        if chapter is None:
+            raise SettingsError("--model needs a chapter; for example `harness learn s09 --model NAME`.")
+        chapter = with_model(chapter, settings)
     if chapter is not None and options.restart:
         progress.restart(chapter.id)
     if on_screen:
@@ -42,6 +46,9 @@ def learn(settings: Settings, options: Namespace) -> int:
         return learn_on_screen(chapter, language, progress, Path.cwd())
     if chapter is None:
         return list_chapters(progress, language)
+    if chapter.connection is not None:
+        live = play_live(narration_of(chapter, language), TypedLines(sys.stdin))
+        return asyncio.run(until_stopped(live, sys.stdout))
     if options.auto:
         return play_through(chapter, language)
     stepwise = play_stepwise(narration_of(chapter, language), TypedLines(sys.stdin), progress)

@@ -63,9 +63,18 @@ NOT_UNDERSTOOD = LocalizedText(
     "Unknown command {typed}; chapters have /fault and /toolfault. ? lists the keys.",
     "{typed} は章のコマンドではありません。使えるのは /fault と /toolfault です。? でキー一覧を表示します。",
 )
+NOT_SO = LocalizedText(
+    "This does not hold in this run: {condition}.",
+    "この実行では成り立っていません: {condition}。",
+)
+REAL = LocalizedText(
+    "A real model answers: nothing is asserted about its replies, and you answer its questions.",
+    "本物のモデルが答えます。応答については何も確かめません。許可の質問にはあなたが答えてください。",
+)
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")
+SCRIPTED = LocalizedText("scripted reply {which}", "台本の応答 {which}")
 CODE_AT = LocalizedText("code: {place}, line {line}", "コード: {place} {line} 行目")
 
 KEYS: Mapping[str, LocalizedText] = MappingProxyType(

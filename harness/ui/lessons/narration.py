@@ -14,6 +14,7 @@ from harness.lessons import (
     LessonError,
     LessonStep,
     LocalizedText,
+    LocatedStep,
     Moment,
     ReadmeSection,
     WireExchange,
@@ -70,6 +71,8 @@ class Narration:
             where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
             self.lines.line(Line("≡", where))
         self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
+        for denial in denials(found, self.language):
+            self.lines.line(Line("✗", denial, Tone.BAD))
 
     def end(self, position: LessonPosition) -> None:
         """Events after the last step, and the last sections."""
@@ -120,7 +123,7 @@ class Narration:
         for one in exchanges:
             self.heading(messages.SENT.into(self.language).format(number=one.number))
             self.lines.say(request_text(one, MOST_CHARACTERS))
-            self.heading(messages.RECEIVED.into(self.language).format(number=one.number))
+            self.heading(received(one, self.language))
             self.lines.say(reply_text(one, MOST_CHARACTERS))
 
     def text(self, part: slice = slice(None)) -> None:
@@ -156,6 +159,11 @@ class Narration:
             self.lines.say(section.text)
 
 
+def denials(found: LocatedStep, language: Language) -> tuple[str, ...]:
+    """What makes the sentence of a step false in this run."""
+    return tuple(messages.NOT_SO.into(language).format(condition=one) for one in found.failed)
+
+
 def write_moment(lines: LinePrinter, moment: Moment) -> None:
     """Write a moment as a line."""
     match moment.fact:
@@ -178,7 +186,8 @@ def exchanged_line(one: WireExchange) -> Line:
     sent = f"{_several(one.messages, 'message')}, {_several(one.tools, 'tool')}, at most {one.max_tokens:,} tokens"
     said = " ".join(one.text.split())
     quoted = f'"{said[:SAID]}{"…" if len(said) > SAID else ""}"' if said else ""
-    came = ", ".join(part for part in (one.answer, one.stop_reason, one.calls, quoted) if part)
+    script = f"scripted reply {one.scripted}" if one.scripted else ""
+    came = ", ".join(part for part in (script, one.answer, one.stop_reason, one.calls, quoted) if part)
     return Line("⇄", f"request {one.number}: {sent} → {came}", Tone.QUIET if one.answer == "200" else Tone.TROUBLE)
 
 
@@ -206,6 +215,12 @@ def panel_line(panel: Panel) -> Line:
     if panel.consumed:
         facts.append(f"failures {panel.consumed} of {panel.budget}")
     return Line("▤", f"panel: {' · '.join(facts)}")
+
+
+def received(one: WireExchange, language: Language) -> str:
+    """The heading of a reply."""
+    heading = messages.RECEIVED.into(language).format(number=one.number)
+    return f"{heading} · {messages.SCRIPTED.into(language).format(which=one.scripted)}" if one.scripted else heading
 
 
 def request_text(one: WireExchange, most: int | None = None) -> str:

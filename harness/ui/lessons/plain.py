@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TextIO
 
 from harness.base.errors import HarnessError
+from harness.events import TurnStarted
 from harness.lessons import LessonError, Moment, Progress, Recording, readme
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, Narration, write_moment
@@ -84,8 +85,12 @@ async def play(narration: Narration) -> None:
         narration.title()
         narration.text(slice(READ_BEFORE_THE_END))
         await _play_steps(LessonPosition(recording), narration)
-        narration.say(messages.PLAYED, count=len(narration.lesson.steps))
+        if not (failed := recording.failed):
+            narration.say(messages.PLAYED, count=len(narration.lesson.steps))
         narration.sections(readme(narration.lesson, narration.language)[READ_BEFORE_THE_END:])
+        if failed:
+            numbers = ", ".join(str(number) for number, _ in failed)
+            raise LessonError(f"{narration.lesson.name}: these steps do not hold in this run: {numbers}.")
 
 
 async def play_and_talk(narration: Narration, typed: TypedLines) -> None:
@@ -98,6 +103,17 @@ async def play_and_talk(narration: Narration, typed: TypedLines) -> None:
             position.place = position.last
             narration.say(messages.LIVE)
             await _LessonRepl(narration, position, typed, None).run()
+
+
+async def play_live(narration: Narration, typed: TypedLines) -> None:
+    """Run the prompts of a chapter with a real model, then those of the learner, as they happen. Raises LessonError."""
+    async with Recording(narration.lesson, asker=PlainAsker(narration.lines, typed)) as recording:
+        with typed.listening():
+            narration.title()
+            narration.say(messages.REAL)
+            talk = _LessonRepl(narration, LessonPosition(recording), typed, None)
+            await talk.watch_prompts()
+            await talk.run()
 
 
 async def play_stepwise(narration: Narration, typed: TypedLines, progress: Progress) -> None:
@@ -249,6 +265,17 @@ class _LessonRepl:
             self._progress.set_language(narration.language)
         narration.say(messages.LANGUAGE)
 
+    async def watch_prompts(self) -> None:
+        """Show the prompts of the chapter as they happen. Raises LessonError."""
+        self._live = self._show_with_prompt
+        try:
+            await self._wait_for(self._position.last)
+        finally:
+            self._live = None
+        self._narration.lines.end_line()
+        self._position.place = self._position.last
+        self._narration.say(messages.LIVE)
+
     # ── live part ───────────────────────────────────────────────────────────────────────────
 
     async def _prompt(self, line: str) -> None:
@@ -266,6 +293,11 @@ class _LessonRepl:
             self._narration.say(messages.JUMPED)
             await self._wait_for(self._position.last)
             self._position.place = self._position.last
+
+    def _show_with_prompt(self, moment: Moment) -> None:
+        if isinstance(moment.fact, TurnStarted):
+            self._narration.lines.say(f"\n> {moment.fact.prompt}")
+        write_moment(self._narration.lines, moment)
 
     def _happened(self, moment: Moment) -> None:
         if self._live is not None:

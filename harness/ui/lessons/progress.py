@@ -62,7 +62,7 @@ def next_chapter(chapter_progress: Sequence[ChapterProgress]) -> ChapterProgress
 
 def starting_step(lesson: Lesson, progress: Progress) -> int:
     """The step at which to continue; 0 for a new or completed chapter."""
-    return 0 if progress.done(lesson.id) else min(progress.step(lesson.id), len(lesson.steps) - 1)
+    return 0 if progress.done(lesson.id) else max(0, min(progress.step(lesson.id), len(lesson.steps) - 1))
 
 
 def exercises_called(lesson: Lesson, name: str) -> tuple[Exercise, ...]:

@@ -2,11 +2,10 @@
 
 from typing import get_args, get_origin, get_type_hints
 
-from chapters.s23_gate.drawings import OUTCOMES, outcomes
+from chapters.s23_gate.drawings import answers
 from harness.policies.admission.slot_queue import SlotQueue
 
 
 def test_every_answer_of_the_gate_is_an_outcome() -> None:
-    answers = {get_origin(answer) or answer for answer in get_args(get_type_hints(SlotQueue.ask)["return"])}
-    assert {answer for *_, answer in OUTCOMES} == answers
-    assert len(outcomes().splitlines()) == len(OUTCOMES)
+    known = {get_origin(answer) or answer for answer in get_args(get_type_hints(SlotQueue.ask)["return"])}
+    assert {type(answer) for answer in answers()} == known

@@ -28,6 +28,14 @@ def with_a_script(folder: Path, script: str) -> Lesson:
     return replace(first(), folder=folder / first().name)
 
 
+def with_its_mistake_corrected(folder: Path) -> Lesson:
+    """The first chapter, in a workspace without the mistake that it is about."""
+    shutil.copytree(first().folder, folder / first().name)
+    program = folder / first().name / "workspace" / "count.py"
+    program.write_text(program.read_text("utf-8").replace("note.txt", "notes.txt"), "utf-8")
+    return replace(first(), folder=folder / first().name)
+
+
 def with_a_failing_demo(folder: Path) -> Lesson:
     """The model asks for a command without saying which, and the loop by hand trips over that."""
     return with_a_script(folder, '[[reply]]\ntext = "I look."\ntools = [{ name = "bash", input = {} }]\n')

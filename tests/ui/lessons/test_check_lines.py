@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.lessons.catalogue import lesson
 from harness.lessons.checker import PRINTED_BYTES, Checked, CheckFailure, CheckResult, Trouble
 from harness.lessons.copies import Copy, copies, copy_exercise
+from harness.lessons.exercises import load_exercise
 from harness.lessons.lesson import LANGUAGES, Language
+from harness.policies.recovery import backoff as backoff_module
 from harness.ui.lessons.check import WHY, as_json, check_lines, heading, hint_lines, why
 from tests.lessons.small_exercise import small_exercise
 
@@ -31,13 +34,22 @@ def lines(copy: Copy, checked: Checked, language: Language = "en") -> list[str]:
 
 
 def test_what_passes_is_one_line(copy: Copy) -> None:
+    program = Path(backoff_module.__file__).read_text("utf-8").splitlines()
+    line = next(number for number, text in enumerate(program, 1) if text.startswith("def delay_s("))
     assert heading(copy, "en") == f"s07-adding · Add two numbers  {copy.file}"
     assert lines(copy, came_of(copy, None, None)) == [
         "✓ One and two are three.",
         "✓ It can be awaited.",
         "",
         "All checks pass (2): s07-adding is done.",
+        f"The program does the same in harness/policies/recovery/backoff.py, line {line} (delay_s).",
+        "Next: harness learn s08",
     ]
+    backoff = lesson("s11").folder / "exercises" / "backoff"
+    first = replace(copy, exercise=load_exercise(backoff))
+    assert lines(first, replace(came_of(copy, None, None), exercise=first.exercise), "ja")[-1] == (
+        "次へ: harness learn s11 --exercise output_cap"
+    )
 
 
 def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
@@ -58,7 +70,7 @@ def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
 
 
 def test_no_hint_is_offered_when_all_were_shown(copy: Copy) -> None:
-    used_up = replace(copy, note=replace(copy.note, hints=2))
+    used_up = replace(copy, note=replace(copy.note, hints=(0, 1)))
     assert lines(used_up, came_of(copy, None, CheckFailure(Trouble.GONE, None, "1")))[-1] == "1 of 2 checks pass."
 
 
@@ -97,14 +109,14 @@ def test_a_message_of_several_lines_stays_in_its_place(copy: Copy) -> None:
 def test_what_the_code_printed_is_shown_and_bounded(copy: Copy, printed: str, count: int, shown: list[str]) -> None:
     checked = replace(came_of(copy, None, None), printed=printed, printed_bytes=count)
     told = lines(copy, checked)
-    assert told[3:-2] == ["Your code printed:", *shown]
+    assert told[3:-4] == ["Your code printed:", *shown]
 
 
 def test_programs_that_were_left_and_other_checks_are_told(copy: Copy) -> None:
     (copy.folder / "check.py").write_text("")
     told = lines(copy, replace(came_of(copy, None, None), left=2))
     assert told[0] == "! check.py in this folder was changed; the original was run."
-    assert told[-3] == "! Programs left running and ended: 2."
+    assert told[-5] == "! Programs left running and ended: 2."
 
 
 def test_the_same_comes_as_json(copy: Copy) -> None:

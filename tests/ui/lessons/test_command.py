@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Progress
+from harness.lessons import Progress, lesson
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
 from tests.ui.program import Place, Terminal, end_of, run, start
 
 pytestmark = pytest.mark.anyio
@@ -49,6 +51,45 @@ async def test_a_chapter_plays_through_and_leaves_no_progress(place: Place) -> N
     assert finished.code == 0, finished.err
     assert "All 10 steps happened." in finished.out
     assert not progress(place).step("s01")
+
+
+REAL = """
+[[reply]]
+text = "The rules say {command}."
+fills = { command = 'tests run with `([^`]+)`' }
+
+[[reply]]
+tools = [{ name = "bash", input = { command = "git init" } }]
+
+[[reply]]
+text = "Then I leave it."
+
+[[reply]]
+text = "On none."
+"""
+
+
+async def test_another_model_gets_the_same_prompts_and_none_of_the_sentences(place: Place) -> None:
+    """The question about `git init` goes to the learner, who says no."""
+    async with PracticeServer(script=Script.parse(REAL)) as server:
+        key = {"ANTHROPIC_API_KEY": "sk-ant-of-the-learner", "ANTHROPIC_BASE_URL": server.base_url}
+        model = ("--model", "claude-opus-5-5")
+        finished = await run(place, "learn", "s10", *model, "--plain", stdin="n\nnot now\n/fault 529\nq\n", env=key)
+        asked = [request for request in server.requests if request.path == "/v1/messages"]
+        assert {(request.headers["authorization"], request.body["model"]) for request in asked} == {
+            ("Bearer sk-ant-of-the-learner", "claude-opus-5-5")
+        }
+    assert finished.code == 0, finished.err
+    for prompt in lesson("s10").prompts:
+        assert f"> {prompt}" in finished.out
+    assert "The rules say make check." in finished.out
+    assert "did not allow" in str(asked[2].body["messages"])
+    assert "A real model cannot be broken from here" in finished.out
+    assert "step 1 of" not in finished.out
+    assert not progress(place).step("s10")
+    without_key = await run(place, "learn", "s10", *model, "--plain", env={"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"})
+    assert "--model needs a key" in without_key.err
+    assert "for the chapters from s03 on" in (await run(place, "learn", "s01", *model, "--plain", env=key)).err
 
 
 async def test_a_closed_input_shows_the_beginning_and_ends(place: Place) -> None:

@@ -9,7 +9,12 @@ import pytest
 from harness.lessons import Language, Lesson, LessonError, Progress
 from harness.ui.lessons.narration import Narration
 from harness.ui.lessons.plain import TypedLines, play, play_stepwise
-from tests.ui.lessons.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
+from tests.ui.lessons.chapter import (
+    first,
+    with_a_beat_that_never_comes,
+    with_a_failing_demo,
+    with_its_mistake_corrected,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +56,21 @@ async def test_a_beat_that_never_comes_is_named() -> None:
     with pytest.raises(LessonError, match=r"s01_agent_loop: step \d+ did not happen: CompactionEnded"):
         await play(Narration(with_a_beat_that_never_comes(), "en", out))
     assert steps(out.getvalue()) == list(range(1, len(first().steps) + 1))
+
+
+@pytest.mark.parametrize(
+    ("language", "marked"),
+    [("en", "✗ This does not hold in this run: summary has"), ("ja", "✗ この実行では成り立っていません: summary has")],
+)
+async def test_a_sentence_that_is_false_is_marked_below_it_and_its_step_named(
+    tmp_path: Path, language: Language, marked: str
+) -> None:
+    out = io.StringIO()
+    with pytest.raises(LessonError, match=r"these steps do not hold in this run: 6, 7\."):
+        await play(Narration(with_its_mistake_corrected(tmp_path), language, out))
+    said = out.getvalue()
+    assert f'{marked} "Traceback"; it is "23 words …".' in said or f'{marked} "Traceback"; it is "23 words …"。' in said
+    assert "All 10 steps happened" not in said
 
 
 async def test_a_demo_that_fails_is_named_with_its_error(tmp_path: Path) -> None:
@@ -108,7 +128,7 @@ async def test_w_shows_what_went_over_the_wire(tmp_path: Path) -> None:
     assert "No requests so far." in said
     sent = said.partition("── request 1: sent ──")[2]
     assert '"model": "practice-1"' in sent
-    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: received ──")[2]
+    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: received · scripted reply 1 of 8 ──")[2]
 
 
 async def test_l_switches_the_language_and_keeps_it(tmp_path: Path) -> None:

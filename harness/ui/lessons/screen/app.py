@@ -123,7 +123,10 @@ class LessonApp(QuestionApp):
         self.opened = LessonRun(lesson, ScreenAsker(self.ask), self._fresh_views, self.changed)
         self.opened.views.enter()
         place = 0 if restart else starting_step(lesson, self.progress)
-        if restart:
+        if lesson.connection is not None:
+            self.warn(messages.REAL)
+            self.opened.go(self.opened.position.last)
+        elif restart:
             self.warn(messages.FRESH)
         elif place:
             self.warn(messages.GOING_ON, number=place)

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from harness.base.external_text import visible
 from harness.lessons import CodeExcerpt, Language, Lesson, LessonError, ReadmeSection, WireExchange, difference, readme
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import reply_text, request_text
+from harness.ui.lessons.narration import received, reply_text, request_text
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.markdown import markdown_content
 from harness.ui.transcript.wrap import MUTED, hanging
@@ -74,7 +74,7 @@ def wire_page(exchanges: Sequence[WireExchange], language: Language) -> LessonPa
         for block in (
             Content.styled(messages.SENT.into(language).format(number=one.number), HEADING),
             _json(request_text(one, MOST_WIRE)),
-            Content.styled(messages.RECEIVED.into(language).format(number=one.number), HEADING),
+            Content.styled(received(one, language), HEADING),
             _json(reply_text(one, MOST_WIRE)),
         )
     ]

@@ -4,10 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Progress, lesson
+from harness.lessons import Progress, lesson, with_model
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from harness.settings import Settings
 from harness.ui.app.question import OPEN, WAITING
 from tests.ui.app.resting import timers_running
-from tests.ui.lessons.chapter import first, with_a_beat_that_never_comes, with_a_failing_demo
+from tests.ui.lessons.chapter import (
+    first,
+    with_a_beat_that_never_comes,
+    with_a_failing_demo,
+    with_its_mistake_corrected,
+)
 from tests.ui.lessons.screen.opened import opened, played, press, run_of, sees, types
 
 pytestmark = pytest.mark.anyio
@@ -34,6 +42,27 @@ async def test_going_back_shows_less_and_runs_nothing_again(tmp_path: Path) -> N
         assert run_of(app).position.recording is recording
         assert recording.moments == happened
         assert "This is the beginning." in await press(pilot, "b", "b", "b", "b")
+
+
+async def test_a_sentence_that_is_false_is_marked_on_its_step_alone(tmp_path: Path) -> None:
+    async with opened(with_its_mistake_corrected(tmp_path), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        assert "does not hold" not in await press(pilot, *"nnnnn")
+        sixth = await press(pilot, "n")
+        assert "The program failed: `23 words …`" in sixth
+        assert 'This does not hold in this run: summary has "Traceback"' in sixth
+        assert "does not hold" not in await press(pilot, "b")
+
+
+async def test_another_model_is_shown_live_from_the_beginning(tmp_path: Path) -> None:
+    script = Script.parse('[[reply]]\ntext = "I look at the time."\ntimes = 3\n')
+    async with PracticeServer(script=script) as server:
+        given = {"api_key": "sk-ant-x", "base_url": server.base_url, "model": "claude-opus-5-5"}
+        settings = Settings.model_validate(given)
+        async with opened(with_model(lesson("s10"), settings), tmp_path) as (app, pilot):
+            assert "A real model answers" in await sees(pilot, "the end")
+            await played(app, pilot)
+            assert "I look at the time." in await press(pilot)
 
 
 async def test_r_begins_anew_with_a_fresh_run(tmp_path: Path) -> None:

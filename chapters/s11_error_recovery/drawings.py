@@ -1,0 +1,58 @@
+"""The drawing of the chapter, made from the responses that the program has to each kind of fault."""
+
+from textwrap import wrap
+
+from harness.events import FaultKind, TransitionCode
+from harness.policies.recovery.transitions import RESPONSES, RETRIED, Response
+
+WAYS: tuple[tuple[str, frozenset[Response]], ...] = (
+    ("wait, then the same request", RETRIED),
+    ("shorten the history", frozenset({Response.COMPACT})),
+    (
+        "change the request",
+        frozenset(
+            {
+                Response.LOWER_CAP,
+                Response.STRIP_MEDIA,
+                Response.STRIP_THINKING,
+                Response.DROP_CACHE_MARKS,
+                Response.DROP_REPLY_SETTINGS,
+                Response.DROP_SERVER_TOOLS,
+                Response.DROP_FORMAT,
+                Response.DROP_DIAGNOSTICS,
+                Response.REPAIR,
+            }
+        ),
+    ),
+    ("read the key again", frozenset({Response.RELOAD_KEY})),
+    ("keep it, ask for the rest", frozenset({Response.CUT_SHORT})),
+    ("ask another model", frozenset({Response.SWITCH_ONCE, Response.RETRY_THEN_SWITCH})),
+    ("stop, with what to do", frozenset({Response.STOP})),
+)
+"""Ways back, with the responses that take each."""
+REPLIES: dict[str, tuple[TransitionCode, ...]] = {
+    "change the request": (TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE,),
+    "keep it, ask for the rest": (TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,),
+}
+"""Ways back of replies that were cut."""
+WIDTH, LEFT = 36, 28
+HEAD = """   request ──▶ model ──▶ Reply or Fault ──▶ decide ──▶ Decision
+      ▲                                                    │"""
+
+
+def kinds(responses: frozenset[Response]) -> tuple[FaultKind, ...]:
+    """The kinds of fault whose first response is one of these, in the order of the table."""
+    return tuple(kind for kind, response in RESPONSES.items() if response in responses)
+
+
+def ways_back() -> str:
+    """Each way back with the kinds of fault that take it."""
+    lines = [HEAD]
+    for number, (way, responses) in enumerate(WAYS):
+        names = [kind.value for kind in kinds(responses)] + [code.value for code in REPLIES.get(way, ())]
+        last = number == len(WAYS) - 1
+        sign, bar = ("└─", "  ") if last else ("├─", "│ ")
+        first, *rest = wrap(", ".join(names), WIDTH)
+        lines.append(f"      {sign} {way:<{LEFT}} {first}")
+        lines += [f"      {bar} {'':<{LEFT}} {line}" for line in rest]
+    return "\n".join(lines)
