@@ -6,7 +6,7 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import BreakerState, CompactionEnded, HealthRow, LoopAnswered, LoopChoice
+from harness.events import BreakerState, CompactionEnded, HealthRow, ItemStatus, LoopAnswered, LoopChoice, PlanItem
 from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
@@ -210,6 +210,30 @@ def test_a_deferred_part_says_what_it_needs_below_its_own_text() -> None:
         "         · ask the server: bash is open; needs a probe",
         "           from step 9 on",
     ]
+
+
+def test_long_texts_of_others_take_no_more_than_their_lines() -> None:
+    long = "word " * 100
+    deferred = replace(situation.PAUSED, deferred=(replace(situation.DEFERRED, reason=long),))
+    lines = look(deferred, 60)
+    first = next(number for number, line in enumerate(lines) if "· ask the server" in line)
+    assert [line.startswith(" " * 11) for line in lines[first + 1 : first + 4]] == [True, True, False]
+    planned = replace(situation.OPEN, plan=(PlanItem(long, ItemStatus.IN_PROGRESS),))
+    lines = look(planned, 60)
+    first = next(number for number, line in enumerate(lines) if line.startswith("plan"))
+    assert lines[first + 1].endswith("…")
+    assert "word" not in lines[first + 2]
+    [row] = [row for row in situation.OPEN.rows if row.tool == "grep"]
+    failed = replace(situation.OPEN, rows=(replace(row, message=long),))
+    lines = look(failed, 60)
+    assert sum("word" in line for line in lines) == 1
+
+
+def test_of_several_loops_that_were_left_a_small_panel_names_the_last() -> None:
+    left = situation.FREED.loops.loops[0]
+    panel = replace(situation.FREED, loops=replace(situation.FREED.loops, loops=(left, left)))
+    heights = {sum("left after" in line for line in look(panel, height=height)) for height in range(1, 40)}
+    assert heights == {0, 1, 2}
 
 
 def test_how_the_history_was_compacted_is_said_where_there_is_room() -> None:
