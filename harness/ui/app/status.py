@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.events import Resize
-from textual.widgets import Static
+from textual.widget import Widget
 
 GAP = "   "
 BETWEEN = " · "
@@ -22,7 +21,7 @@ class Status:
     """Keys and their descriptions."""
 
 
-class StatusLine(Static):
+class StatusLine(Widget):
     """One row; facts that do not fit are left out."""
 
     DEFAULT_CSS = """
@@ -34,20 +33,17 @@ class StatusLine(Static):
     """
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(markup=False, id=id)
+        super().__init__(id=id)
         self._status = Status()
 
     def show(self, status: Status) -> None:
         """Show this status."""
         if status != self._status:
             self._status = status
-            self._redraw()
+            self.refresh()
 
-    def on_resize(self, event: Resize) -> None:
-        self._redraw()
-
-    def _redraw(self) -> None:
-        self.update(line(self._status, self.scrollable_content_region.width), layout=False)
+    def render(self) -> Content:
+        return line(self._status, self.scrollable_content_region.width)
 
 
 def line(status: Status, columns: int) -> Content:
