@@ -83,8 +83,7 @@ async def first_paint() -> list[Figure | str]:
             median(ours.paint_s) * 1000,
             "ms",
             median(times.paint_s) * 1000,
-            limit=300 if name == FLOOR.name else None,
-            at_most=2 if name == FLOOR.name else None,
+            at_most=1.25 if name == FLOOR.name else None,
             note=_span(ours.paint_s, times.paint_s),
         )
         for name, times in took.items()
@@ -168,7 +167,7 @@ def _beside(name: str, ours: Sequence[tuple[int, int]], theirs: Sequence[tuple[i
             _megabytes(ours, which),
             "MB",
             _megabytes(theirs, which),
-            limit=50 if floor else None,
+            at_most=1.5 if floor else None,
         )
         for which, kind in enumerate(("RSS", "PSS"))
     ]

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual.content import Content
-from textual.events import Resize
-from textual.widgets import Static
+from textual.widget import Widget
 
 from harness.ui.key_labels import clickable
 
@@ -24,7 +23,7 @@ class Status:
     """Keys and their descriptions."""
 
 
-class StatusLine(Static):
+class StatusLine(Widget):
     """One row, or none without a status; facts that do not fit are left out."""
 
     DEFAULT_CSS = """
@@ -37,7 +36,7 @@ class StatusLine(Static):
     """
 
     def __init__(self, status: Status | None = None, *, id: str | None = None) -> None:
-        super().__init__(markup=False, id=id)
+        super().__init__(id=id)
         self._status = status or Status()
 
     def show(self, status: Status | None) -> None:
@@ -45,13 +44,10 @@ class StatusLine(Static):
         self.display = status is not None
         if status is not None and status != self._status:
             self._status = status
-            self._redraw()
+            self.refresh()
 
-    def on_resize(self, event: Resize) -> None:
-        self._redraw()
-
-    def _redraw(self) -> None:
-        self.update(line(self._status, self.scrollable_content_region.width), layout=False)
+    def render(self) -> Content:
+        return line(self._status, self.scrollable_content_region.width)
 
 
 def line(status: Status, columns: int) -> Content:
