@@ -5,7 +5,7 @@ again at the bottom.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.containers import VerticalScroll
 from textual.content import Content
@@ -13,7 +13,8 @@ from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message
-from textual.reactive import Reactive
+from textual.types import CallbackType
+from textual.widget import AwaitMount
 from textual.widgets import Static
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ class EntryView(Static):
     }
     """
 
-    virtual_size = Reactive(Size(0, 0), repaint=False)
-    """Set by the layout, after which all is painted. Unlike in other widgets, it does not lead to a second layout."""
-
     def __init__(self, number: int) -> None:
         super().__init__(markup=False)
         self.number = number
@@ -77,8 +75,6 @@ class Chat(VerticalScroll):
     """
 
     can_focus = False
-    virtual_size = Reactive(Size(0, 0), repaint=False)
-    """As that of an entry."""
 
     class Followed(Message):
         """`more_below`, `new_below` or the size of the conversation has changed."""
@@ -115,6 +111,7 @@ class Chat(VerticalScroll):
             self.post_message(self.Followed())
         self._entries = entries
         self._drop_beyond(len(entries))
+        self._redraw_from(first)
         shown_until = self._views[-1].number + 1 if self._views else max(0, len(entries) - MOUNTED)
         fresh = [EntryView(number) for number in range(max(shown_until, self._oldest_wanted), len(entries))]
         for view in fresh:
@@ -122,9 +119,6 @@ class Chat(VerticalScroll):
         if fresh:
             self._views += fresh
             self.mount_all(fresh)
-            self.call_next(self._redraw_from, first)  # once they are mounted, so that all are laid out together
-        else:
-            self._redraw_from(first)
         self._prune()
 
     def redraw(self, *, running_only: bool = False) -> None:
@@ -249,6 +243,13 @@ class Chat(VerticalScroll):
         self.set_reactive(Chat.scroll_target_y, row)
         self.vertical_scrollbar.position = row
 
+    def call_next(self, callback: CallbackType, *args: Any, **kwargs: Any) -> None:
+        """Textual lays out a second time once children are mounted, which entries do not need."""
+        if isinstance(callback, AwaitMount):
+            self.refresh(repaint=False, layout=True)
+        else:
+            super().call_next(callback, *args, **kwargs)
+
     # ── drawing ─────────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -269,9 +270,8 @@ class Chat(VerticalScroll):
         if view.drawn != wanted:
             view.drawn = wanted
             above = self._entries[view.number - 1] if view.number else None
-            attached = view.is_attached  # otherwise it is laid out when it is mounted
-            view.set_class(self._draw.apart(above, entry), "-apart", update=attached)
-            view.update(self._draw.content(entry, self._columns, expanded=expanded), layout=attached)
+            view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
+            view.update(self._draw.content(entry, self._columns, expanded=expanded))
 
     def on_resize(self, event: Resize) -> None:
         self.refresh(layout=True)  # the new height is known only now

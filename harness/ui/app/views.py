@@ -93,7 +93,7 @@ class Views:
         self.fold = PanelFold()
         self.shown_step: int | None = None
         """The earlier step that the panel shows; None: the present."""
-        self.refreshing = RedrawScheduler(timers, self._draw_chat, self._draw_panel_after_chat, self._moving)
+        self.refreshing = RedrawScheduler(timers, self._draw_chat, self._draw_panel, self._moving)
         self._visible = False
         self._to_show: int | None = None
         """Index of the entry to scroll to after the next drawing."""
@@ -201,11 +201,6 @@ class Views:
                 self._to_show = None
         elif self.fold.now.running:
             chat.redraw(running_only=True)
-
-    def _draw_panel_after_chat(self) -> None:
-        """Draw the panel after new entries were painted; before, it would use up the frame that they wait for."""
-        if self._split_view.is_ready:
-            self._split_view.chat.call_after_refresh(self.redraw_panel)
 
     def _draw_panel(self) -> None:
         if not self._split_view.is_ready:
