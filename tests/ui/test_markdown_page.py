@@ -11,6 +11,7 @@ from harness.events import (
     CommandHandedOver,
     Deferred,
     Event,
+    ItemStatus,
     Json,
     Message,
     MessageAdded,
@@ -18,6 +19,7 @@ from harness.events import (
     Origin,
     PauseReport,
     PauseReported,
+    PlanChanged,
     PlanItem,
     QuestionAnswered,
     QuestionAsked,
@@ -206,6 +208,12 @@ def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
             "2. /rewind goes back before this prompt."
         ),
     ]
+
+
+def test_a_plan_is_on_the_page_each_time_it_changes() -> None:
+    items = (PlanItem("read", ItemStatus.DONE), PlanItem("test"))
+    page = markdown(records(PlanChanged(items), PlanChanged(items), PlanChanged(()))).splitlines()
+    assert [line for line in page if "plan" in line] == ["> plan: [x] read; test", "> plan: no items left"]
 
 
 def test_agents_and_commands_in_the_background_are_on_the_page_with_how_they_ended() -> None:

@@ -7,9 +7,10 @@ from textwrap import wrap
 
 from harness import __version__
 from harness.base.external_text import counted, visible
-from harness.events import CacheMissed, ItemStatus, PlanItem, Rung, StuckReported
+from harness.events import CacheMissed, PlanItem, Rung, StuckReported
 from harness.session import RUNGS, ExitCounts, Session, described
 from harness.settings import LoadedSettings
+from harness.ui.folds.plan import how_far
 from harness.ui.lines.line import Line, Tone, seconds
 
 WIDTH = 100
@@ -89,21 +90,6 @@ def whole_plan(plan: Sequence[PlanItem]) -> Iterator[str]:
     """A line for each item with the tools it needs, and the progress."""
     yield from (f"  {visible(item.line)}" for item in plan)
     yield f"{how_far(plan)} done"
-
-
-def how_far(plan: Sequence[PlanItem]) -> str:
-    """The progress of a plan: "2 of 5"."""
-    return f"{sum(not item.is_open for item in plan)} of {len(plan)}"
-
-
-def in_progress(plan: Sequence[PlanItem]) -> str:
-    """The text of the item in progress; empty if there is none."""
-    return next((item.text for item in plan if item.status is ItemStatus.IN_PROGRESS), "")
-
-
-def is_open(plan: Sequence[PlanItem]) -> bool:
-    """Whether any item is left to do."""
-    return any(item.is_open for item in plan)
 
 
 # ── a turn that ended in a loop ─────────────────────────────────────────────────────────────────

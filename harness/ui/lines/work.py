@@ -19,9 +19,13 @@ from harness.events import (
     CommandQuiet,
     Delivered,
     Event,
+    ItemStatus,
+    PlanChanged,
+    PlanItem,
     TurnStarted,
     WorkAdmitted,
 )
+from harness.ui.folds import plan
 from harness.ui.folds.work import WorkFold
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
@@ -39,6 +43,7 @@ class EventLines:
         """`of_calls`: also report subagents that a call waits for, where the call itself does not show them."""
         self._of_calls = of_calls
         self._work = WorkFold()
+        self._plan: plan.Plan = ()
         self._calls: set[str] = set()
         """Ids of calls that wait for a subagent."""
         self._arrived: dict[int, str] = {}
@@ -54,6 +59,7 @@ class EventLines:
     def line(self, event: Event) -> Line | None:
         """The line for the next event; None if it has none."""
         self.task = self._work.on_event(event)
+        before, self._plan = self._plan, plan.after(self._plan, event)
         match event:
             case TurnStarted():
                 self._calls.clear()
@@ -77,6 +83,8 @@ class EventLines:
                 return self._delivered(numbers)
             case CheckpointMade():
                 return self._left_out(event)
+            case PlanChanged(items=items):
+                return _planned(items) if items != before else None
             case _:
                 return line_of(event)
         return None
@@ -99,6 +107,12 @@ class EventLines:
         news = [reason for reason in event.left_out if reason not in self._not_restorable]
         self._not_restorable |= frozenset(news)
         return Line("·", f"a rollback cannot restore: {'; '.join(news)}") if news else None
+
+
+def _planned(items: tuple[PlanItem, ...]) -> Line:
+    marked = (item.text if item.status is ItemStatus.PENDING else f"{item.status.mark} {item.text}" for item in items)
+    shown = "; ".join(marked)
+    return Line("·", f"plan: {shown or 'no items left'}")
 
 
 def _named(agent: str, task: AgentCreated | None) -> str:

@@ -22,7 +22,6 @@ from harness.events import (
     PauseReported,
     PermissionAnswered,
     PermissionAsked,
-    PlanChanged,
     QuestionAnswered,
     QuestionAsked,
     ReplyReceived,
@@ -42,11 +41,10 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.folds import loops, model
+from harness.ui.folds import loops, model, plan
 from harness.ui.folds.breakers import MODEL, BreakerFold
 from harness.ui.folds.model import ModelStatus, Phase
 from harness.ui.folds.work import WorkFold
-from harness.ui.lines.reports import is_open
 from harness.ui.panel.state import Panel, StepMark
 
 KEPT_STEPS = 500
@@ -225,14 +223,15 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
     """The panel after an event, without the timeline and the parts that have a fold of their own."""
     if (known := loops.after(panel.loops, event)) is not panel.loops:
         panel = replace(panel, loops=known)
+    if (declared := plan.after(panel.plan, event)) is not panel.plan:
+        panel = replace(panel, plan=declared)
     match event:
         case SessionStarted(session_id=session_id):
             return Panel(session_id=session_id)
         case SessionResumed():
             return replace(panel, consumed=0, failures=(), running=(), asked=None)
-        case TurnStarted(turn=turn, prompt=prompt):
-            plan = () if prompt and not is_open(panel.plan) else panel.plan
-            begun = replace(panel, turn=turn, plan=plan, consumed=0, failures=(), running=(), asked=None)
+        case TurnStarted(turn=turn):
+            begun = replace(panel, turn=turn, consumed=0, failures=(), running=(), asked=None)
             return replace(begun, deferred=(), paused=None, ended=None)
         case StepStarted(step=step):
             return replace(panel, step=step)
@@ -261,8 +260,6 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return replace(panel, consumed=consumed, budget=budget, failures=failures)
         case DispatchLimitsSet(limits=limits):
             return replace(panel, budget=limits.budget)
-        case PlanChanged(items=items):
-            return replace(panel, plan=items)
         case PauseReported(report=report):
             return replace(panel, paused=report, deferred=report.deferred)
         case TurnEnded():

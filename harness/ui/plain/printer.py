@@ -18,7 +18,6 @@ from harness.events import (
     PartialDiscarded,
     PauseReported,
     PermissionAsked,
-    PlanChanged,
     RequestSent,
     SessionStarted,
     StuckReported,
@@ -183,9 +182,6 @@ class LinePrinter:
                 self.say("\n".join(report_lines(event.report)))
             case StuckReported():
                 self.say("\n".join(stuck_lines(event)))
-            case PlanChanged(items=items):
-                plan = "; ".join(f"{item.status.mark} {item.text}" for item in items)
-                self.line(Line("·", f"plan: {plan or 'no items left'}"))
             case _ if line is not None:
                 self.line(line)
 

@@ -83,18 +83,6 @@ async def test_the_newest_entries_are_widgets_and_the_last_one_is_at_the_bottom(
         assert app.mounted == list(range(500 - MOUNTED, 500))
 
 
-async def test_new_entries_are_laid_out_only_once() -> None:
-    app = Host()
-    async with app.run_test(size=(60, ROWS)) as pilot:
-        app.chat.update(entries(40))
-        await settled(pilot)
-        layouts: list[object] = []
-        app.screen.screen_layout_refresh_signal.subscribe(app.chat, layouts.append, immediate=True)
-        app.chat.update([*entries(40), *entries(3, 40)], 40)
-        assert (await shown(pilot))[-3:] == ["entry 40", "entry 41", "entry 42"]
-        assert len(layouts) == 1
-
-
 async def test_entries_one_by_one_keep_the_window_small_and_the_newest_in_sight() -> None:
     app = Host()
     async with app.run_test(size=(60, ROWS)) as pilot:
