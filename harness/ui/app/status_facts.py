@@ -9,7 +9,6 @@ from harness.ui.app.status import Status
 from harness.ui.folds.model import Phase
 from harness.ui.folds.plan import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced
-from harness.ui.lines.reports import how_far, in_progress, is_open
 from harness.ui.panel.layout import cell, count, flat
 from harness.ui.panel.model_lines import time_left, what_failed
 from harness.ui.panel.state import Panel
