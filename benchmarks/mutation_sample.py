@@ -29,7 +29,10 @@ from benchmarks.mutation import ROOT, copied
 
 TESTS: Mapping[str, tuple[str, ...]] = {
     "harness/engine": ("tests/engine", "tests/agent"),
-    "harness/session": ("tests/session", "tests/agent", "tests/ui/plain", "tests/ui/commands"),
+    "harness/session": (
+        *("tests/session", "tests/agent", "tests/ui/plain", "tests/ui/commands"),
+        *("tests/ui/test_breakers.py", "tests/ui/test_json_answers.py"),
+    ),
     "harness/ui/panel": ("tests/ui/panel",),
     "harness/ui/app": ("tests/ui/app",),
 }
