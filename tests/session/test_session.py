@@ -8,6 +8,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import (
+    BreakerState,
     DispatchLimitsSet,
     Effort,
     Event,
@@ -20,6 +21,7 @@ from harness.events import (
 )
 from harness.session import Opening
 from tests.agent.stage import MODEL, calls, played, run, says, sessions
+from tests.agent.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
 LATEST = Opening("latest")
@@ -39,6 +41,17 @@ async def test_an_observer_sees_what_was_and_then_what_comes(tmp_path: Path) -> 
     assert isinstance(before[0][0], SessionStarted)
     assert [event.answer for event, _ in seen if isinstance(event, TurnEnded)] == ["One.", "Two."]
     assert any(isinstance(event, DispatchLimitsSet) for event, _ in before)
+
+
+async def test_a_resumed_session_knows_its_open_breakers(tmp_path: Path) -> None:
+    wobbly = flaky("wobbly", LATE)
+    async with sessions(tmp_path, rounds("wobbly", 3) + says("Done.")) as here:
+        async with await here.open(tools=[wobbly]) as session:
+            await played(session.run("try it"))
+            before = {row.tool: row.state for row in session.breakers.health}
+        assert before["wobbly"] is BreakerState.OPEN
+        async with await here.open(LATEST, tools=[wobbly]) as session:
+            assert {row.tool: row.state for row in session.breakers.health} == before
 
 
 @pytest.mark.parametrize("asked", [None, Effort.LOW])
