@@ -45,6 +45,12 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _OPERATOR = re.compile(r"[();<>|&]+")
 
 
+def command_after_sign(line: str) -> tuple[str, bool]:
+    """The command in a line that starts with `!`, and whether it gets the terminal: known programs, any after `!!`."""
+    command = line.lstrip("!").strip()
+    return command, line.startswith("!!") or needs_terminal(command)
+
+
 def needs_terminal(line: str) -> bool:
     """Whether the last command of a command line reads keys or draws a screen."""
     splitter = shlex.shlex(line, posix=True, punctuation_chars=True)

@@ -103,6 +103,8 @@ async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: 
         terminal.type("/kill b2\n")
         await terminal.sees("Background command b2 has ended.")
         await gone(pid)
+        await terminal.sees("> ")
+        await terminal.waits()
         terminal.send(signal.SIGTERM)
         await terminal.sees("resume with: harness --resume")
         assert await terminal.ends() == 143

@@ -50,7 +50,7 @@ from harness.ui.lines.line import Groups, Line, Tone
 from harness.ui.lines.queue import queue_text
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
-from harness.ui.terminal_programs import ended_line, needs_terminal
+from harness.ui.terminal_programs import command_after_sign, ended_line
 from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry
 from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
 
@@ -247,19 +247,20 @@ class Controller:
 
     async def _run_line(self, text: str) -> None:
         line = text.strip()
-        if line.startswith("!") and (command := line.lstrip("!").strip()):
-            if line.startswith("!!") or needs_terminal(command):
-                await self._run_with_terminal(command)
-            else:
-                await self._play(self.session.user_commands.shell(command))
+        if line.startswith("!") and line.strip("! "):
+            await self._run_own(line)
         elif self._is_command(line):
             await self._run_command(line)
         else:
             await self._play(self.session.run(prompt_of(text)))
 
-    async def _run_with_terminal(self, command: str) -> None:
-        code = await self._app.away(self.session.user_commands.with_terminal(command))
-        self._views.show(NoteEntry(ended_line(command, code)))
+    async def _run_own(self, line: str) -> None:
+        command, on_terminal = command_after_sign(line)
+        if on_terminal:
+            code = await self._app.away(self.session.user_commands.with_terminal(command))
+            self._views.show(NoteEntry(ended_line(command, code)))
+        else:
+            await self._play(self.session.user_commands.shell(command))
 
     async def _run_command(self, line: str) -> None:
         if (screen := run_screen_command(line, self.menu)) is not None:

@@ -157,9 +157,9 @@ class PromptText(TextArea, inherit_bindings=False):
             await super()._on_key(event)
         else:
             event.stop()
-            before = self.text
+            before = self.text if action in KILLS else ""
             await self.run_action(action)
-            if action in KILLS and (length := len(before) - len(self.text)):
+            if before and (length := len(before) - len(self.text)):
                 self._killed = before[self.cursor : self.cursor + length]
             if action in ("undo", "redo", "yank"):
                 self._on_revival()

@@ -10,7 +10,7 @@ from harness.ui.folds.model import Phase
 from harness.ui.folds.plan import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced
 from harness.ui.panel.layout import cell, count, flat
-from harness.ui.panel.model_lines import time_left, what_failed
+from harness.ui.panel.model_lines import ASKS, retry_facts, running_tools, what_failed
 from harness.ui.panel.state import Panel
 
 MODES = {"ask": "asks first", "edits": "edits freely", "deny": "read only", "yolo": "asks nothing"}
@@ -20,8 +20,6 @@ WIDEST_PART = 40
 """Columns for the current part of the plan, or for what a tool does."""
 CHARACTERS_PER_TOKEN = 4
 """About, in English text; the exact number comes with the end of a reply."""
-ASKS = (Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP)
-"""Phases that wait for an answer of the user."""
 STOP = ("Esc", "stop")
 ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
 
@@ -82,9 +80,8 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Statu
     match view.phase:
         case phase if phase in ASKS:
             return Status(("waiting for your answer",))
-        case Phase.WAITING if (retry := view.retry) is not None:
-            left = time_left(retry.retry_at, now)
-            facts = [what_failed(view), f"next try in {left}", f"{retry.attempt} of {retry.max_attempts}"]
+        case Phase.WAITING if view.retry is not None:
+            facts = [*retry_facts(view, now)]
         case Phase.COMPACTING:
             facts = ["compacting", *lasted]
         case Phase.TOOLS if panel.running:
@@ -102,9 +99,7 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Statu
 def _running(panel: Panel) -> str:
     first, *others = panel.running
     if others:
-        return (
-            f"running {len(panel.running)} tools: {', '.join(dict.fromkeys(flat(one.tool) for one in panel.running))}"
-        )
+        return f"running {len(panel.running)} tools: {running_tools(panel)}"
     return f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}"
 
 

@@ -12,6 +12,7 @@ from harness.ui.app.panel_view import SplitView
 from harness.ui.app.redraw import HasTimers, RedrawScheduler
 from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.model_lines import ASKS
 from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import next_incident
@@ -217,6 +218,6 @@ class Views:
         if (retry := panel.model.retry) is not None and retry.retry_at > now:
             left = retry.retry_at - now
             return left - ceil(left) + 1 or 1.0
-        if panel.model.phase in (Phase.IDLE, Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP):
+        if panel.model.phase in (Phase.IDLE, *ASKS):
             return changes_in(panel, now)
         return 1.0

@@ -147,7 +147,7 @@ class VimKeys:
         if target in ("gg", "G"):
             number = count if found["count"] or found["again"] else None
             return self._to_line(operator, 1 if target == "gg" and number is None else number, now)
-        if target[0] in "ia" and len(target) == 2:
+        if target[0] in "ia":
             start, end = _word_around(text, cursor, big=target[1] == "W", around=target[0] == "a")
         else:
             if operator == "c" and target in ("w", "W") and not text[cursor : cursor + 1].isspace():
@@ -161,9 +161,9 @@ class VimKeys:
             start, end = min(cursor, aim), max(cursor, aim) + (inclusive and aim >= cursor)
             if not inclusive and end and text[end - 1] == "\n" and start < end - 1:
                 end -= 1  # an exclusive motion to the start of a line leaves its line break
-        return self._cut(operator, text, start, min(end, len(text)), cursor)
+        return self._cut(operator, text, start, min(end, len(text)))
 
-    def _cut(self, operator: str, text: str, start: int, end: int, cursor: int) -> Edited:
+    def _cut(self, operator: str, text: str, start: int, end: int) -> Edited:
         if start < end:
             self._register, self._of_lines = text[start:end], False
         if operator == "c":

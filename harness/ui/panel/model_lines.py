@@ -47,8 +47,10 @@ ORDINARY = (
     TransitionCode.REFUSAL_FALLBACK,
 )
 """Transitions that are ordinary or shown by other lines."""
-PRESSING = (Phase.WAITING, Phase.OFFERED, Phase.PERMISSION, Phase.QUESTION, Phase.LOOP)
-"""Phases that wait for a decision of the user."""
+ASKS = (Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP)
+"""Phases that wait for an answer of the user."""
+PRESSING = (Phase.WAITING, *ASKS)
+"""Phases in which the user can decide something."""
 
 
 def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str]]) -> Sequence[Lines]:
@@ -91,8 +93,7 @@ def _headline(panel: Panel, now: float) -> Content:
             asker = f"agent {flat(panel.asked.agent)}: " if panel.asked.agent else ""
             return Content.styled(f"{asker}may {flat(panel.asked.tool)} run?", f"bold {TROUBLE}")
         case Phase.TOOLS if panel.running:
-            names = ", ".join(dict.fromkeys(flat(one.tool) for one in panel.running))
-            return Content(f"running {names}{for_so_long}")
+            return Content(f"running {running_tools(panel)}{for_so_long}")
         case Phase.THINKING:
             return Content(f"{name} thinks{for_so_long}")
         case Phase.ANSWERING:
@@ -109,10 +110,20 @@ def _brief(panel: Panel, now: float) -> Content:
     view = panel.model
     if view.retry is None or view.phase is not Phase.WAITING:
         return _headline(panel, now)
-    retry = view.retry
-    left = time_left(retry.retry_at, now)
-    text = f"{what_failed(view)} · next try in {left} · {retry.attempt} of {retry.max_attempts}"
-    return Content.styled(text, f"bold {TROUBLE}")
+    return Content.styled(" · ".join(retry_facts(view, now)), f"bold {TROUBLE}")
+
+
+def running_tools(panel: Panel) -> str:
+    """The names of the tools that run, each once."""
+    return ", ".join(dict.fromkeys(flat(one.tool) for one in panel.running))
+
+
+def retry_facts(view: ModelStatus, now: float) -> Sequence[str]:
+    """What failed, when it is tried again, and which attempt that is; empty: nothing waits for a retry."""
+    if (retry := view.retry) is None:
+        return ()
+    left = _time_left(retry.retry_at, now)
+    return (what_failed(view), f"next try in {left}", f"{retry.attempt} of {retry.max_attempts}")
 
 
 def what_failed(view: ModelStatus) -> str:
@@ -124,8 +135,7 @@ def what_failed(view: ModelStatus) -> str:
     return f"{status}{retry.category.replace('_', ' ')}"
 
 
-def time_left(moment: float, now: float) -> str:
-    """The time until a Unix time."""
+def _time_left(moment: float, now: float) -> str:
     left = max(0, ceil(moment - now))
     return seconds(left) if left >= 10 else f"{left} s"
 
@@ -152,7 +162,7 @@ def _bad_end(panel: Panel) -> Content:
 def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
     """Countdowns."""
     if view.retry is not None:
-        yield labelled("", Content.assemble("next try in ", (time_left(view.retry.retry_at, now), "bold")))
+        yield labelled("", Content.assemble("next try in ", (_time_left(view.retry.retry_at, now), "bold")))
     if view.offered is not None:
         yield labelled("", f"that is until {time_of_day(view.offered.until)}")
     if view.silence is not None:

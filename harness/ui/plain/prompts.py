@@ -137,20 +137,21 @@ async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard
     with handle_signals() as signalled, keyboard.listening(put):
         typed = asyncio.create_task(_line(keyboard, printer))
         try:
-            while not typed.done() and nothing_new() and session.background.busy:
-                changed.clear()
-                woken = asyncio.create_task(changed.wait())
-                await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
-                woken.cancel()
+            try:
+                while not typed.done() and nothing_new() and session.background.busy:
+                    changed.clear()
+                    woken = asyncio.create_task(changed.wait())
+                    await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
+                    woken.cancel()
+            finally:
+                typed.cancel()
+                await asyncio.wait({typed})
         except asyncio.CancelledError:
             if signalled.number == signal.SIGINT:
                 raise KeyboardInterrupt from None
             if not signalled.number:
                 raise
             raise SignalExit(signalled.number) from None
-        finally:
-            typed.cancel()
-            await asyncio.wait({typed})
     if not typed.cancelled():
         return typed.result()
     printer.say("")

@@ -45,7 +45,7 @@ from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, 
 from harness.ui.plain.questions import PlainAsker
 from harness.ui.plain.unattended import Unattended
 from harness.ui.signals import SignalExit, handle_signals
-from harness.ui.terminal_programs import ended_line, needs_terminal
+from harness.ui.terminal_programs import command_after_sign, ended_line
 from harness.ui.turn_queue import Delivery, TurnQueue, TypedLine
 
 T = TypeVar("T")
@@ -310,8 +310,8 @@ class _Repl:
 
     def _run_own(self, line: str, session: Session) -> None:
         """Run a shell command of the user; some programs get the terminal."""
-        command = line.strip().lstrip("!").strip()
-        if command and (line.startswith("!!") or needs_terminal(command)):
+        command, on_terminal = command_after_sign(line.strip())
+        if command and on_terminal:
             self._printer.line(ended_line(command, self._runner.run(session.user_commands.with_terminal(command))))
         else:
             self._play(session, session.user_commands.shell(command))
@@ -442,10 +442,12 @@ class _Repl:
         async def heeded() -> T:
             with handle_signals() as signalled:
                 try:
-                    return await work
+                    result = await work
                 except asyncio.CancelledError:
                     if not signalled.number:
                         raise
-                    raise SignalExit(signalled.number) from None
+            if signalled.number:  # also when the work ended all the same
+                raise SignalExit(signalled.number)
+            return result
 
         return self._runner.run(heeded())
