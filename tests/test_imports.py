@@ -18,7 +18,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": {"events"},
     "definitions": {"base", "events"},
     "slots": {"base"},
+    "tasks": {"base", "policies", "slots"},
     "processes": {"base"},
     "media": {"base", "events"},
     "model": {"base", "events", "media"},
@@ -51,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 """For each package and each module of the root of `harness` the others it may import; arrows only point down. The empty
 name is `harness/__init__.py`."""
 
-ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
+ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "tasks", "processes", "media", "model", "tools"]
 ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "settings"]
 ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
 """From the bottom up: no package imports one that stands behind it."""
