@@ -28,7 +28,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hooks": {"events"},
     "definitions": {"base", "events"},
     "slots": {"base"},
-    "tasks": {"base", "policies", "slots"},
     "processes": {"base"},
     "media": {"base", "events"},
     "model": {"base", "events", "media"},
@@ -39,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "permissions": {"events", "hooks", "processes", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
+    "tasks": {"base", "events", "policies", "slots", "tools"},
     "settings": {"base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "tools"},
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
@@ -52,8 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 """For each package and each module of the root of `harness` the others it may import; arrows only point down. The empty
 name is `harness/__init__.py`."""
 
-ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "tasks", "processes", "media", "model", "tools"]
-ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "settings"]
+ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
+ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "settings"]
 ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
 """From the bottom up: no package imports one that stands behind it."""
 

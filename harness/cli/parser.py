@@ -17,6 +17,7 @@ COMMANDS = {
     "export": "write a session as Markdown or JSON",
     "shot": "draw a session at any moment as an SVG file",
     "loops": "simulate an agent in a loop, or show which interventions worked",
+    "tasks": "list, show, add or release tasks of a task board",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the response to each fault",
     "settings": "list all settings with their defaults and variables",
@@ -41,6 +42,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_tokens": namespace.max_tokens,
         "max_wait_s": namespace.max_wait,
         "max_concurrent": namespace.max_concurrent,
+        "board": namespace.board,
         "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
         "effort": namespace.effort,
@@ -90,6 +92,7 @@ def agent_parser() -> "ArgumentParser":
     add("--max-wait", metavar="SECONDS", help="with -p: longest wait that a server may ask for (0)")
     add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
     add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
+    add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
     add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
@@ -181,12 +184,41 @@ def command_parser(command: str) -> "ArgumentParser":
             status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
             status.add_argument("--json", action="store_true", help=_JSON)
             status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
+        case "tasks":
+            _tasks(parser)
         case "practice":
             _practice(parser)
         case "serve":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free port")
     return parser
+
+
+def _tasks(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        board = added.add_mutually_exclusive_group()
+        board.add_argument("--board", metavar="NAME", help="a board of this repository; default: the setting, or board")
+        board.add_argument("--session", metavar="ID", help="the board of this session")
+        added.add_argument("--cwd", metavar="FOLDER", help="use the boards of this folder")
+        return added
+
+    listing = action("list", "list open tasks as a tree")
+    listing.add_argument("--all", action="store_true", help="also those that have ended")
+    listing.add_argument("--json", action="store_true", help="print one JSON object per task")
+    action("show", "show a task with its history").add_argument("id", metavar="ID")
+    adding = action("add", "create a task")
+    adding.add_argument("subject", metavar="SUBJECT")
+    adding.add_argument("--description", default="", metavar="TEXT")
+    adding.add_argument("--needs", default="", metavar="IDS", help="tasks that come first: t1,t2")
+    adding.add_argument("--priority", type=int, default=2, metavar="N", help="0 (most urgent) to 4")
+    adding.add_argument("--assignee", default="", metavar="NAME", help="the only agent that may claim it")
+    releasing = action("release", "end a claim, or resume a deferred task")
+    releasing.add_argument("id", metavar="ID")
+    releasing.add_argument("--note", default="", metavar="TEXT", help="why")
+    action("board", "show where the board is, and its counts")
 
 
 def _practice(parser: "ArgumentParser") -> None:

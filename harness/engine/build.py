@@ -17,6 +17,7 @@ from harness.engine.config import (
     Policies,
     admission_limits,
     agents_for,
+    board_for,
     capabilities_for,
     checkpoints_for,
     dispatch_limits,
@@ -28,7 +29,9 @@ from harness.engine.config import (
     secrets_of,
     settings_here,
     skills_for,
+    task_work,
     tools_for,
+    tools_of_board,
     web_access,
     with_faults,
 )
@@ -65,7 +68,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.engine.user_commands import UserCommands
-from harness.events import AdmissionPool, Event, Json, PromptListsRead
+from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -139,7 +142,23 @@ def build_parts(
         asker = shared.asker
 
     background = None
-    ours = tools_for(settings, None, shared.skills, shared.memory)
+
+    def wake(actor: str, text: str) -> None:
+        work = background or (parent.background if parent else None)
+        if work is not None and actor == session_name:
+            work.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
+
+    session_name = parent.outputs.stem if parent else outputs.stem
+    board = task_work(
+        shared.board,
+        session_name,
+        outputs.name if hired else "",
+        SystemClock(),  # other processes use it as well
+        (parent.conversation if parent else conversation).emit,
+        wake,
+    )
+    of_board = () if board is None else tools_of_board(board)
+    ours = (*tools_for(settings, None, shared.skills, shared.memory), *of_board)
     factory = SubagentFactory(make, parent=lambda: parts)
     if not hired:
         names = _names_for_subagents(settings, ours, own, standard)
@@ -157,7 +176,7 @@ def build_parts(
             model=lambda: models.current,
             create=factory.create,
         )
-        ours = _tools_of_parent(settings, shared, background)
+        ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
         ours = (*ours, ask_user_tool(QuestionHandler(conversation, asker, settings.ask_user)))
     every = joined(kept_of(ours, standard, strict=not hired), own)
@@ -196,8 +215,8 @@ def build_parts(
 
     numbers = policies.breakers or dispatch_limits(settings)
     known = parent.breakers.registry.capabilities if parent else None
-    board = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
-    breakers = ToolDispatcher(board, toolbox, conversation, clock, attended=asker.present)
+    registry = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
+    breakers = ToolDispatcher(registry, toolbox, conversation, clock, attended=asker.present)
     hook_runner = HookRunner(
         every_hook,
         HookInvoker(processes, settings.workspace),
@@ -229,7 +248,14 @@ def build_parts(
     )
 
     compactor = Compactor(
-        calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
+        calls,
+        conversation,
+        toolbox,
+        clock,
+        workspace=settings.workspace,
+        outputs=outputs,
+        processes=processes,
+        open_tasks=None if board is None else board.open_tasks,
     )
     decisions = DecisionRunner(
         conversation,
@@ -295,6 +321,7 @@ def build_parts(
         own_tools=own,
         toolbox=toolbox,
         restriction=restriction,
+        board=board,
         lists=lists,
         attached=attached,
         models=models,
@@ -384,6 +411,7 @@ def shared_parts(
         skills=skills_for(settings),
         agents=agents_for(settings),
         memory=memory_for(settings, session),
+        board=board_for(settings, conversation.board, session, notices.append),
         tool_orders=ToolFaultQueue(),
         notices=notices,
     )

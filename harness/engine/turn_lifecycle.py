@@ -72,9 +72,25 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
         parts.breakers.pause()
     conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+    if parts.board is not None and stop.code in GIVES_TASKS_BACK:
+        await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
     _report_news(parts)
     conversation.emit(turn.ended(stop, conversation, parts.clock.now()))
+
+
+GIVES_TASKS_BACK = frozenset(
+    {
+        TransitionCode.FAILURE_BUDGET_PAUSED,
+        TransitionCode.LOOP_STOPPED,
+        TransitionCode.WAIT_LIMIT,
+        TransitionCode.BUDGET_EXHAUSTED,
+        TransitionCode.MODEL_ERROR,
+        TransitionCode.API_ERROR,
+        TransitionCode.MAX_TURNS,
+    }
+)
+"""Ends of a turn after which others may take the tasks that the agent holds."""
 
 
 def skill_news(parts: AgentParts) -> str:

@@ -176,6 +176,12 @@ def restated_plan(plan: Sequence[PlanItem]) -> str:
     return _plan_text(plan, "This is your plan as you last wrote it with todo_write. Continue with it.")
 
 
+def restated_tasks(lines: str) -> str:
+    """The open tasks of the board, for a history that may no longer contain them."""
+    text = "These tasks of the task board are open. task_get has their descriptions, task_list the whole list."
+    return f"<tasks>\n{text}\n\n{_escaped('tasks', lines)}\n</tasks>"
+
+
 def plan_reminder(plan: Sequence[PlanItem], steps: int) -> str:
     """The open items, after `steps` steps without an update of the plan."""
     items = [item for item in plan if item.is_open]

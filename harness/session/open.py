@@ -16,7 +16,7 @@ from harness.base.threads import in_thread
 from harness.engine.config import Policies, secrets_of
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker
-from harness.events import Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
+from harness.events import BoardOpened, Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
 from harness.hooks import Hook
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.session.session import Session
@@ -159,6 +159,8 @@ async def open_session(
         parts.shared.rules.set_mode(parts.shared.rules.mode)  # a mode that was set by hand ended with its program
     if parts.lists != conversation.lists:
         conversation.emit(parts.lists)
+    if parts.board is not None and parts.board.name != conversation.board:
+        conversation.emit(BoardOpened(parts.board.name))
     parts.breakers.announce()
     parts.loops.announce()
     return Session(agent, kept.path, recorder, state, skipped)

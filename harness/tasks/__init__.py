@@ -5,6 +5,6 @@ repository with all its worktrees; `places` says where it is.
 """
 
 from harness.tasks.board import BoardError, HistoryLine, TaskBoard
-from harness.tasks.places import project_board, session_board
+from harness.tasks.places import board_file, project_board, session_board
 
-__all__ = ["BoardError", "HistoryLine", "TaskBoard", "project_board", "session_board"]
+__all__ = ["BoardError", "HistoryLine", "TaskBoard", "board_file", "project_board", "session_board"]

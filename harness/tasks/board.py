@@ -17,9 +17,10 @@ from harness.base.clock import Clock, SystemClock
 from harness.base.errors import HarnessError
 from harness.base.sqlite_file import SqliteFile, SqliteSchema
 from harness.base.worker_thread import WorkerThread
+from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit, TaskRecord
-from harness.policies.tasks.task import Actor, Task, TaskAction, TaskClaim, TaskLimits, TaskState, number_of
+from harness.policies.tasks.task import Actor, Task, TaskAction, TaskClaim, TaskLimits, number_of
 from harness.slots.store import ProcessOwner, lives
 
 TABLES = """

@@ -14,6 +14,13 @@ def session_board(state_folder: Path, session_id: str) -> Path:
     return state_folder / FOLDER / f"{session_id}.sqlite"
 
 
+def board_file(state_folder: Path, name: str) -> Path:
+    """The board with this file name, as an event names it. Raises ValueError for a name that is a path."""
+    if Path(name).name != name:
+        raise ValueError(f"{name!r} is not the name of a board")
+    return state_folder / FOLDER / f"{name}.sqlite"
+
+
 def project_board(state_folder: Path, workspace: Path, name: str = DEFAULT) -> Path:
     """The board of this name of a repository, the same for all its worktrees; without git, of the folder.
 

@@ -103,7 +103,7 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages name, and beside it the state of a program with one session of it."""
+    """A folder with the files that the pages name, and beside it the state of a program with one session of it and two tasks."""
     top = tmp_path_factory.mktemp("commands")
     folder = top / "project"
     folder.mkdir()
@@ -114,6 +114,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         without_a_person(patch, top)
         patch.chdir(folder)
         assert main(["-p", "look around", "--practice", "steps.toml"]) == 0
+        assert main(["tasks", "add", "write the release notes"]) == 0
+        assert main(["tasks", "add", "tell everybody", "--needs", "t1"]) == 0
     return folder
 
 

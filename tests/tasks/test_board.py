@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
 from harness.policies.tasks.graph import rank, ready
-from harness.policies.tasks.task import Actor, Role, Task, TaskAction, TaskLimits, TaskState
+from harness.policies.tasks.task import Actor, Role, Task, TaskAction, TaskLimits
 from harness.slots.store import ProcessOwner, this_process
 from harness.tasks import BoardError, TaskBoard, project_board, session_board
 from harness.tasks.board import LOOK_S

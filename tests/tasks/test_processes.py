@@ -8,8 +8,9 @@ from pathlib import Path
 from random import Random
 from threading import Event
 
+from harness.events import TaskState
 from harness.policies.tasks.decisions import Changes, TaskDraft
-from harness.policies.tasks.task import Actor, Role, TaskState
+from harness.policies.tasks.task import Actor, Role
 from harness.slots.store import this_process
 from harness.tasks import TaskBoard
 from tests.tasks.workers import LIMITS

@@ -7,6 +7,7 @@ docs/design/tasks.md#states.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from harness.events import TaskState
 from harness.policies.tasks.graph import Tasks, cycle, dependants, missing, unblocked
 from harness.policies.tasks.task import (
     CANCELLED,
@@ -21,7 +22,6 @@ from harness.policies.tasks.task import (
     TaskAction,
     TaskClaim,
     TaskLimits,
-    TaskState,
     legal_actions,
     number_of,
 )

@@ -5,18 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-
-class TaskState(StrEnum):
-    """State of a task. Whether a pending task is blocked follows from what it needs (`graph.standing`)."""
-
-    PENDING = "pending"
-    IN_PROGRESS = "in_progress"
-    """An actor has claimed it."""
-    COMPLETED = "completed"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-    DEFERRED = "deferred"
-    """Set aside until something changes; `Task.note` says why."""
+from harness.events import TaskState
 
 
 class TaskAction(StrEnum):

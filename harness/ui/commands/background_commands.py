@@ -75,6 +75,23 @@ def _line(id: str, state: str, what: str, facts: Iterable[str]) -> str:
     return f"  {id:<5} {state:<12} {_short(what)}" + (f" ({known})" if known else "")
 
 
+# ── tasks ───────────────────────────────────────────────────────────────────────────────────────
+
+NO_BOARD = (
+    "This session has no task board; start with `--board session`, or with `--board NAME` for one that all sessions of "
+    "the repository share."
+)
+MOST_TASKS = 40
+"""Lines of the tree in a conversation."""
+
+
+def tasks(session: Session, argument: str) -> CommandResult:
+    """Show the task board, or one task."""
+    if session.tasks is None:
+        return ShowText(NO_BOARD)
+    return StartTask(session.tasks.described(argument) if argument else session.tasks.listed(MOST_TASKS))
+
+
 # ── agents ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -55,6 +55,7 @@ from harness.events import (
     SettingChanged,
     SilenceHint,
     Source,
+    TaskChanged,
     ThinkingOmitted,
     ToolOutcome,
     Transition,
@@ -110,6 +111,8 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
+        case TaskChanged(task=task, subject=subject, what="expire", text=why):
+            return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
         case PlanReminded(steps=steps, left=left):
             return Line("·", f"reminded the model of its plan after {counted(steps, 'step')}; open: {'; '.join(left)}")
         case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):

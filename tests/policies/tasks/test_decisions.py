@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.events import TaskState
 from harness.policies.tasks.decisions import (
     Changes,
     Refused,
@@ -28,7 +29,6 @@ from harness.policies.tasks.task import (
     Task,
     TaskAction,
     TaskLimits,
-    TaskState,
     legal_actions,
     number_of,
 )

@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.events import TaskState
 from harness.policies.tasks.graph import (
     Position,
     Standing,
@@ -16,7 +17,7 @@ from harness.policies.tasks.graph import (
     tree,
     unblocked,
 )
-from harness.policies.tasks.task import COMPLETED, PENDING, Task, TaskState
+from harness.policies.tasks.task import COMPLETED, PENDING, Task
 
 STOPPED = {TaskState.FAILED, TaskState.CANCELLED, TaskState.DEFERRED}
 
