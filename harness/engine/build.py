@@ -141,6 +141,15 @@ def build_parts(
     if not hired:
         asker = shared.asker
 
+    hook_runner = HookRunner(
+        every_hook,
+        HookInvoker(processes, settings.workspace),
+        conversation,
+        signals,
+        limits,
+        workspace=str(settings.workspace),
+        agent=outputs.name if hired else "",
+    )
     background = None
 
     def wake(actor: str, text: str) -> None:
@@ -156,6 +165,7 @@ def build_parts(
         SystemClock(),  # other processes use it as well
         (parent.conversation if parent else conversation).emit,
         wake,
+        hook_runner.refuses_task,
     )
     of_board = () if board is None else tools_of_board(board)
     ours = (*tools_for(settings, None, shared.skills, shared.memory), *of_board)
@@ -217,15 +227,6 @@ def build_parts(
     known = parent.breakers.registry.capabilities if parent else None
     registry = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
     breakers = ToolDispatcher(registry, toolbox, conversation, clock, attended=asker.present)
-    hook_runner = HookRunner(
-        every_hook,
-        HookInvoker(processes, settings.workspace),
-        conversation,
-        signals,
-        limits,
-        workspace=str(settings.workspace),
-        agent=outputs.name if hired else "",
-    )
     freshness = FreshnessLabels(strict=settings.strict_freshness)
     tool_calls = ToolCalls(
         toolbox,

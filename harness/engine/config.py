@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +17,7 @@ from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
-from harness.events import CascadeMode, DispatchLimits, Event, Outcome
+from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
 from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
@@ -385,6 +385,7 @@ def task_work(
     clock: Clock,
     emit: Callable[[Event], None],
     wake: Callable[[str, str], None],
+    refuses: Callable[[HookPoint, Json], Awaitable[str]],
 ) -> "TaskWork | None":
     """The work of an agent on a board: of the session's own, or of the subagent `agent`. None: there is no board."""
     if board is None:
@@ -393,7 +394,7 @@ def task_work(
     from harness.tasks.work import TaskWork
 
     actor = Actor(f"{session}/{agent}") if agent else Actor(session, Role.LEAD)
-    return TaskWork(board, actor, clock, emit=emit, wake=wake)
+    return TaskWork(board, actor, clock, emit=emit, wake=wake, refuses=refuses)
 
 
 def tools_of_board(work: "TaskWork") -> tuple[Tool, ...]:

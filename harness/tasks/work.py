@@ -1,12 +1,12 @@
 """What one agent does on a board: its claims, renewed for as long as it runs, and its changes as events."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from harness.base.clock import Clock
 from harness.base.threads import in_thread, shielded
-from harness.events import BoardCounted, Event, Notice, TaskChanged, TaskState
+from harness.events import BoardCounted, Event, HookPoint, Json, Notice, TaskChanged, TaskState
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
 from harness.policies.tasks.graph import Standing, Tasks, standings
 from harness.policies.tasks.task import ENDED, Actor, Task, TaskAction, TaskClaim, number_of
@@ -29,6 +29,7 @@ class TaskWork:
         *,
         emit: Callable[[Event], None],
         wake: Callable[[str, str], None],
+        refuses: Callable[[HookPoint, Json], Awaitable[str]],
     ) -> None:
         """
         Args:
@@ -36,12 +37,14 @@ class TaskWork:
             actor: the agent.
             emit: reports changes.
             wake: called with the name of an actor and the sentence that it is to read.
+            refuses: asks hooks whether a task may be created or completed; returns why not, empty: it may.
         """
         self.board = board
         self.actor = actor
         self._clock = clock
         self._emit = emit
         self._wake = wake
+        self._refuses = refuses
         self._claims: dict[int, TaskClaim] = {}
         self._renewal: asyncio.Task[None] | None = None
         self._counted: BoardCounted | None = None
@@ -60,6 +63,10 @@ class TaskWork:
 
     async def create(self, drafts: Sequence[TaskDraft]) -> Changes | Refused:
         """Create tasks, all or none."""
+        for draft in drafts:
+            told = self._told(draft.subject, draft.description)
+            if why := await self._refuses(HookPoint.TASK_CREATED, told):
+                return Refused(f"A hook refused the task {draft.subject!r}: {why}")
         return await self._changed(lambda: self.board.create(drafts, self.actor))
 
     async def claim(self, id: str = "") -> Changes | Refused:
@@ -72,6 +79,10 @@ class TaskWork:
 
     async def act(self, id: str, action: TaskAction, text: str = "") -> Changes | Refused:
         """End, defer, release or reopen a task."""
+        if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
+            told = {"id": task.id, **self._told(task.subject, task.description, text)}
+            if why := await self._refuses(HookPoint.TASK_COMPLETED, told):
+                return Refused(f"A hook does not accept {task.id} as completed: {why}")
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
         return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence))
@@ -91,6 +102,9 @@ class TaskWork:
             await self._changed(lambda: self.board.give_back(self.actor.name, why))
         except BoardError as error:
             self._emit(Notice("warning", str(error)))
+
+    def _told(self, subject: str, description: str, note: str = "") -> Json:
+        return {"subject": subject, "description": description, "note": note, "actor": self.actor.name}
 
     # ── reading ─────────────────────────────────────────────────────────────────────────────────
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import Arrived, BoardCounted, Delivered, TaskChanged, TaskState, TransitionCode
+from harness.hooks import HookAnswer, HookCall, hook
 from harness.session import Opening, Session
 from harness.tasks import board_file
 from tests.agent.stage import calls, played, says, sessions, summarises
@@ -126,6 +127,28 @@ async def test_a_subagent_that_ends_gives_back_what_it_has_not_finished(tmp_path
         turn = await played(session.run("Have it read."))
         assert await states(session) == {"t1": TaskState.PENDING, "t2": TaskState.PENDING}
         assert [(one.what, one.text) for one in turn.of(TaskChanged)][-1] == ("expire", "its agent has ended")
+
+
+async def test_hooks_can_refuse_a_task_and_its_completion(tmp_path: Path) -> None:
+    @hook("task_created")
+    def no_reports(call: HookCall) -> HookAnswer | None:
+        return HookAnswer(block="no reports") if "report" in call.task["subject"] else None
+
+    @hook("task_completed")
+    async def says_what_ran(call: HookCall) -> HookAnswer | None:
+        told = (call.task["id"], call.task["note"], call.task["actor"])
+        return HookAnswer(block=f"{told[0]}: run the tests first") if "tests" not in told[1] else None
+
+    one = call("task_create", tasks=[{"subject": "read the notes"}])
+    checked = call("task_update", id="t1", status="completed", note="the tests pass")
+    script = calls(MAKE) + calls(one) + calls(CLAIM) + calls(DONE) + calls(checked) + says("Done.")
+    hooks = [no_reports, says_what_ran]
+    async with sessions(tmp_path, script, board="session") as here, await here.open(hooks=hooks) as session:
+        turn = await played(session.run("Begin."))
+        said = [result["content"] for result in turn.results]
+        assert said[0] == "A hook refused the task 'write the report': no_reports: no reports"
+        assert said[3] == "A hook does not accept t1 as completed: says_what_ran: t1: run the tests first"
+        assert await states(session) == {"t1": TaskState.COMPLETED}
 
 
 async def test_the_open_tasks_are_handed_back_after_a_compaction(tmp_path: Path) -> None:

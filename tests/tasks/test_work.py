@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.events import Event, Notice, TaskChanged, TaskState
+from harness.events import Event, HookPoint, Json, Notice, TaskChanged, TaskState
 from harness.policies.tasks.decisions import Changes, TaskDraft
 from harness.policies.tasks.task import Actor, Role, TaskAction, TaskLimits
 from harness.slots.store import this_process
@@ -38,7 +38,10 @@ class Here:
         def wake(who: str, text: str) -> None:
             self.woken.append((who, text))
 
-        return TaskWork(self.board, actor, self.clock, emit=self.events.append, wake=wake)
+        async def refuses(point: HookPoint, task: Json) -> str:
+            return ""
+
+        return TaskWork(self.board, actor, self.clock, emit=self.events.append, wake=wake, refuses=refuses)
 
     async def later(self, seconds: float) -> None:
         """Move the clock while the renewal sleeps, and let it do its work."""
