@@ -124,6 +124,8 @@ class TaskBoard:
         needs = {number for draft in drafts for need in draft.needs if (number := number_of(need)) is not None}
 
         def step(connection: sqlite3.Connection) -> Changes | Refused:
+            connection.execute(RETIRE, (self._now - self.limits.keep_s,))
+            connection.execute("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)")
             last, stored = connection.execute("SELECT last, (SELECT count(*) FROM tasks) FROM facts").fetchone()
             known = self._load(connection, needs)
             decided = decisions.create(
@@ -384,6 +386,10 @@ SELECT number FROM tasks WHERE state = 'pending' AND assignee IN ('', ?) AND NOT
 """
 RENEW = """
 UPDATE claims SET expires = ? WHERE task = ? AND actor = ? AND (SELECT fence FROM tasks WHERE number = task) = ?
+"""
+RETIRE = """
+DELETE FROM tasks WHERE state IN ('completed', 'failed', 'cancelled') AND updated < ?
+AND number NOT IN (SELECT need FROM needs)
 """
 FORGET = """
 DELETE FROM history WHERE task = ? AND rowid NOT IN (

@@ -103,7 +103,7 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages name; beside it the state of a program with a session of it and two tasks."""
+    """A folder with the files that the pages name; beside it the state of a program with a session and two tasks."""
     top = tmp_path_factory.mktemp("commands")
     folder = top / "project"
     folder.mkdir()

@@ -102,6 +102,20 @@ def test_numbers_are_not_used_again(board: TaskBoard, file: Path) -> None:
     assert [line.what for line in board.history("t3")] == ["create", "delete"]
 
 
+def test_an_old_task_that_has_ended_goes_unless_another_one_needs_it(board: TaskBoard, clock: HandClock) -> None:
+    three(board)
+    for _ in range(2):
+        (task,) = done(board.claim(ANN)).tasks
+        done(board.act(task.id, TaskAction.COMPLETE, ANN, text="seen", fence=1))
+    done(board.edit("t3", TaskEdit(drop_needs=("t2",)), LEAD))
+    clock.at += LIMITS.keep_s
+    done(board.create([TaskDraft("d")], LEAD))
+    assert sorted(board.tasks()) == [1, 2, 3, 4]
+    clock.at += 1
+    done(board.create([TaskDraft("e")], LEAD))
+    assert sorted(board.tasks()) == [1, 3, 4, 5]
+
+
 def test_the_first_ready_task_is_claimed_and_the_end_of_the_last_need_unblocks(board: TaskBoard) -> None:
     three(board)
     assert [done(board.claim(ANN)).tasks[0].id, done(board.claim(BEN)).tasks[0].id] == ["t1", "t2"]

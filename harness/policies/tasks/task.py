@@ -133,6 +133,8 @@ class TaskLimits:
     """Of one task."""
     attempts: int = 3
     """Claims without a result after which a task is deferred."""
+    keep_s: float = 90 * 86_400.0
+    """Seconds after which an ended task that no other one needs is removed."""
     lease_s: float = 60.0
     """Seconds without renewal after which a claim ends."""
 
