@@ -188,8 +188,8 @@ def board(panel: Panel, width: int) -> Sequence[Lines]:
     every = counted.completed + sum(number for number, _, _ in numbers)
     facts = [Content(f"{counted.completed:,} of {every:,} done")]
     facts += [Content.styled(f"{number:,} {word}", style) for number, word, style in numbers if number]
-    first, *others = flowing(facts, width - LABEL, gap=BETWEEN)
-    head = [labelled("tasks", first), *(labelled("", line) for line in others)]
+    first, *others = flowing(facts, width, gap=BETWEEN)
+    head = [labelled("tasks", first[LABEL:]), *others]
     held = [labelled("", Content(f"▸ {id} {flat(subject)}")) for id, subject in panel.held[:MOST_ROWS]]
     if len(panel.held) > MOST_ROWS:
         held.append(labelled("", Content.styled(f"and {len(panel.held) - MOST_ROWS:,} more", QUIET)))

@@ -148,10 +148,10 @@ def test_the_board_says_how_far_it_is_and_what_this_session_works_on() -> None:
     for event in (counted(ready=2, waiting=1, in_progress=1, completed=4, deferred=1), claimed):
         fold.on_event(event, 1.0)
     full, head, urgent = work_lines.board(fold.now, 60)
-    assert [line.plain.split() for line in full] == [
-        ["tasks", "4", "of", "9", "done", "·", "2", "ready", "·", "1", "blocked", "·", "1", "in", "progress"],
-        ["1", "deferred"],
-        ["▸", "t3", "write", "the", "notes"],
+    assert [line.plain for line in full] == [
+        "tasks    4 of 9 done · 2 ready · 1 blocked · 1 in progress",
+        "         1 deferred",
+        "         ▸ t3 write the notes",
     ]
     assert (len(head), len(urgent)) == (2, 1)
     fold.on_event(TaskChanged("t3", "write the notes", TaskState.COMPLETED, "complete", "s1/a1"), 2.0)
