@@ -18,7 +18,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "practice": {"base", "events", "media", "model", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},
+    "schedule": {"base", "events", "policies", "slots", "tools"},
     "settings": {"base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "tools"},
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
@@ -53,7 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 name is `harness/__init__.py`."""
 
 ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
-ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "settings"]
+ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "schedule", "settings"]
 ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
 """From the bottom up: no package imports one that stands behind it."""
 
