@@ -2,7 +2,8 @@
 
 cronsim computes the times as Debian's cron does: a time in the hour that summer time skips fires when that hour is
 over, a time in the hour that comes twice fires once, and jobs with `*` as hour or minute fire in both
-(https://github.com/cuu508/cronsim). What it lets through and users do not mean is refused here.
+(https://github.com/cuu508/cronsim). Where the clock changes by half an hour, that half hour counts once. What it lets
+through and users do not mean is refused here.
 """
 
 import re

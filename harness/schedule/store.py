@@ -136,9 +136,9 @@ class ScheduleStore:
         def step(connection: sqlite3.Connection) -> bool:
             now = self._clock.now()
             row = connection.execute("SELECT session, host, pid, born, expires FROM owner").fetchone()
-            if row is not None and row[:4] != who and now < row[4] <= now + LEASE_S:
-                if self._lives(ProcessOwner(*row[:4])):
-                    return False
+            other = row is not None and row[:4] != who and now < row[4] <= now + LEASE_S
+            if other and self._lives(ProcessOwner(*row[:4])):
+                return False
             connection.execute("DELETE FROM owner")
             connection.execute("INSERT INTO owner VALUES (?, ?, ?, ?, ?)", (*who, now + LEASE_S))
             return True
