@@ -18,6 +18,7 @@ COMMANDS = {
     "shot": "draw a session at any moment as an SVG file",
     "loops": "simulate an agent in a loop, or show which interventions worked",
     "tasks": "list, show, add or release tasks of a task board",
+    "cron": "list, add, run or change scheduled prompts",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the response to each fault",
     "settings": "list all settings with their defaults and variables",
@@ -186,6 +187,8 @@ def command_parser(command: str) -> "ArgumentParser":
             status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
         case "tasks":
             _tasks(parser)
+        case "cron":
+            _cron(parser)
         case "practice":
             _practice(parser)
         case "serve":
@@ -219,6 +222,25 @@ def _tasks(parser: "ArgumentParser") -> None:
     releasing.add_argument("id", metavar="ID")
     releasing.add_argument("--note", default="", metavar="TEXT", help="why")
     action("board", "show where the board is, and its counts")
+
+
+def _cron(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        added.add_argument("--cwd", metavar="FOLDER", help="use the schedule of this folder")
+        return added
+
+    action("list", "list the scheduled prompts of this project")
+    adding = action("add", "schedule a prompt for the sessions of this project")
+    adding.add_argument("when", metavar="WHEN", help='such as "30 9 * * 1-5", @daily, "in 3 minutes", "at 09:30"')
+    adding.add_argument("prompt", metavar="PROMPT")
+    adding.add_argument("--zone", metavar="NAME", help="time zone, such as Europe/Oslo; default: that of this machine")
+    action("run", "run a prompt now without a screen, as -p does").add_argument("id", metavar="ID")
+    action("pause", "let a prompt fire no more").add_argument("id", metavar="ID")
+    action("resume", "let it fire again").add_argument("id", metavar="ID")
+    action("delete", "delete a prompt").add_argument("id", metavar="ID")
 
 
 def _practice(parser: "ArgumentParser") -> None:

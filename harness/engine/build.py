@@ -26,12 +26,14 @@ from harness.engine.config import (
     outputs_folder,
     prompt_sections,
     recovery_limits,
+    schedule_for,
     secrets_of,
     settings_here,
     skills_for,
     task_work,
     tools_for,
     tools_of_board,
+    tools_of_schedule,
     web_access,
     with_faults,
 )
@@ -351,6 +353,8 @@ def build_parts(
     if background is not None:
         # A reply that asks for subagents is counted before the first of them is admitted.
         subscribers.append(background.fan_out.on_event)
+        # What the model has taken of the schedule is marked; nothing depends on it.
+        subscribers.append(background.on_event)
     # Breakers move before anyone else looks at them; what they emit follows the event that moved them.
     subscribers.append(breakers.on_event)
     # Notification hooks start as soon as a question is open, before anything else follows from it.
@@ -516,6 +520,8 @@ def background_work(
         command_admission,
         shared.processes,
         outputs,
+        # Moments on the clock of the machine, which other sessions read as well.
+        lambda: schedule_for(settings, outputs.stem, inbox, SystemClock(), emit, shared.notices.append),
     )
 
 
@@ -524,7 +530,13 @@ def _tools_of_parent(settings: Settings, shared: SharedParts, background: Backgr
     standard = tools_for(settings, background.commands, shared.skills, shared.memory)
     kinds = {kind.name: kind.description for kind in background.subagents.kinds.agents}
     keeping = keeping_tools(shared.memory) if shared.memory.on else ()
-    return (*standard, *keeping, task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds))
+    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule_tools else ()
+    return (
+        *standard,
+        *keeping,
+        *scheduling,
+        task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds),
+    )
 
 
 def _lists(conversation: Conversation, shared: SharedParts, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:

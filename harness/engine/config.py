@@ -17,6 +17,7 @@ from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
+from harness.engine.inbox import Inbox
 from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
 from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
@@ -43,6 +44,7 @@ from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
 if TYPE_CHECKING:
+    from harness.engine.schedule.runner import ScheduleRunner
     from harness.tasks import TaskBoard
     from harness.tasks.work import TaskWork
 
@@ -395,6 +397,36 @@ def task_work(
 
     actor = Actor(f"{session}/{agent}") if agent else Actor(session, Role.LEAD)
     return TaskWork(board, actor, clock, emit=emit, wake=wake, refuses=refuses)
+
+
+def schedule_file(settings: Settings) -> Path:
+    """The file with the scheduled prompts of a project."""
+    from harness.tasks.places import project_slug
+
+    return state_folder(settings.state_dir) / "schedules" / f"{project_slug(settings.workspace)}.sqlite"
+
+
+def schedule_for(
+    settings: Settings,
+    session: str,
+    inbox: Inbox,
+    clock: Clock,
+    emit: Callable[[Event], None],
+    report: Callable[[str], None],
+) -> "ScheduleRunner":
+    """The scheduled prompts of a session and its project; `report` takes sentences for the user, on another thread."""
+    from harness.engine.schedule.runner import ScheduleRunner, local_zone
+    from harness.schedule.store import ScheduleStore
+
+    store = ScheduleStore(schedule_file(settings), this_process(session), clock=clock, report=report)
+    return ScheduleRunner(store, inbox, clock, emit=emit, zone=local_zone(os.environ.items()))
+
+
+def tools_of_schedule(schedule: Callable[[], "ScheduleRunner"]) -> tuple[Tool, ...]:
+    """The tools with which the model schedules prompts."""
+    from harness.engine.schedule.tools import schedule_tools
+
+    return schedule_tools(schedule)
 
 
 def tools_of_board(work: "TaskWork") -> tuple[Tool, ...]:

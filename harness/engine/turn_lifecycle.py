@@ -45,8 +45,11 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     return Turn(conversation.turn, state, parts.clock.now(), conversation.spend, conversation.step)
 
 
-async def submit(parts: AgentParts, turn: Turn, text: str | None) -> Stop | None:
-    """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it."""
+async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: bool) -> Stop | None:
+    """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it.
+
+    `arrivals`: the turn begins for what has arrived, perhaps a scheduled prompt.
+    """
     conversation, signals = parts.conversation, parts.signals
     submitted = await parts.hooks.submit(text)
     if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=submitted.refused):
@@ -60,7 +63,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None) -> Stop | None
         files = await parts.attachments.of(submitted.prompt, signals.interrupt)
         conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
     if parts.background is not None:
-        parts.background.deliver()
+        parts.background.deliver(scheduled=arrivals)
     return None
 
 

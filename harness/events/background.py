@@ -193,6 +193,8 @@ class ArrivalKind(StrEnum):
     COMMAND_ENDED = "command_ended"
     COMMAND_QUIET = "command_quiet"
     AGENT_ENDED = "agent_ended"
+    SCHEDULED = "scheduled"
+    """A scheduled prompt fired; `source` is the id of the fire."""
     TASK_READY = "task_ready"
     """A task of the board can be claimed, or a claim has ended."""
 

@@ -32,6 +32,9 @@ _REMINDER = re.compile(
     r"[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
+_SCHEDULED = re.compile(
+    r"\A[^<]{0,800}^<scheduled fire=[^>]*>\n(?P<prompt>.*)^</scheduled>\s*\Z", re.DOTALL | re.MULTILINE
+)
 _RESTATED = re.compile(r"\blatest request, word for word:\s*(?P<request>.*)\Z", re.DOTALL | re.IGNORECASE)
 
 _CONVERSATION = r"\b(conversation|session|chat|message history|dialog(ue)?|transcript)\b(?![\w-]*\.\w)"
@@ -81,7 +84,12 @@ _OF_ANY_LENGTH = frozenset({UserText.SUMMARY, UserText.RESTATED, UserText.NOTE, 
 
 
 def without_reminders(text: str) -> str:
-    """The text without the tagged asides that some agents mix into it, on lines of their own."""
+    """The text without the tagged asides that some agents mix into it, on lines of their own.
+
+    Of a scheduled prompt only the prompt is left.
+    """
+    if scheduled := _SCHEDULED.search(text):
+        return scheduled["prompt"].strip()
     return _REMINDER.sub("", text).strip()
 
 

@@ -77,7 +77,7 @@ class OneTime:
             yield self.at
 
     def __str__(self) -> str:
-        return datetime.fromtimestamp(self.at, self.zone).strftime("%Y-%m-%d %H:%M:%S")
+        return datetime.fromtimestamp(self.at, self.zone).isoformat(" ", "seconds")
 
 
 Times = CronTimes | OneTime

@@ -13,7 +13,7 @@ from harness.base.clock import Clock
 from harness.base.errors import JournalError
 from harness.base.secrets import Masking
 from harness.base.threads import in_thread
-from harness.engine.config import Policies, secrets_of
+from harness.engine.config import Policies, schedule_file, secrets_of
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker
 from harness.events import BoardOpened, Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
@@ -163,6 +163,14 @@ async def open_session(
         conversation.emit(BoardOpened(parts.board.name))
     parts.breakers.announce()
     parts.loops.announce()
+    if (
+        asker is not None
+        and asker.present
+        and settings.schedule
+        and parts.background is not None
+        and schedule_file(settings).exists()
+    ):
+        parts.background.schedule.start()
     return Session(agent, kept.path, recorder, state, skipped)
 
 

@@ -186,6 +186,10 @@ class Settings(BaseModel):
     board: BoardChoice = "off"
     """The task board that the model has tools for: that of this session ("session"), or one of the repository by its
     name, which all its sessions and worktrees share. A resumed session keeps its board."""
+    schedule: Switch = True
+    """Scheduled prompts fire in interactive sessions. Off: none fires."""
+    schedule_tools: Switch = False
+    """The model has tools to schedule prompts. You have /cron in any case."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
     tool_timeout_s: Seconds = 120.0

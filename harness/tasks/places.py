@@ -28,9 +28,14 @@ def project_board(state_folder: Path, workspace: Path, name: str = DEFAULT) -> P
     """
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not a name for a board; use at most 40 small letters, digits, - and _")
+    return state_folder / FOLDER / f"{project_slug(workspace)}-{name}.sqlite"
+
+
+def project_slug(workspace: Path) -> str:
+    """A file name for a project: a repository with all its worktrees, or without git a folder."""
     root = repository_of(workspace.resolve())
     label = re.sub(r"\W+", "-", root.parent.name if root.name == ".git" else root.name)[:30].strip("-")
-    return state_folder / FOLDER / f"{label or 'root'}-{sha256(str(root).encode()).hexdigest()[:8]}-{name}.sqlite"
+    return f"{label or 'root'}-{sha256(str(root).encode()).hexdigest()[:8]}"
 
 
 def repository_of(folder: Path) -> Path:

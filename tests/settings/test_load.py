@@ -80,6 +80,7 @@ SAMPLE = {
     "skills": "no",
     "memory": "no",
     "checkpoints": "no",
+    "schedule": "no",
     "shared_admission": "no",
     "retry_share": "0.5",
     "permission_mode": "deny",

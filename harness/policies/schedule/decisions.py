@@ -25,7 +25,7 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The one time of a job passed while no session ran: the user decides whether it fires now."""
+    """The one time of a job passed while no session ran: it is paused, and the user decides whether it fires now."""
 
     job: ScheduledJob
     due: float
@@ -58,7 +58,9 @@ def look(job: ScheduledJob, passed: Sequence[float], now: float, *, resumed: boo
     if not times:
         return Over(job) if over else None
     if job.kind is JobKind.ONCE:
-        return Offer(job, times[0]) if resumed and not _on_time(times[0], now, limits) else _fire(job, times, 0, over)
+        if resumed and not _on_time(times[0], now, limits):
+            return Offer(replace(job, paused="its time passed while no session ran"), times[0])
+        return _fire(job, times, 0, over)
     late = not _on_time(times[-1], now, limits)
     if resumed and (late or job.missed is MissedTimes.SKIP):
         return Over(job) if over else Skip(replace(job, done_until=times[-1]), len(times))

@@ -49,7 +49,9 @@ def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_of
         skipped = at(job, 1_100.0, 1_700.0, after_restart=True)
         assert isinstance(skipped, Skip)
         assert skipped.job.done_until == 1_700.0
-    assert at(SINGLE, 1_100.0, after_restart=True) == Offer(SINGLE, 1_100.0)
+    offered = at(SINGLE, 1_100.0, after_restart=True)
+    assert offered == Offer(replace(SINGLE, paused="its time passed while no session ran"), 1_100.0)
+    assert at(offered.job, 1_100.0) is None
     assert fired(at(SINGLE, 1_990.0, after_restart=True)).due == 1_990.0
     assert fired(at(ONCE, 1_990.0, after_restart=True)).due == 1_990.0
 
