@@ -34,6 +34,11 @@ PARTS: tuple[str, ...] = (
 """Names of all parts of the exam, in the order in which they begin."""
 
 
+def row_of(name: str) -> FaultRow:
+    """The row of a part; for a check of its own the one that says how a program answers without a fault."""
+    return _ROWS.get(name, _ROWS[_START])
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """A part of the exam that has been played."""
