@@ -1,4 +1,4 @@
-"""What a run of the exam shows: observations in, verdict and missing mechanisms out. Pure."""
+"""Judges a run of the exam: observations in, verdict and missing mechanisms out. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Passed, or what is missing."""
+    """Passed, or the missing mechanisms."""
 
     missing: tuple[Mechanism, ...] = ()
 

@@ -8,7 +8,7 @@ PAGE = "docs/exam.md"
 
 
 class Mechanism(Enum):
-    """What is missing, in the words of the course, and the chapter or page that teaches it."""
+    """A mechanism in the words of the course, and the chapter or page that teaches it."""
 
     AGENT_LOOP = (
         "s01",
@@ -92,5 +92,5 @@ class Mechanism(Enum):
 
     @property
     def text(self) -> LocalizedText:
-        """What is missing, as a statement."""
+        """The statement that it is missing."""
         return LocalizedText(*self.value[1:])

@@ -6,7 +6,7 @@ reply where we would request it again. So each request is answered in four steps
 1. A request without tools in a conversation without tool calls is an aside, such as one for a title. It uses no entry.
 2. The entry of the script answers any other; after the last one the answer of the row is repeated.
 3. A call of `bash` becomes a call of the shell that the request offers, or of the tool nearest to one.
-4. A text whose beginning is in the history already, because the program kept it, goes on from there.
+4. A text whose beginning is in the history already, because the program kept it, continues from there.
 
 A request that is not streamed gets a cut tool call as the API gives it: with `max_tokens` and empty input.
 """
@@ -138,7 +138,7 @@ def _has_tools(message: Json) -> bool:
 
 
 def _position(answer: str, said: str) -> int:
-    """Where the answer goes on after `said`; blanks do not count. 0: it does not begin like this."""
+    """The place in the answer after `said`; blanks do not count. 0: it does not begin like this."""
     left = "".join(said.split())
     for at, character in enumerate(answer):
         if not left:

@@ -31,7 +31,7 @@ PARTS: tuple[str, ...] = (
     KILLED,
     *SIGNALS,
 )
-"""Names of all parts of the exam, in the order in which they begin."""
+"""Names of all parts of the exam, in their starting order."""
 
 
 def row_of(name: str) -> FaultRow:

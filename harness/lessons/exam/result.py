@@ -1,4 +1,4 @@
-"""The result of an exam: what counts, and what is missing. Pure."""
+"""The result of an exam, with its figures and the missing mechanisms. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

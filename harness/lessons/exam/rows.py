@@ -36,7 +36,7 @@ PIECES = (
 
 
 class RowKind(Enum):
-    """What is expected of a program in a row."""
+    """The expectation of a program in a row."""
 
     START = auto()
     """No fault: a program that fails here cannot take the exam."""

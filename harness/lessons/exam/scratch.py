@@ -34,7 +34,7 @@ class ExamLimits:
 
     row_s: float = 40.0
     silent_row_s: float = 80.0
-    """For the rows in which the server falls silent."""
+    """For the rows with a silent server."""
     signal_s: float = 10.0
     """Until a program must have ended after a signal."""
     left_s: float = 3.0
@@ -174,7 +174,7 @@ class Scratch:
         await _until(killed, self._limits.left_s)
 
     async def end_by(self, number: signal.Signals) -> Ended:
-        """Send the program a signal, wait for its end, and look who is left."""
+        """Send the program a signal, wait for its end, and list the processes left."""
         from harness.processes.tree import ProcessTree, look_at
 
         tree = ProcessTree(self._mark)

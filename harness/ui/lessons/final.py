@@ -105,7 +105,7 @@ OTHERS = LocalizedText(
     "Hopeless faults and long work: {passed} of {of} as expected; not counted.",
     "回復できない障害と長い作業: {of} 項目中 {passed} 項目が期待どおりでした (合否には数えません)。",
 )
-MISSING = LocalizedText("What is missing:", "足りないもの:")
+MISSING = LocalizedText("Missing:", "足りないもの:")
 NOT_STARTED = LocalizedText(
     "Without a fault the program does not answer yet, so nothing else was played.",
     "障害がなくてもまだ答えられないため、ほかの項目は実行していません。",
@@ -203,7 +203,7 @@ def name_of(name: str, language: Language) -> str:
 
 
 def part_lines(part: Played, language: Language) -> Iterator[str]:
-    """What was seen in one part, and what is missing."""
+    """The observations in one part, and the missing mechanisms."""
     mark = "✓" if part.verdict.passed else "✗"
     separator = "、" if language == "ja" else ", "
     name, seen = name_of(part.name, language), separator.join(_seen(part, language))
