@@ -1,10 +1,12 @@
 """`harness check --final`: the final exam of the course, as plain lines."""
 
 import asyncio
+import re
+import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from types import MappingProxyType
@@ -155,15 +157,36 @@ async def _report(program: Program, names: Sequence[str], called: str, language:
             async for part in parts:
                 played.append(part)
                 status.clear()
-                out.writelines(f"{line}\n" for line in part_lines(part, language))
+                _write(part_lines(part, language), out)
                 out.flush()
                 status.show(len(played))
     finally:
         ticking.cancel()
         status.clear()
     result = ExamResult(tuple(played), len(names))
-    out.writelines(f"{line}\n" for line in summary_lines(result, language))
+    _write(summary_lines(result, language), out)
     return result
+
+
+def _write(lines: Iterable[str], out: TextIO) -> None:
+    width = shutil.get_terminal_size().columns if out.isatty() else None
+    for line in lines:
+        out.writelines(f"{each}\n" for each in (folded(line, width) if width else (line,)))
+
+
+def folded(line: str, width: int) -> Iterator[str]:
+    """A line in lines of at most `width` cells, the later ones indented. Japanese is broken anywhere."""
+    from rich.cells import cell_len
+
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    room = max(10, width - len(indent))
+    now = ""
+    for token in re.findall(rf"[!-~]{{1,{room}}} *|[^ -~][、。」)）…”:]*| +", line):
+        if now.strip() and cell_len(now) + cell_len(token.rstrip()) > width:
+            yield now.rstrip()
+            now = indent
+        now += token
+    yield now.rstrip()
 
 
 class _StatusLine:
@@ -206,12 +229,12 @@ def part_lines(part: Played, language: Language) -> Iterator[str]:
     """The observations in one part, and the missing mechanisms."""
     mark = "✓" if part.verdict.passed else "✗"
     separator = "、" if language == "ja" else ", "
-    name, seen = name_of(part.name, language), separator.join(_seen(part, language))
+    name, seen, said = name_of(part.name, language), separator.join(_seen(part, language)), _said(part, language)
     if part.verdict.passed:
-        yield f"{mark} {name} · {seen}"
+        yield f"{mark} {name} · {separator.join(filter(None, (seen, said)))}"
         return
     yield f"{mark} {name}"
-    yield f"    {seen}"
+    yield from (f"    {line}" for line in (seen, said) if line)
     for missing in part.verdict.missing:
         yield f"    → {missing_line(missing, language)}"
 
@@ -278,21 +301,26 @@ def _observed(part: Played, seen: Observed, language: Language) -> Iterator[str]
         yield EXIT.into(language).format(code=seen.exit_code)
     else:
         yield (ENDLESS if seen.endless else TIMED_OUT).into(language).format(seconds=round(seen.seconds))
-    if row.answer is not None:
+    if row.answer is not None and row.kind is not RowKind.HOPELESS:
         what = shown(seen.stdout, row.answer)
         yield ON_STDOUT[what].into(language).format(text=_short(seen.stdout))
     if seen.violations:
         yield INVALID.into(language).format(text=_short(seen.violations[0]))
     if part.kind is not None and seen.rounds is not None and seen.rounds > row.rounds:
         yield RAN.into(language).format(count=seen.rounds, wanted=row.rounds)
-    if part.verdict.passed and row.kind is not RowKind.HOPELESS:
-        return
-    streams = (("stderr", seen.stderr), ("stdout", seen.stdout if row.kind is RowKind.HOPELESS else ""))
-    said = next(((name, words) for name, text in streams if (words := _short(text))), None)
-    if said is not None:
-        yield f"{said[0]}: {said[1]}"
-    elif row.kind is RowKind.HOPELESS:
-        yield SAID_NOTHING.into(language)
+
+
+def _said(part: Played, language: Language) -> str:
+    """The last line of standard error, or of standard output where no answer is expected; empty if irrelevant."""
+    seen = part.seen.after if isinstance(part.seen, Continued) else part.seen
+    if not isinstance(seen, Observed) or (part.verdict.passed and part.kind is not RowKind.HOPELESS):
+        return ""
+    if words := _short(seen.stderr):
+        return f"stderr: {words}"
+    if part.kind is not RowKind.HOPELESS:
+        return ""
+    words = _short(seen.stdout)
+    return f"stdout: {words}" if words else SAID_NOTHING.into(language)
 
 
 def _short(text: str) -> str:

@@ -10,8 +10,11 @@ import psutil
 import pytest
 
 from harness.cli.main import main
+from harness.lessons.exam.judgement import NEEDED
 from harness.lessons.exam.player import PARTS
-from harness.ui.lessons.final import NAMES
+from harness.lessons.exam.rows import ROWS, RowKind
+from harness.lessons.exam.scratch import ExamLimits
+from harness.ui.lessons.final import NAMES, folded
 
 NAIVE = """
 import json, os, subprocess, sys, urllib.request
@@ -52,7 +55,9 @@ def test_a_bare_loop_is_shown_what_it_lacks(capsys: pytest.CaptureFixture[str]) 
     assert main(["check", "--final", "naive.py", "--parts", "one tool/500/max_tokens once/kill/SIGTERM"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "✓ one tool call, then the answer · requests: 2, exit code 0, answer once on stdout"
-    failed = dict(zip(lines, lines[2:], strict=False))
+    failed = {
+        line: next(lines[at + more] for more in (2, 3) if "→" in lines[at + more]) for at, line in failures(lines)
+    }
     assert failed["✗ 500"] == "    → no retry with growing waits: s11"
     assert failed["✗ max_tokens once, then the rest"] == "    → no escalation of max_tokens: s11"
     assert failed["✗ kill -9 in a turn, then continue"].startswith("    → messages are not saved")
@@ -60,6 +65,10 @@ def test_a_bare_loop_is_shown_what_it_lacks(capsys: pytest.CaptureFixture[str]) 
     assert "    ended after 0." in "\n".join(lines)
     assert any("left running:" in line and "sleep" in line for line in lines)
     assert "0 of 2 recoverable faults survived; 2 are needed." in lines
+
+
+def failures(lines: list[str]) -> list[tuple[int, str]]:
+    return [(at, line) for at, line in enumerate(lines) if line.startswith("✗")]
 
 
 def test_the_program_itself_passes(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,6 +117,28 @@ def test_ctrl_c_ends_the_exam_and_all_that_it_started(place: Path) -> None:
 
 def test_every_part_has_a_name_in_japanese() -> None:
     assert set(NAMES) == set(PARTS)
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "lines"),
+    [
+        ("✓ one two three", 40, ["✓ one two three"]),
+        ("    one two three", 14, ["    one two", "      three"]),
+        ("    stderr: " + "x" * 12, 20, ["    stderr:", "      " + "x" * 12]),
+        ("  " + "x" * 20, 14, ["  " + "x" * 10, "    " + "x" * 10]),
+        ("  終わりません。答え", 16, ["  終わりません。", "    答え"]),
+    ],
+)
+def test_long_lines_are_folded_at_words_and_in_japanese_anywhere(line: str, width: int, lines: list[str]) -> None:
+    assert list(folded(line, width)) == lines
+
+
+def test_the_page_has_the_figures_of_the_exam() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "exam.md").read_text(encoding="utf-8")
+    limits = ExamLimits()
+    assert f"{NEEDED} of {sum(row.kind is RowKind.RECOVERABLE for row in ROWS)}" in page
+    assert f"within {limits.requests} requests" in page
+    assert f"within {limits.signal_s:.0f} seconds, and all its processes within {limits.left_s:.0f} more" in page
 
 
 @pytest.mark.stories
