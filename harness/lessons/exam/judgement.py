@@ -14,7 +14,7 @@ NEEDED = 22
 MOST_LOST = 1
 """Messages that may be missing after a kill."""
 OPENING = 16
-"""Characters of an answer, without blanks, that a failed attempt has sent already."""
+"""Characters without blanks by which the beginning and the end of an answer are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Shown(Enum):
     NOTHING = "nothing"
     OTHER = "other"
     """Text, but not the whole answer."""
+    END = "end"
+    """The end of the answer without its beginning."""
     ONCE = "once"
     TWICE = "twice"
     """The answer or its beginning more than once."""
@@ -68,7 +70,7 @@ def shown(stdout: str, answer: str) -> Shown:
     if not text:
         return Shown.NOTHING
     if wanted not in text:
-        return Shown.OTHER
+        return Shown.END if text.endswith(wanted[-OPENING:]) else Shown.OTHER
     return Shown.ONCE if text.count(wanted[:OPENING]) == 1 else Shown.TWICE
 
 
@@ -86,7 +88,9 @@ def judge(row: FaultRow, seen: Observed) -> Verdict:
 
 def _answered(row: FaultRow, seen: Observed) -> Mechanism | None:
     what = shown(seen.stdout, row.answer or "")
-    if seen.exit_code is None or what in (Shown.NOTHING, Shown.OTHER):
+    if seen.exit_code == 0 and what is Shown.END and row.mechanism in (Mechanism.ESCALATION, Mechanism.CONTINUATION):
+        return Mechanism.JOINED
+    if seen.exit_code is None or what not in (Shown.ONCE, Shown.TWICE):
         return row.mechanism
     if what is Shown.TWICE:
         return Mechanism.ONE_ANSWER
@@ -127,7 +131,7 @@ def judge_continued(seen: Continued, answer: str) -> Verdict:
     if seen.reran:
         missing.append(Mechanism.CALLS_ONCE)
     what = shown(seen.after.stdout, answer)
-    if not missing and (seen.after.exit_code is None or what in (Shown.NOTHING, Shown.OTHER)):
+    if not missing and (seen.after.exit_code is None or what not in (Shown.ONCE, Shown.TWICE)):
         missing.append(Mechanism.SESSION)
     elif not missing and what is Shown.TWICE:
         missing.append(Mechanism.ONE_ANSWER)

@@ -62,6 +62,11 @@ class Mechanism(Enum):
         "no continuation of a reply that was cut at max_tokens",
         "max_tokens で切れた応答の続きを求めていません",
     )
+    JOINED = (
+        "s11",
+        "the pieces of a continued reply are not joined in the output",
+        "続きを求めた応答が、出力で一つにつながっていません",
+    )
     REPORT = (
         "s11",
         "no report of the failure: an exit code other than 0, and a line that says why",

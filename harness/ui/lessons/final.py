@@ -75,6 +75,9 @@ ON_STDOUT: Mapping[Shown, LocalizedText] = MappingProxyType(
     {
         Shown.NOTHING: LocalizedText("nothing on stdout", "stdout は空"),
         Shown.OTHER: LocalizedText("not the whole answer on stdout: {text}", "stdout に答えの全文がない: {text}"),
+        Shown.END: LocalizedText(
+            "only the end of the answer on stdout: {text}", "stdout に答えの終わりの部分だけ: {text}"
+        ),
         Shown.ONCE: LocalizedText("answer once on stdout", "stdout に答えが一度"),
         Shown.TWICE: LocalizedText("answer or its beginning twice on stdout", "stdout に答えまたはその始まりが二度"),
     }

@@ -41,6 +41,7 @@ GOOD = Observed(3, 0, f"$ echo ran\n{ANSWER}\n", "retrying", 1.0, rounds=1)
         ("500", {"rounds": 0}, Mechanism.RETRY),
         ("500", {"violations": ("no result",)}, Mechanism.VALID_HISTORY),
         ("max_tokens once, then the rest", {"stdout": ANSWER[:30]}, Mechanism.ESCALATION),
+        ("max_tokens once, then the rest", {"stdout": ANSWER[30:]}, Mechanism.JOINED),
         ("stall before the first byte", {"exit_code": None, "stdout": ""}, Mechanism.SILENCE),
         ("tool call cut by max_tokens", {"rounds": 3}, Mechanism.CUT_CALL),
         ("one tool call, then the answer", {"offers_tools": False, "stdout": "A note"}, Mechanism.OFFERED_TOOL),
@@ -59,13 +60,19 @@ def test_a_run_of_a_row_passes_or_says_what_is_missing(
     assert found == (() if missing is None else (missing,))
 
 
-def test_an_answer_counts_once_and_blanks_do_not_count() -> None:
-    assert [shown(text, "one two three four five") for text in ("", " \n", "one two", "onetwo threefourfive")] == [
-        Shown.NOTHING,
-        Shown.NOTHING,
-        Shown.OTHER,
-        Shown.ONCE,
-    ]
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", Shown.NOTHING),
+        (" \n", Shown.NOTHING),
+        ("one two", Shown.OTHER),
+        ("three four five six", Shown.END),
+        ("onetwo\nthreefour five six", Shown.ONCE),
+        ("one two three four five, one two three four five six", Shown.TWICE),
+    ],
+)
+def test_an_answer_counts_once_and_blanks_do_not_count(text: str, what: Shown) -> None:
+    assert shown(text, "one two three four five six") is what
 
 
 def call(id: str) -> Json:
