@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
-    "check": "check an exercise of the course, show a hint, or hold the final exam",
+    "check": "check an exercise of the course, show a hint, or take the final exam",
     "doctor": "show the settings, their origins, and problems",
     "sessions": "list the sessions of this folder",
     "breakers": "show the circuit breakers of a session, at its end or at any step",
@@ -128,7 +128,7 @@ def command_parser(command: str) -> "ArgumentParser":
         case "check":
             add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
             add("--hint", action="store_true", help="show the next hint instead")
-            add("--language", choices=("en", "ja"), help="default: the language of the copy")
+            add("--language", choices=("en", "ja"), help="default: that of the copy, or of the course")
             add("--json", action="store_true", help=_JSON)
             _final(parser)
         case "doctor":

@@ -78,7 +78,7 @@ def judge(row: FaultRow, seen: Observed) -> Verdict:
     """The verdict on a row."""
     if seen.violations:
         return Verdict((Mechanism.VALID_HISTORY,))
-    if row.kind is RowKind.START and not seen.offers_tools:
+    if row.kind is RowKind.START and seen.requests and not seen.offers_tools:
         return Verdict((Mechanism.OFFERED_TOOL,))
     if seen.rounds is not None and seen.rounds > row.rounds:
         return Verdict((row.mechanism if row.mechanism is Mechanism.CUT_CALL else Mechanism.CALLS_ONCE,))

@@ -269,6 +269,8 @@ def _what_next(exercise: Exercise, language: Language) -> Iterator[str]:
         yield NEXT.into(language).format(command=f"harness learn {exercise.chapter} --exercise {others[0]}")
     elif chapters:
         yield NEXT.into(language).format(command=f"harness learn {chapters[0]}")
+    else:
+        yield NEXT.into(language).format(command="harness check --final my_agent.py")
 
 
 def _failure(failure: CheckFailure | None) -> Json | None:

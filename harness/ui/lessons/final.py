@@ -78,7 +78,7 @@ ON_STDOUT: Mapping[Shown, LocalizedText] = MappingProxyType(
         Shown.END: LocalizedText(
             "only the end of the answer on stdout: {text}", "stdout に答えの終わりの部分だけ: {text}"
         ),
-        Shown.ONCE: LocalizedText("answer once on stdout", "stdout に答えが一度"),
+        Shown.ONCE: LocalizedText("answer once on stdout", "stdout に答えが一度だけ"),
         Shown.TWICE: LocalizedText("answer or its beginning twice on stdout", "stdout に答えまたはその始まりが二度"),
     }
 )
