@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
-    "check": "check an exercise of the course, or show a hint",
+    "check": "check an exercise of the course, show a hint, or take the final exam",
     "doctor": "show the settings, their origins, and problems",
     "sessions": "list the sessions of this folder",
     "breakers": "show the circuit breakers of a session, at its end or at any step",
@@ -132,9 +132,9 @@ def command_parser(command: str) -> "ArgumentParser":
         case "check":
             add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
             add("--hint", action="store_true", help="show the next hint instead")
-            add("--language", choices=("en", "ja"), help="default: the language of the copy")
+            add("--language", choices=("en", "ja"), help="default: that of the copy, or of the course")
             add("--json", action="store_true", help=_JSON)
-            parser.epilog = "exit codes: 0 everything passes, 1 something fails, 2 bad usage"
+            _final(parser)
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to examine")
@@ -284,6 +284,28 @@ def _loops(parser: "ArgumentParser") -> None:
     stats.add_argument("--json", action="store_true", help=_JSON)
     stats.add_argument("--forget", action="store_true", help="delete these figures")
     stats.add_argument("--cwd", metavar="FOLDER", help="use this folder")
+
+
+def _final(parser: "ArgumentParser") -> None:
+    """The flags of `check` for the final exam, and what it expects of a program."""
+    add = parser.add_argument
+    add(
+        "--final",
+        metavar="PROGRAM",
+        help='the final exam: play the fault table to a .py file or a command line, such as "claude -p"',
+    )
+    add("--continue-with", default="--continue", metavar="FLAG", help="with --final: continues the last session")
+    add("--parts", metavar="TEXT", help="with --final: only parts with this text in the name; several: a/b")
+    parser.epilog = """\
+final exam:
+  PROGRAM is started as `PROGRAM PROMPT`, in an empty folder, with ANTHROPIC_BASE_URL,
+  ANTHROPIC_API_KEY, MY_AGENT_MODEL and MY_AGENT_FALLBACK_MODEL in its environment.
+  It offers a shell tool, prints the answer once and exits with 0; when nothing helps it
+  says why and exits with another code. `PROGRAM --continue PROMPT` goes on after kill -9,
+  and SIGTERM and SIGINT leave nothing running. $MY_AGENT_MODEL and $MY_AGENT_FALLBACK_MODEL
+  may be written in PROGRAM, in single quotes.
+
+exit codes: 0 everything passes, 1 something fails, 2 bad usage"""
 
 
 def _share(text: str) -> float:

@@ -50,19 +50,20 @@ class PracticeServer(Listener):
         on_exchange: Callable[[RecordedExchange], None] | None = None,
         allowed_hosts: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        playback: Playback | None = None,
     ) -> None:
         """`brain` answers when the script does not; without one the server says that the script is used up.
 
         `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
         by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is called
         after every request; `allowed_hosts` are further values of the header `Host`; `clock` gives the
-        seconds that the prompt cache counts.
+        seconds that the prompt cache counts; `playback` plays the script (None: as `Playback` does).
         """
         super().__init__(host, port, allowed_hosts)
         self._brain = brain
         self._script = script or Script()
         self._rules = rules or self._script.rules
-        self._playback = Playback(self._script, self._rules.profile)
+        self._playback = playback or Playback(self._script, self._rules.profile)
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
         self._diagnosis = CacheDiagnosis()

@@ -23,6 +23,10 @@ from harness.settings import Settings
 
 def check(settings: Settings, options: Namespace, out: TextIO) -> int:
     """Run the command; returns 0 if everything passes. Raises HarnessError."""
+    if options.final is not None:
+        from harness.ui.lessons.final import final_exam  # a server and its scripts; exercises need none
+
+        return final_exam(settings, options, out)
     found = copies(Path.cwd() / (options.folder or ""), every_exercise(chapters_folder()))
     if options.hint:
         _hint(found, options, out)
@@ -265,6 +269,8 @@ def _what_next(exercise: Exercise, language: Language) -> Iterator[str]:
         yield NEXT.into(language).format(command=f"harness learn {exercise.chapter} --exercise {others[0]}")
     elif chapters:
         yield NEXT.into(language).format(command=f"harness learn {chapters[0]}")
+    else:
+        yield NEXT.into(language).format(command="harness check --final my_agent.py")
 
 
 def _failure(failure: CheckFailure | None) -> Json | None:
