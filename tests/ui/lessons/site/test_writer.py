@@ -1,0 +1,56 @@
+"""The site: what is written, and what is never touched."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.lessons import LessonError, lesson
+from harness.ui.lessons.site.writer import LIST, site_files, write_site
+from tests.ui.lessons.chapter import with_a_beat_that_never_comes
+from tests.ui.program import Place, run
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_page_has_every_step_and_replaces_only_what_was_written_before(tmp_path: Path) -> None:
+    chapter = lesson("s10")
+    folder = tmp_path / "site"
+    names = await write_site(folder, (chapter,))
+    for name in names:
+        assert "harness-learn-" not in (folder / name).read_text("utf-8")
+    for language, sentence in (("en", chapter.steps[-1].say.en), ("ja", chapter.steps[-1].say.ja)):
+        page = (folder / language / "s10.html").read_text("utf-8")
+        assert re.findall(r'class="step" id="step-(\d+)"', page) == [str(n + 1) for n in range(len(chapter.steps))]
+        assert sentence.partition("{")[0].replace("`", "") in unescape(re.sub("</?code>", "", page))
+        assert 'id="request-1"' in page
+        assert not re.search(r'(?:src|href)="(?:https?:)?//', page)
+    (folder / "CNAME").write_text("mine")
+    (folder / LIST).write_text((folder / LIST).read_text() + "en/s99.html\n../CNAME\nCNAME\n")
+    (folder / "en" / "s99.html").write_text("of a chapter that is no more")
+    assert await write_site(folder, (chapter,)) == names
+    assert (folder / "CNAME").read_text() == "mine"
+    assert not (folder / "en" / "s99.html").exists()
+
+
+async def test_a_chapter_whose_run_differs_from_its_text_writes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(LessonError, match="step 11 did not happen"):
+        await write_site(tmp_path / "site", (with_a_beat_that_never_comes(),))
+    assert not (tmp_path / "site").exists()
+
+
+async def test_no_chapters_still_make_an_index() -> None:
+    assert sorted(await site_files(())) == ["en/index.html", "index.html", "ja/index.html"]
+
+
+async def test_a_folder_with_something_else_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    place = Place(tmp_path / "here")
+    (place.folder / "mine").mkdir(parents=True)
+    (place.folder / "mine" / "notes.txt").write_text("mine")
+    refused = await run(place, "learn", "--html", "mine")
+    assert refused.code == HarnessError("").exit_code
+    assert "mine is not empty and not written by `harness learn --html`" in refused.err
+    assert [file.name for file in (place.folder / "mine").iterdir()] == ["notes.txt"]
+    assert (await run(place, "learn", "s01", "--html", "new")).code == 2
