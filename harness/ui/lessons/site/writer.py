@@ -3,7 +3,7 @@
 index.html              leads to both languages
 en/index.html           the chapters
 en/s11.html#step-7      a chapter at a step; the same in ja/
-pictures/s11.svg        the run as an animation
+pictures/s11.en.svg     the run as an animation; the same for ja
 .harness-course         names of the files written, so that they can be replaced
 """
 
@@ -12,23 +12,24 @@ import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.base.errors import HarnessError
 from harness.base.files import replace_atomically
 from harness.journal.export import masked
-from harness.lessons import LANGUAGES, Lesson, LessonError, Recording, lessons
+from harness.lessons import LANGUAGES, Language, Lesson, LessonError, Recording, lessons
 from harness.ui.lessons.site.chapter_page import ChapterPage
 from harness.ui.lessons.site.frame import chapter_links, index_html, page_html, start_html
 
 LIST = ".harness-course"
-OWN = re.compile(r"index\.html|(en|ja)/(index|s\d\d)\.html|pictures/s\d\d\.svg")
+OWN = re.compile(r"index\.html|(en|ja)/(index|s\d\d)\.html|pictures/s\d\d\.(en|ja)\.svg")
 """Names of files that this module may have written."""
 AT_ONCE = 4
 """Chapters recorded at the same time; more would disturb their clocks on a small machine."""
 HOME = "/home/you"
 """Shown instead of the temporary folders of the recordings."""
-PICTURE = "run.svg"
-"""The animation in the folder of a chapter."""
+PICTURES: Mapping[Language, str] = MappingProxyType({"en": "run.svg", "ja": "run.ja.svg"})
+"""The animations in the folder of a chapter."""
 
 
 async def write_site(folder: Path, chapters: Iterable[Lesson] | None = None) -> tuple[str, ...]:
@@ -85,11 +86,12 @@ async def _recorded(lesson: Lesson, slots: asyncio.Semaphore) -> Recording:
 
 def _chapter_files(recording: Recording) -> dict[str, bytes]:
     lesson = recording.lesson
-    picture = lesson.folder / PICTURE
-    files = {f"pictures/{lesson.id}.svg": picture.read_bytes()} if picture.exists() else {}
-    shown = f"../pictures/{lesson.id}.svg" if files else None
+    files: dict[str, bytes] = {}
     for language in LANGUAGES:
-        page = ChapterPage(recording, language, picture=shown)
+        picture, copy = lesson.folder / PICTURES[language], f"pictures/{lesson.id}.{language}.svg"
+        if picture.exists():
+            files[copy] = picture.read_bytes()
+        page = ChapterPage(recording, language, picture=f"../{copy}" if copy in files else None)
         content = masked(neutral(page.html(), recording.workspace), ())
         name = f"{lesson.id}.html"
         links = chapter_links(lesson, language)
