@@ -96,10 +96,13 @@ def write_pages(options: Namespace) -> int:
     if options.lesson is not None:
         raise SettingsError("--html writes the whole course; leave out the chapter.")
     folder = Path(options.html)
-    print("recording the chapters …", file=sys.stderr)
-    names = asyncio.run(write_site(folder))
-    print(f"{len(names)} files written; open {folder / 'index.html'}")
-    return 0
+
+    async def write() -> None:
+        print("recording the chapters …", file=sys.stderr)
+        names = await write_site(folder)
+        print(f"{len(names)} files written; open {folder / 'index.html'}")
+
+    return asyncio.run(until_stopped(write(), sys.stdout))
 
 
 def play_through(chapter: Lesson, language: Language) -> int:

@@ -35,6 +35,7 @@ from harness.ui.lessons.position import LessonPosition
 from harness.ui.lessons.site import words
 from harness.ui.lessons.site.markup import code_html, content_html, markdown_html, scrollable, sentence_html
 from harness.ui.lessons.site.news import RequestNews, request_news
+from harness.ui.lessons.site.sequence import arrows_of, sequence_svg
 from harness.ui.panel.sections import panel_content
 
 MOST_TEXT = 1_200
@@ -105,6 +106,7 @@ class ChapterPage:
         return (
             f'<section id="run"><h2>{self._word(words.RUN)}</h2>\n'
             f"<p>{escape(self._word(words.PRACTICE))} {self._word(words.LIVE)} <code>{command}</code></p>\n"
+            f"{self._sequence()}"
             f'<div class="bar" hidden>'
             f'<button type="button" class="previous" aria-label="{self._word(words.PREVIOUS)}">←</button>'
             f'<input type="range" min="1" max="{count}" value="1" step="1" aria-label="{self._word(words.SLIDER)}">'
@@ -114,6 +116,14 @@ class ChapterPage:
             f'<span class="hint">{self._word(words.HOW)}</span></div>\n'
             f"{steps}\n{self._more_code()}</section>"
         )
+
+    def _sequence(self) -> str:
+        recorded = self._recording
+        steps = {found.moment.number: place for place, found in enumerate(recorded.steps, 1)}
+        known = {number: place for number, place in steps.items() if number is not None}
+        title = self._word(words.SEQUENCE)
+        drawn = sequence_svg(arrows_of(recorded.moments, known), self._language, title)
+        return f'<details open><summary>{title}</summary><div class="map" tabindex="0">{drawn}</div></details>\n'
 
     def _step(self, place: int) -> str:
         position = LessonPosition(self._recording, place)

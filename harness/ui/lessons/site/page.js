@@ -4,6 +4,7 @@
   const run = document.getElementById("run");
   if (run === null) return;
   const steps = [...run.querySelectorAll(".step")];
+  const marks = [...run.querySelectorAll(".to-step")];
   const bar = run.querySelector(".bar");
   const slider = bar.querySelector("[type=range]");
   const all = bar.querySelector(".all");
@@ -15,6 +16,11 @@
   function show(wanted) {
     place = Math.min(Math.max(wanted, 1), steps.length);
     steps.forEach((step, index) => step.classList.toggle("current", index + 1 === place));
+    marks.forEach((mark) => mark.classList.toggle("current", mark.getAttribute("href") === `#step-${place}`));
+    for (const listing of steps[place - 1].querySelectorAll("pre.listing")) {
+      const line = listing.querySelector(".marked");
+      if (line) listing.scrollTop = Math.max(0, line.offsetTop - listing.clientHeight / 3);
+    }
     slider.value = place;
     slider.setAttribute("aria-valuetext", steps[place - 1].querySelector("h3").textContent);
     bar.querySelector("output").textContent = `${place} / ${steps.length}`;
@@ -57,7 +63,7 @@
   document.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const held = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (by === undefined || held || event.target.closest("input, pre, .table")) return;
+    if (by === undefined || held || event.target.closest("input, pre, .table, .map")) return;
     event.preventDefault();
     go(place + by);
   });

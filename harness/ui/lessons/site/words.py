@@ -25,6 +25,10 @@ SLIDER = LocalizedText("Step of the run", "実行の場面")
 PREVIOUS = LocalizedText("Previous step", "前の場面")
 NEXT = LocalizedText("Next step", "次の場面")
 ALL = LocalizedText("Show all steps", "すべての場面を表示")
+SEQUENCE = LocalizedText(
+    "Map of the run: who sent what to whom; a number leads to its step",
+    "実行の見取り図: 誰が誰に何を送ったか。番号からその場面へ移れます",
+)
 CODE = LocalizedText("Code", "コード")
 PANEL = LocalizedText("Panel at this moment", "この時点のパネル")
 EVENTS = LocalizedText("What happened since the previous step", "前の場面からの出来事")
