@@ -16,6 +16,8 @@ from harness.lessons import (
     ReadmeSection,
     Recording,
     WireExchange,
+    before,
+    difference,
     lessons,
     readme,
     source,
@@ -170,6 +172,10 @@ class ChapterPage:
             f"<details><summary>{escape(place)}</summary>{self._listing(source(place))}</details>"
             for place in places(self.lesson, None)
         ]
+        if (earlier := before(self.lesson)) is not None:
+            title = self._word(words.DIFFERENCE).format(id=earlier.id)
+            changed = scrollable(title, code_html(difference(self.lesson), "diff"))
+            shown.insert(1, f"<details><summary>{escape(title)}</summary>{changed}</details>")
         return f'<div class="more"><h3>{self._word(words.MORE_CODE)}</h3>{"".join(shown)}</div>'
 
     # ── the wire ──────────────────────────────────────────────────────────────────────────────────

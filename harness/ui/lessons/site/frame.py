@@ -33,11 +33,12 @@ def page_html(language: Language, title: str, content: str, name: str, links: tu
         language: of the page.
         title: of the window, as text.
         content: of the page, as HTML.
-        name: file name, the same in every language.
+        name: file name, the same in every language; empty: the page above both languages.
         links: to neighbouring pages.
     """
     style, script = _asset("page.css"), _asset("page.js")
     other: Language = "ja" if language == "en" else "en"
+    there = f"../{other}/{name}" if name else f"{other}/index.html"
     anchors = "".join(map(_anchor, links))
     policy = f"default-src 'none'; img-src 'self' file:; style-src {_hashed(style)}; script-src {_hashed(script)}"
     return f"""<!DOCTYPE html>
@@ -47,13 +48,13 @@ def page_html(language: Language, title: str, content: str, name: str, links: tu
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="{GENERATOR}">
-<link rel="alternate" hreflang="{other}" href="../{other}/{name}">
+<link rel="alternate" hreflang="{other}" href="{there}">
 <title>{escape(title)}</title>
 <style>{style}</style>
 </head>
 <body>
 <a class="skip" href="#content">{_word(words.SKIP, language)}</a>
-<header>{anchors}<a class="language" lang="{other}" hreflang="{other}" href="../{other}/{name}">\
+<header>{anchors}<a class="language" lang="{other}" hreflang="{other}" href="{there}">\
 {_word(words.LANGUAGE, language)}</a></header>
 <main id="content">
 {content}

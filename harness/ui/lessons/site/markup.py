@@ -56,7 +56,7 @@ def code_html(code: str, language: str, *, first_line: int = 0, marked: Collecti
 
 def scrollable(label: str, inner: str, *, kind: str = "") -> str:
     """Preformatted HTML that the keyboard can scroll."""
-    return f'<pre class="{kind}" tabindex="0" role="region" aria-label="{escape(label)}">{inner}</pre>'
+    return f'<pre class="{kind}" tabindex="0" role="group" aria-label="{escape(label)}">{inner}</pre>'
 
 
 def sentence_html(text: str) -> str:

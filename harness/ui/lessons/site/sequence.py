@@ -85,7 +85,7 @@ def sequence_svg(arrows: Iterable[Arrow], language: Language, title: str) -> str
     )
     drawn = "\n".join(_row(one, HEAD + ROW * number + ROW // 2) for number, one in enumerate(rows))
     return (
-        f'<svg class="sequence" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="img" '
+        f'<svg class="sequence" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" role="group" '
         f'aria-label="{escape(title)}">\n{lanes}\n{drawn}\n</svg>'
     )
 

@@ -9,7 +9,7 @@ pictures/s11.en.svg     the run as an animation; the same for ja
 
 import asyncio
 import re
-import tempfile
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -66,7 +66,7 @@ async def site_files(chapters: tuple[Lesson, ...]) -> Mapping[str, bytes]:
             tasks = [group.create_task(_recorded(one, slots)) for one in chapters]
     except* HarnessError as errors:
         raise errors.exceptions[0] from None
-    files = {"index.html": page_html("en", "harness", start_html(), "index.html").encode()}
+    files = {"index.html": page_html("en", "harness", start_html(), "").encode()}
     for language in LANGUAGES:
         index = page_html(language, "harness", index_html(language), "index.html")
         files[f"{language}/index.html"] = index.encode()
@@ -100,14 +100,13 @@ def _chapter_files(recording: Recording) -> dict[str, bytes]:
 
 
 def neutral(text: str, workspace: Path) -> str:
-    """The text without the temporary folder of a recording."""
-    places = {str(workspace), str(workspace.resolve())}
-    for place in sorted(places, key=len, reverse=True):
-        text = text.replace(place, f"{HOME}/{workspace.name}").replace(str(Path(place).parent), HOME)
-    temporary = "|".join(
-        re.escape(str(one)) for one in {Path(tempfile.gettempdir()), Path(tempfile.gettempdir()).resolve()}
-    )
-    return re.sub(rf"(?:{temporary})/harness-learn-\w+", HOME, text)
+    """The text without paths of this machine: the folder of a recording, Python's own, and the user's home."""
+    places = {workspace: f"{HOME}/{workspace.name}", workspace.parent: HOME, Path.home(): HOME}
+    places |= {Path(sys.prefix): "/usr", Path(sys.base_prefix): "/usr"}
+    shown = {str(path): name for place, name in places.items() for path in (place, place.resolve()) if path.parts[1:]}
+    for path in sorted(shown, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w.-])", shown[path], text)
+    return text
 
 
 def _earlier(folder: Path) -> set[str]:

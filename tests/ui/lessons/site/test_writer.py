@@ -1,6 +1,8 @@
 """The site: what is written, and what is never touched."""
 
+import posixpath
 import re
+import sys
 from html import unescape
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.lessons import LessonError, lesson
-from harness.ui.lessons.site.writer import LIST, site_files, write_site
+from harness.ui.lessons.site.writer import LIST, neutral, site_files, write_site
 from tests.ui.lessons.chapter import with_a_beat_that_never_comes
 from tests.ui.program import Place, run
 
@@ -20,13 +22,16 @@ async def test_a_page_has_every_step_and_replaces_only_what_was_written_before(t
     folder = tmp_path / "site"
     names = await write_site(folder, (chapter,))
     for name in names:
-        assert "harness-learn-" not in (folder / name).read_text("utf-8")
+        text = (folder / name).read_text("utf-8")
+        assert "harness-learn-" not in text
+        for target in re.findall(r'(?:href|src)="([^"#]+)', text):
+            place = posixpath.normpath(posixpath.join(posixpath.dirname(name), target))
+            assert place in names or re.fullmatch(r"(en|ja)/s\d\d\.html", place), (name, target)
     for language, sentence in (("en", chapter.steps[-1].say.en), ("ja", chapter.steps[-1].say.ja)):
         page = (folder / language / "s10.html").read_text("utf-8")
         assert re.findall(r'class="step" id="step-(\d+)"', page) == [str(n + 1) for n in range(len(chapter.steps))]
         assert sentence.partition("{")[0].replace("`", "") in unescape(re.sub("</?code>", "", page))
         assert 'id="request-1"' in page
-        assert not re.search(r'(?:src|href)="(?:https?:)?//', page)
     (folder / "CNAME").write_text("mine")
     (folder / LIST).write_text((folder / LIST).read_text() + "en/s99.html\n../CNAME\nCNAME\n")
     (folder / "en" / "s99.html").write_text("of a chapter that is no more")
@@ -39,6 +44,14 @@ async def test_a_chapter_whose_run_differs_from_its_text_writes_nothing(tmp_path
     with pytest.raises(LessonError, match="step 11 did not happen"):
         await write_site(tmp_path / "site", (with_a_beat_that_never_comes(),))
     assert not (tmp_path / "site").exists()
+
+
+def test_paths_of_the_machine_are_neutral(tmp_path: Path) -> None:
+    workspace = tmp_path / "harness-learn-x" / "s01_agent_loop"
+    text = f"{workspace}/a {workspace.parent}/state {sys.base_prefix}/lib/x.py {Path.home()}/b {tmp_path}"
+    assert (
+        neutral(text, workspace) == f"/home/you/s01_agent_loop/a /home/you/state /usr/lib/x.py /home/you/b {tmp_path}"
+    )
 
 
 async def test_no_chapters_still_make_an_index() -> None:
