@@ -106,7 +106,8 @@ def neutral(text: str, workspace: Path) -> str:
     shown = {str(path): name for place, name in places.items() for path in (place, place.resolve()) if path.parts[1:]}
     for path in sorted(shown, key=len, reverse=True):
         text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w.-])", shown[path], text)
-    return text
+    cut = {str(folder / "harness-learn-") for folder in (workspace.parent.parent, workspace.parent.parent.resolve())}
+    return re.sub(rf"(?:{'|'.join(map(re.escape, cut))})\w*", HOME, text)  # paths that were cut for a line
 
 
 def _earlier(folder: Path) -> set[str]:

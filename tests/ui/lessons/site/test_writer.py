@@ -49,9 +49,9 @@ async def test_a_chapter_whose_run_differs_from_its_text_writes_nothing(tmp_path
 def test_paths_of_the_machine_are_neutral(tmp_path: Path) -> None:
     workspace = tmp_path / "harness-learn-x" / "s01_agent_loop"
     text = f"{workspace}/a {workspace.parent}/state {sys.base_prefix}/lib/x.py {Path.home()}/b {tmp_path}"
-    assert (
-        neutral(text, workspace) == f"/home/you/s01_agent_loop/a /home/you/state /usr/lib/x.py /home/you/b {tmp_path}"
-    )
+    shown = f"/home/you/s01_agent_loop/a /home/you/state /usr/lib/x.py /home/you/b {tmp_path}"
+    assert neutral(text, workspace) == shown
+    assert neutral(f"{tmp_path}/harness-learn-…", workspace) == "/home/you…"
 
 
 async def test_no_chapters_still_make_an_index() -> None:
