@@ -1,7 +1,7 @@
 """Record the sessions of the documentation, and draw its pictures from them: python -m tests.ui.pictures.make
 
 With `redraw`, only the pictures are made anew, from the sessions there are. The animations of the chapters are recorded
-each time; `chapters` makes only these.
+each time; `chapters` makes only these, and only for chapters that have changed.
 
 The real command, with the scripts and faults beside this file. The journals go to `docs/sessions`, where anyone can
 replay them, and the pictures to `docs/pictures`. What would tell of the machine is put into other words.
@@ -12,19 +12,20 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
-from harness.lessons import Progress, lesson, lessons
+from harness.lessons import Lesson, Progress, lesson, lessons
 from harness.ui.app.snapshot import snapshot_svg
 from harness.ui.lessons.screen.app import LessonApp
 from harness.ui.lessons.site.writer import PICTURES as PICTURES_OF_RUNS
 from tests.ui.app.screens import settled
 from tests.ui.lessons.screen.opened import press
-from tests.ui.pictures.frames import chapter_films, session_film
+from tests.ui.pictures.film import digest_in
+from tests.ui.pictures.frames import chapter_films, inputs_of, session_film
 from tests.ui.program import ROOT, Place, run
 
 HERE = Path(__file__).parent
@@ -152,9 +153,15 @@ async def of_the_course(folder: Path) -> str:
     return svg
 
 
-async def draw_chapters() -> None:
-    """The animations of all chapters, in their folders."""
-    for chapter in lessons():
+def is_current(chapter: Lesson) -> bool:
+    """Whether the animations of a chapter were made from the chapter as it is."""
+    files = [chapter.folder / name for name in PICTURES_OF_RUNS.values()]
+    return all(file.exists() and digest_in(file.read_text("utf-8")) == inputs_of(chapter) for file in files)
+
+
+async def draw_chapters(chapters: Iterable[Lesson]) -> None:
+    """The animations of chapters, in their folders."""
+    for chapter in chapters:
         for language, svg in (await chapter_films(chapter)).items():
             (chapter.folder / PICTURES_OF_RUNS[language]).write_text(svg, "utf-8")
             print(f"{chapter.name}/{PICTURES_OF_RUNS[language]}: {len(svg):,} characters", file=sys.stderr)
@@ -162,9 +169,10 @@ async def draw_chapters() -> None:
 
 async def main() -> None:
     """Write everything anew, or what the argument names."""
-    await draw_chapters()
     if "chapters" in sys.argv:
+        await draw_chapters(chapter for chapter in lessons() if not is_current(chapter))
         return
+    await draw_chapters(lessons())
     SESSIONS.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
     for story in STORIES if len(sys.argv) == 1 else ():

@@ -15,7 +15,7 @@ from tests.ui.pictures.film import CELL, LINE, MARGIN, Frame, Look, Run, digest_
 from tests.ui.pictures.frames import chapter_films, inputs_of
 from tests.ui.pictures.make import FILM, PICTURES, film
 
-REDRAW = "redraw it with `python -m tests.ui.pictures.make redraw`"
+REDRAW = "run `python -m tests.ui.pictures.make redraw` (`chapters`: only those that changed)"
 SVG = "{http://www.w3.org/2000/svg}"
 COLUMNS, SPLIT = 12, 6
 GROUND = "#121212"
