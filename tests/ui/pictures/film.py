@@ -20,8 +20,8 @@ BASELINE = 13.5
 MARGIN = 10
 STRETCHED = ' lengthAdjust="spacingAndGlyphs"'
 """Attribute of signs that touch, such as bars."""
-_WORDS = re.compile(r"\S+(?: \S+)*")
-"""Words with single spaces between them; a font cannot shift them far."""
+_WORDS = re.compile(r"[\x21-\x7e]+(?: [\x21-\x7e]+)*|[^\x00-\x7f]+")
+"""Words with single spaces between them, which a font cannot shift far; other signs have widths of their own."""
 
 
 @dataclass(frozen=True, slots=True)

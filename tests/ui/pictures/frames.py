@@ -1,6 +1,7 @@
 """Frames of a session or of a chapter, drawn by the app without a terminal."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +10,6 @@ from pathlib import Path
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.content import Content
 
 from harness.events import Event, decode, encode
 from harness.journal import Record
@@ -33,7 +33,8 @@ CAPTION_ROWS = 4
 CAPTION, QUIET, GROUND, CAPTION_GROUND = "#ffffff", "#a8b0bb", "#121212", "#2a3038"
 SHORTEST_S, LONGEST_S = 0.7, 2.5
 """How long a frame of a session is shown."""
-HOME = "/home/you"
+_PIECES = re.compile(r"[\x21-\x7e]+[、。」）：・ー]* *|[^\x21-\x7e][、。」）：・ー]* *")
+"""Units that are not broken: a word, or one other sign with the punctuation after it."""
 
 
 class FilmApp(SnapshotApp):
@@ -131,13 +132,24 @@ def _reading_s(sentence: str) -> float:
 
 
 def _caption(heading: str, sentence: str) -> Iterator[Row]:
-    lines = [line.plain.rstrip() for line in Content(sentence).wrap(COLUMNS - 2)]
+    lines = wrapped(sentence, COLUMNS - 2)
     most = CAPTION_ROWS - 1
     if len(lines) > most:
         lines = [*lines[: most - 1], lines[most - 1] + "…"]
     yield _full_row(heading, Look(QUIET, CAPTION_GROUND))
     for line in [*lines, *[""] * (most - len(lines))]:
         yield _full_row(line, Look(CAPTION, CAPTION_GROUND, bold=True))
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """The text in lines of at most `columns` cells. Japanese breaks anywhere but before closing punctuation."""
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        if cell_len(lines[-1] + piece.rstrip()) > columns:
+            lines[-1] = lines[-1].rstrip()
+            lines.append("")
+        lines[-1] += piece if lines[-1] else piece.lstrip()
+    return [line.rstrip() for line in lines]
 
 
 def _full_row(text: str, look: Look) -> Row:

@@ -8,11 +8,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from harness.lessons import LANGUAGES, lesson, lessons
 from harness.ui.lessons.site.writer import PICTURES as PICTURES_OF_RUNS
 from tests.ui.pictures.film import CELL, LINE, MARGIN, Frame, Look, Run, digest_in, film_svg
-from tests.ui.pictures.frames import chapter_films, inputs_of
+from tests.ui.pictures.frames import chapter_films, inputs_of, wrapped
 from tests.ui.pictures.make import FILM, PICTURES, film
 
 REDRAW = "run `python -m tests.ui.pictures.make redraw` (`chapters`: only those that changed)"
@@ -69,6 +70,16 @@ def test_the_animations_of_the_chapters_are_current_small_and_shown() -> None:
         check_alone(svg)
         text = (chapter.folder / ("README.md" if language == "en" else "README.ja.md")).read_text("utf-8")
         assert f"]({name})" in text.partition("\n## ")[0]
+
+
+def test_sentences_are_wrapped_without_a_loss() -> None:
+    for one, language in product(lessons(), LANGUAGES):
+        for step in one.steps:
+            text = step.say.into(language)
+            lines = wrapped(text, 60)
+            assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+            assert max(map(cell_len, lines)) <= 60
+            assert not any(line[:1] in "、。」）" for line in lines[1:])
 
 
 def check_alone(svg: str) -> None:

@@ -107,7 +107,7 @@ class ChapterPage:
         steps = "\n".join(self._step(place) for place in range(1, count + 1))
         return (
             f'<section id="run"><h2>{self._word(words.RUN)}</h2>\n'
-            f"<p>{escape(self._word(words.PRACTICE))} {self._word(words.LIVE)} <code>{command}</code></p>\n"
+            f"<p>{self._word(words.PRACTICE)}</p><p>{self._word(words.LIVE)} <code>{command}</code></p>\n"
             f"{self._sequence()}"
             f'<div class="bar" hidden>'
             f'<button type="button" class="previous" aria-label="{self._word(words.PREVIOUS)}">←</button>'

@@ -5,6 +5,7 @@
   if (run === null) return;
   const steps = [...run.querySelectorAll(".step")];
   const marks = [...run.querySelectorAll(".to-step")];
+  const map = run.querySelector(".map");
   const bar = run.querySelector(".bar");
   const slider = bar.querySelector("[type=range]");
   const all = bar.querySelector(".all");
@@ -21,6 +22,8 @@
       const line = listing.querySelector(".marked");
       if (line) listing.scrollTop = Math.max(0, line.offsetTop - listing.clientHeight / 3);
     }
+    const mark = marks.find((one) => one.classList.contains("current"));
+    if (mark) map.scrollTop = mark.getBBox().y - map.clientHeight / 2;
     slider.value = place;
     slider.setAttribute("aria-valuetext", steps[place - 1].querySelector("h3").textContent);
     bar.querySelector("output").textContent = `${place} / ${steps.length}`;
