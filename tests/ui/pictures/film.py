@@ -1,22 +1,25 @@
 """Frames of a terminal as an animated SVG: no script, no font of its own, nothing loaded.
 
-Every different half of a row is defined once. The frames lie side by side and a keyframe animation moves them past the
+Rows are split into parts that change independently. Every different part is defined once, and one that never changes
+is drawn once. The frames lie side by side and a keyframe animation moves them past the
 window. Each word has its own place and length, so that columns stay in line with any monospace font.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
+from itertools import pairwise
 
 from rich.cells import cell_len
 
-CELL = 8.4
+CELL = 8
 """Width of a cell in pixels at the size of the font."""
-LINE = 18
-FONT_SIZE = 14
-BASELINE = 13.5
+LINE = 17
+FONT_SIZE = 13.3
+BASELINE = 13
 MARGIN = 10
 STRETCHED = ' lengthAdjust="spacingAndGlyphs"'
 """Attribute of signs that touch, such as bars."""
@@ -56,23 +59,25 @@ class Frame:
 
 
 def film_svg(
-    frames: Sequence[Frame], columns: int, *, split: int, background: str, title: str, digest: str = ""
+    frames: Sequence[Frame], columns: int, *, splits: Sequence[int], background: str, title: str, digest: str = ""
 ) -> str:
     """The frames as an animation that repeats.
 
     Args:
         frames: all with the same number of rows.
         columns: width in cells.
-        split: column that separates the halves of a row, which change independently.
+        splits: columns that separate the parts of a row, which change independently; a run begins at each.
         background: colour of the terminal.
         title: for screen readers.
         digest: names the inputs of the picture, see `digest_in`.
     """
     width, height = columns * CELL + 2 * MARGIN, len(frames[0].rows) * LINE + 2 * MARGIN
-    parts = _Parts(background)
+    parts = _Parts(background, (0, *splits, columns))
+    cells = [parts.of(frame) for frame in frames]
+    still = frozenset(cells[0].items()).intersection(*(frozenset(one.items()) for one in cells))
     film = "".join(
-        f'<g transform="translate({_short(number * width)})">{_uses(frame, split, parts)}</g>'
-        for number, frame in enumerate(frames)
+        f'<g transform="translate({_short(number * width)})">{parts.drawn(one.items() - still)}</g>'
+        for number, one in enumerate(cells)
     )
     total = sum(frame.seconds for frame in frames)
     stops, at = [], 0.0
@@ -80,16 +85,18 @@ def film_svg(
         stops.append(f"{_short(100 * at / total)}%{{transform:translateX({_short(-number * width)}px)}}")
         at += frame.seconds
     last = _short(-(len(frames) - 1) * width)
+    definitions, style = parts.definitions()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_short(width)} {height}" width="{_short(width)}" '
         f'height="{height}" role="img" aria-label="{escape(title)}">\n<title>{escape(title)}</title>\n'
         f"<desc>inputs {digest}</desc>\n<style>"
         f"text{{font:{FONT_SIZE}px ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace;white-space:pre}}"
-        f"{parts.style()}@keyframes film{{{''.join(stops)}}}"
+        f"{style}@keyframes film{{{''.join(stops)}}}"
         f".film{{animation:film {_short(total)}s step-end infinite}}"
         f"@media (prefers-reduced-motion:reduce){{.film{{animation:none;transform:translateX({last}px)}}}}</style>\n"
-        f"<defs>{parts.definitions()}</defs>\n"
-        f'<rect width="100%" height="100%" rx="8" fill="{background}"/>\n<g class="film">{film}</g>\n</svg>\n'
+        f"<defs>{definitions}</defs>\n"
+        f'<rect width="100%" height="100%" rx="8" fill="{background}"/>\n'
+        f'<g class="still">{parts.drawn(still)}</g>\n<g class="film">{film}</g>\n</svg>\n'
     )
 
 
@@ -104,59 +111,75 @@ def digest_in(svg: str) -> str:
     return found[1] if found else ""
 
 
+Place = tuple[int, int]
+"""Part and row."""
+
+
 class _Parts:
-    """Definitions shared by the frames: halves of rows and styles."""
+    """Parts of rows, defined once and shared by the frames."""
 
-    def __init__(self, background: str) -> None:
-        self.background = background
-        self._halves: dict[Row, str] = {}
-        self._looks: dict[str, str] = {}
+    def __init__(self, background: str, edges: Sequence[int]) -> None:
+        self._background = background
+        self._edges = edges
+        self._ids: dict[Row, str] = {}
 
-    def half(self, runs: Row) -> str:
-        """The id of a half row that begins at column 0."""
-        return self._halves.setdefault(runs, f"h{len(self._halves)}")
+    def of(self, frame: Frame) -> dict[Place, str]:
+        """The ids of the parts of a frame, without blank ones."""
+        found: dict[Place, str] = {}
+        for part, (start, end) in enumerate(pairwise(self._edges)):
+            for number, row in enumerate(frame.rows):
+                runs = _between(row, start, end)
+                if any(run.text.strip() or run.look.background != self._background for run in runs):
+                    found[part, number] = self._ids.setdefault(runs, f"h{len(self._ids)}")
+        return found
 
-    def style(self) -> str:
-        """The rules of all styles. Call after the last `half`."""
-        for runs in self._halves:
-            self._drawn(runs)
-        return "".join(f".{name}{{{rule}}}" for rule, name in self._looks.items())
+    def drawn(self, places: Iterable[tuple[Place, str]]) -> str:
+        """Uses of the parts at their places."""
+        groups = dict.fromkeys(range(len(self._edges) - 1), "")
+        for (part, number), id in sorted(places):
+            groups[part] += f'<use href="#{id}" y="{number * LINE}"/>'
+        return "".join(
+            f'<g transform="translate({_short(MARGIN + self._edges[part] * CELL)} {MARGIN})">{uses}</g>'
+            for part, uses in groups.items()
+            if uses
+        )
 
-    def definitions(self) -> str:
-        """All halves of rows."""
-        return "".join(f'<g id="{name}">{self._drawn(runs)}</g>' for runs, name in self._halves.items())
+    def definitions(self) -> tuple[str, str]:
+        """All parts, and the rules of their styles; the most frequent plain style needs no class."""
+        rules = Counter(_rule(run.look) for runs in self._ids for run in runs for _ in _words(run))
+        names = {rule: f"c{number}" for number, (rule, _) in enumerate(rules.most_common())}
+        usual = next((rule for rule in names if ";" not in rule), "")  # the others inherit from it
+        classes = {rule: "" if rule == usual else f' class="{name}"' for rule, name in names.items()}
+        drawn = "".join(f'<g id="{id}">{self._part(runs, classes)}</g>' for runs, id in self._ids.items())
+        style = "".join(f"{'text' if rule == usual else '.' + name}{{{rule}}}" for rule, name in names.items())
+        return drawn, style
 
-    def _drawn(self, runs: Row) -> str:
+    def _part(self, runs: Row, classes: Mapping[str, str]) -> str:
         grounds = "".join(
             f'<rect x="{_short(run.column * CELL)}" width="{_short(cell_len(run.text) * CELL)}" height="{LINE}" '
             f'fill="{run.look.background}"/>'
             for run in runs
-            if run.look.background != self.background
+            if run.look.background != self._background
         )
         words = "".join(
-            f'<tspan x="{_short(column * CELL)}" textLength="{_short(cell_len(word) * CELL)}"'
-            f'{"" if word.isascii() else STRETCHED} class="{self._look(run.look)}">{escape(word, quote=False)}</tspan>'
+            f'<tspan x="{_short(column * CELL)}"{_length(word)}{classes[_rule(run.look)]}>'
+            f"{escape(word, quote=False)}</tspan>"
             for run in runs
             for column, word in _words(run)
         )
         return grounds + (f'<text y="{BASELINE}">{words}</text>' if words else "")
 
-    def _look(self, look: Look) -> str:
-        rule = f"fill:{look.colour}"
-        rule += ";font-weight:bold" * look.bold + ";font-style:italic" * look.italic
-        rule += ";text-decoration:underline" * look.underline
-        return self._looks.setdefault(rule, f"c{len(self._looks)}")
+
+def _length(word: str) -> str:
+    """The attributes for the width of a word; a single sign has its own."""
+    if len(word) == 1:
+        return ""
+    return f' textLength="{_short(cell_len(word) * CELL)}"{"" if word.isascii() else STRETCHED}'
 
 
-def _uses(frame: Frame, split: int, parts: _Parts) -> str:
-    drawn: list[str] = []
-    for number, row in enumerate(frame.rows):
-        y = MARGIN + number * LINE
-        for start, runs in ((0, _between(row, 0, split)), (split, _between(row, split, 1_000_000))):
-            if any(run.text.strip() or run.look.background != parts.background for run in runs):
-                x = f' x="{_short(MARGIN + start * CELL)}"'
-                drawn.append(f'<use href="#{parts.half(runs)}"{x} y="{y}"/>')
-    return "".join(drawn)
+def _rule(look: Look) -> str:
+    rule = f"fill:{look.colour}" + ";font-weight:bold" * look.bold
+    return rule + ";font-style:italic" * look.italic + ";text-decoration:underline" * look.underline
 
 
 def _between(row: Row, start: int, end: int) -> Row:

@@ -29,6 +29,8 @@ from tests.ui.pictures.film import Frame, Look, Row, Run, digest_of, film_svg
 COLUMNS, ROWS = 100, 22
 PANEL = 48
 """Columns of the panel."""
+SPLITS = (COLUMNS - PANEL, COLUMNS - PANEL + 1)
+"""The border of the panel."""
 CAPTION_ROWS = 4
 CAPTION, QUIET, GROUND, CAPTION_GROUND = "#ffffff", "#a8b0bb", "#121212", "#2a3038"
 SHORTEST_S, LONGEST_S = 0.7, 2.5
@@ -79,7 +81,7 @@ async def session_film(records: Sequence[Record], name: str, title: str) -> str:
             else:
                 frames.append(Frame(rows, max(SHORTEST_S, seconds)))
     frames[-1] = Frame(frames[-1].rows, 2 * LONGEST_S)
-    return film_svg(frames, COLUMNS, split=COLUMNS - PANEL, background=ground(frames), title=title)
+    return film_svg(frames, COLUMNS, splits=SPLITS, background=ground(frames), title=title)
 
 
 async def chapter_films(lesson: Lesson) -> dict[Language, str]:
@@ -120,7 +122,7 @@ def _with_sentences(recording: Recording, screens: Sequence[tuple[Row, ...]], la
     return film_svg(
         frames,
         COLUMNS,
-        split=COLUMNS - PANEL,
+        splits=SPLITS,
         background=ground(frames),
         title=title,
         digest=inputs_of(lesson),
@@ -168,7 +170,7 @@ def neutral_moments(moments: Sequence[Moment], workspace: Path) -> Iterator[Mome
 
 
 def rows_of(lines: Iterable[Sequence[Segment]]) -> tuple[Row, ...]:
-    """A screen as runs; also split where the panel begins."""
+    """A screen as runs."""
     return tuple(_row(line) for line in lines)
 
 
@@ -177,9 +179,8 @@ def _row(line: Sequence[Segment]) -> Row:
     column = 0
     for segment in line:
         look = _look(segment.style or Style())
-        for text in _split(segment.text, COLUMNS - PANEL - column):
-            begins_panel = column == COLUMNS - PANEL
-            if runs and runs[-1].look == look and not begins_panel:
+        for text in _split(segment.text, column):
+            if runs and runs[-1].look == look and column not in SPLITS:
                 runs[-1] = Run(runs[-1].column, runs[-1].text + text, look)
             else:
                 runs.append(Run(column, text, look))
@@ -187,15 +188,17 @@ def _row(line: Sequence[Segment]) -> Row:
     return tuple(runs)
 
 
-def _split(text: str, at: int) -> Iterator[str]:
-    width = 0
-    for number, character in enumerate(text):
-        if number and width == at:
-            yield text[:number]
-            yield text[number:]
-            return
-        width += cell_len(character)
-    yield text
+def _split(text: str, column: int) -> Iterator[str]:
+    """The text that begins at `column` in pieces that do not cross a split."""
+    piece = ""
+    for character in text:
+        if piece and column in SPLITS:
+            yield piece
+            piece = ""
+        piece += character
+        column += cell_len(character)
+    if piece:
+        yield piece
 
 
 def _look(style: Style) -> Look:
