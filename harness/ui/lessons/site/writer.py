@@ -45,11 +45,12 @@ async def write_site(folder: Path, chapters: Iterable[Lesson] | None = None) -> 
     earlier = _earlier(folder)
     files = await site_files(tuple(lessons() if chapters is None else chapters))
     try:
+        _save_list(folder, earlier | files.keys())  # first, so that a write that was cut off can be repeated
         for name, data in files.items():
             replace_atomically(folder / name, data)
         for name in earlier - files.keys():
             (folder / name).unlink(missing_ok=True)
-        replace_atomically(folder / LIST, "".join(f"{name}\n" for name in sorted(files)).encode())
+        _save_list(folder, files.keys())
     except OSError as error:
         raise HarnessError(f"{folder} cannot be written: {error.strerror or error}; name another folder.") from error
     return tuple(files)
@@ -108,6 +109,10 @@ def neutral(text: str, workspace: Path) -> str:
         text = re.sub(rf"(?<![\w.-]){re.escape(path)}(?![\w.-])", shown[path], text)
     cut = {str(folder / "harness-learn-") for folder in (workspace.parent.parent, workspace.parent.parent.resolve())}
     return re.sub(rf"(?:{'|'.join(map(re.escape, cut))})\w*", HOME, text)  # paths that were cut for a line
+
+
+def _save_list(folder: Path, names: Iterable[str]) -> None:
+    replace_atomically(folder / LIST, "".join(f"{name}\n" for name in sorted(names)).encode())
 
 
 def _earlier(folder: Path) -> set[str]:

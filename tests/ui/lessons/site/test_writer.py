@@ -58,6 +58,19 @@ async def test_no_chapters_still_make_an_index() -> None:
     assert sorted(await site_files(())) == ["en/index.html", "index.html", "ja/index.html"]
 
 
+async def test_a_write_that_failed_halfway_can_be_repeated(tmp_path: Path) -> None:
+    folder = tmp_path / "site"
+    await write_site(folder, ())
+    (folder / LIST).write_text("")
+    (folder / "ja" / "index.html").unlink()
+    (folder / "ja" / "index.html").mkdir()
+    with pytest.raises(HarnessError, match="site cannot be written"):
+        await write_site(folder, ())
+    assert "en/index.html" in (folder / LIST).read_text()
+    (folder / "ja" / "index.html").rmdir()
+    assert await write_site(folder, ()) == ("index.html", "en/index.html", "ja/index.html")
+
+
 async def test_a_folder_with_something_else_is_refused_before_anything_runs(tmp_path: Path) -> None:
     place = Place(tmp_path / "here")
     (place.folder / "mine").mkdir(parents=True)
