@@ -61,7 +61,7 @@ ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 SCREEN = (
-    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/inline/"),
+    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/lessons/site/", "ui/inline/"),
     *("ui/web/driver.py", "ui/key_labels.py"),
 )
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""

@@ -129,6 +129,7 @@ def command_parser(command: str) -> "ArgumentParser":
             add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
             add("--restart", action="store_true", help="start the chapter from the beginning")
             add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
+            add("--html", metavar="DIR", help="record all chapters and write them as web pages, in both languages")
         case "check":
             add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
             add("--hint", action="store_true", help="show the next hint instead")

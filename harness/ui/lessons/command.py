@@ -21,6 +21,8 @@ from harness.ui.screen_choice import screen_wanted
 
 def learn(settings: Settings, options: Namespace) -> int:
     """Run the command; returns the exit code. Raises HarnessError."""
+    if options.html is not None:
+        return write_pages(options)
     progress = Progress.of(settings.state_dir)
     if options.language:
         progress.set_language(options.language)
@@ -85,6 +87,22 @@ def copy(options: Namespace, language: Language) -> int:
     for line in copied(lesson(options.lesson), options.exercise, Path.cwd(), language):
         print(line)
     return 0
+
+
+def write_pages(options: Namespace) -> int:
+    """Write the course as static pages; returns the exit code."""
+    from harness.ui.lessons.site.writer import write_site
+
+    if options.lesson is not None:
+        raise SettingsError("--html writes the whole course; leave out the chapter.")
+    folder = Path(options.html)
+
+    async def write() -> None:
+        print("recording the chapters …", file=sys.stderr)
+        names = await write_site(folder)
+        print(f"{len(names)} files written; open {folder / 'index.html'}")
+
+    return asyncio.run(until_stopped(write(), sys.stdout))
 
 
 def play_through(chapter: Lesson, language: Language) -> int:

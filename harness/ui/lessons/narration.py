@@ -226,23 +226,24 @@ def received(one: WireExchange, language: Language) -> str:
 def request_text(one: WireExchange, most: int | None = None) -> str:
     """The body of a request as JSON, with texts cut to `most` characters."""
     ordered = {name: one.sent[name] for name in FIRST if name in one.sent} | dict(one.sent)
-    return json.dumps(_cut(ordered, most), indent=2, ensure_ascii=False)
+    return json.dumps(cut_texts(ordered, most), indent=2, ensure_ascii=False)
 
 
 def reply_text(one: WireExchange, most: int | None = None) -> str:
     """The content of the reply as JSON."""
     reply = {"answer": one.answer, "stop_reason": one.stop_reason, "content": list(one.came)}
-    return json.dumps(_cut(reply, most), indent=2, ensure_ascii=False)
+    return json.dumps(cut_texts(reply, most), indent=2, ensure_ascii=False)
 
 
-def _cut(value: object, most: int | None) -> object:
+def cut_texts(value: object, most: int | None) -> object:
+    """A value of JSON with its texts cut to `most` characters."""
     match value:
         case str() if most is not None and len(value) > most:
             return f"{value[:most]}… ({len(value) - most:,} more characters)"
         case dict():
-            return {name: _cut(part, most) for name, part in value.items()}
+            return {name: cut_texts(part, most) for name, part in value.items()}
         case list() | tuple():
-            return [_cut(part, most) for part in value]
+            return [cut_texts(part, most) for part in value]
         case _:
             return value
 
