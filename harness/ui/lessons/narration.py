@@ -22,6 +22,7 @@ from harness.lessons import (
     readme,
     source,
 )
+from harness.lessons.sources import parts_of
 from harness.ui.lessons import messages
 from harness.ui.lessons.position import LessonPosition
 from harness.ui.lines.line import Line, Tone, dollars, priced
@@ -68,8 +69,10 @@ class Narration:
         self.lines.line(panel_line(panel_of(position.shown)))
         if found.step.code:
             code = source(found.step.code)
-            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
+            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.deciding or code.first_line)
             self.lines.line(Line("≡", where))
+            if code.deciding:
+                self.lines.say(f"  {deciding_line(code)}")
         self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
         for denial in denials(found, self.language):
             self.lines.line(Line("✗", denial, Tone.BAD))
@@ -253,12 +256,23 @@ def _several(count: int, what: str) -> str:
 
 def places(lesson: Lesson, step: LessonStep | None) -> tuple[str, ...]:
     """Code to show: of the step, the demo, and what else the lesson names."""
+    known: dict[tuple[str, str], str] = {}
     own = (step.code,) if step is not None and step.code else ()
-    return tuple(dict.fromkeys((*own, lesson.demo, *lesson.code)))
+    for place in (*own, lesson.demo, *lesson.code):
+        known.setdefault(parts_of(place)[:2], place)
+    return tuple(known.values())
+
+
+def deciding_line(source: CodeExcerpt) -> str:
+    """The line that decides, without its indentation."""
+    return source.text.splitlines()[source.deciding - source.first_line].strip()
 
 
 def numbered(source: CodeExcerpt) -> str:
-    """Code with line numbers."""
+    """Code with line numbers; ▸ marks the line that decides."""
     lines = source.text.splitlines()
     width = len(str(source.first_line + len(lines)))
-    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(lines, source.first_line))
+    return "\n".join(
+        f"{number:>{width}} {'▸' if number == source.deciding else ' '}{line}".rstrip()
+        for number, line in enumerate(lines, source.first_line)
+    )

@@ -32,7 +32,7 @@ _TABLE = (
             ("d", LocalizedText("diff of demo.py against the previous chapter", "前の章の demo.py との差分")),
             ("w", LocalizedText("requests and replies of this step", "この場面での通信の中身")),
             ("Tab", LocalizedText("switch between text, code and conversation", "本文・コード・会話を切り替える")),
-            ("↑ ↓ PgUp PgDn", LocalizedText("scroll", "スクロール")),
+            ("↑ ↓ PgUp PgDn Home End", LocalizedText("scroll", "スクロール")),
             ("F2  F3", LocalizedText("show or hide the panel; on the whole screen", "パネルの表示・全画面")),
             ("Ctrl+O", LocalizedText("expand or fold all tool calls", "ツール呼び出しを開く・たたむ")),
         ),

@@ -6,7 +6,7 @@ from harness.base.errors import HarnessError
 from harness.lessons import Language, LessonStep, LocalizedText, ReadmeSection, source
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, denials, places
+from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
 from harness.ui.lessons.screen.layout import CodeView, LessonFocus, LessonPanes, Part, in_sight
 from harness.ui.lessons.screen.panes import (
@@ -96,9 +96,11 @@ class LessonRenderer:
         self._parts.text.mark(self._word(messages.TEXT), active=look.scrolled is Part.TEXT)
 
     def _seek(self, step: LessonStep) -> None:
-        code = source(step.code).text.splitlines() if step.code else []
-        if line := next((line for line in code if not line.lstrip().startswith("@")), ""):
-            self._parts.text.seek(line)
+        if not step.code:
+            return
+        code = source(step.code)
+        first = next((line for line in code.text.splitlines() if not line.lstrip().startswith("@")), "")
+        self._parts.text.seek(*([deciding_line(code)] if code.deciding else []), first)
 
     def _parts_to_read(self, run: LessonRun, look: LessonFocus) -> tuple[int | None, int | None]:
         if run.place == 0:
