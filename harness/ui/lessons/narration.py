@@ -1,7 +1,6 @@
 """A chapter as lines of text."""
 
 import io
-import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
@@ -25,6 +24,7 @@ from harness.lessons import (
 from harness.lessons.sources import parts_of
 from harness.ui.lessons import messages
 from harness.ui.lessons.position import LessonPosition
+from harness.ui.lessons.wire_text import exchange_lines
 from harness.ui.lines.line import Line, Tone, dollars, priced
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.state import Panel
@@ -120,14 +120,15 @@ class Narration:
 
     def wire(self, position: LessonPosition) -> None:
         """Requests and replies of this place."""
-        exchanges = position.exchanges()
+        exchanges = position.compared()
         if not exchanges:
             self.say(messages.NO_WIRE)
-        for one in exchanges:
-            self.heading(messages.SENT.into(self.language).format(number=one.number))
-            self.lines.say(request_text(one, MOST_CHARACTERS))
-            self.heading(received(one, self.language))
-            self.lines.say(reply_text(one, MOST_CHARACTERS))
+        for one, before in exchanges:
+            for line in exchange_lines(one, before, self.language, MOST_CHARACTERS):
+                if line.kind == "heading":
+                    self.heading(line.text)
+                else:
+                    self.lines.say(f"{'+' if line.new else ' '} {line.text}")
 
     def text(self, part: slice = slice(None)) -> None:
         """Some sections of the README, or an error."""
@@ -178,8 +179,6 @@ def write_moment(lines: LinePrinter, moment: Moment) -> None:
 
 SAID = 60
 """Characters of a reply to quote in a line."""
-FIRST = ("model", "max_tokens", "messages")
-"""First keys of a shown request, before the long tool descriptions."""
 MOST_CHARACTERS = 600
 """Longest text within a shown request."""
 
@@ -218,36 +217,6 @@ def panel_line(panel: Panel) -> Line:
     if panel.consumed:
         facts.append(f"failures {panel.consumed} of {panel.budget}")
     return Line("▤", f"panel: {' · '.join(facts)}")
-
-
-def received(one: WireExchange, language: Language) -> str:
-    """The heading of a reply."""
-    heading = messages.RECEIVED.into(language).format(number=one.number)
-    return f"{heading} · {messages.SCRIPTED.into(language).format(which=one.scripted)}" if one.scripted else heading
-
-
-def request_text(one: WireExchange, most: int | None = None) -> str:
-    """The body of a request as JSON, with texts cut to `most` characters."""
-    ordered = {name: one.sent[name] for name in FIRST if name in one.sent} | dict(one.sent)
-    return json.dumps(_cut(ordered, most), indent=2, ensure_ascii=False)
-
-
-def reply_text(one: WireExchange, most: int | None = None) -> str:
-    """The content of the reply as JSON."""
-    reply = {"answer": one.answer, "stop_reason": one.stop_reason, "content": list(one.came)}
-    return json.dumps(_cut(reply, most), indent=2, ensure_ascii=False)
-
-
-def _cut(value: object, most: int | None) -> object:
-    match value:
-        case str() if most is not None and len(value) > most:
-            return f"{value[:most]}… ({len(value) - most:,} more characters)"
-        case dict():
-            return {name: _cut(part, most) for name, part in value.items()}
-        case list() | tuple():
-            return [_cut(part, most) for part in value]
-        case _:
-            return value
 
 
 def _several(count: int, what: str) -> str:

@@ -13,10 +13,10 @@ from textual.widgets import Static
 from harness.base.external_text import visible
 from harness.lessons import CodeExcerpt, Language, Lesson, LessonError, ReadmeSection, WireExchange, difference, readme
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import received, reply_text, request_text
+from harness.ui.lessons.wire_text import WireLine, exchange_lines
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.markdown import markdown_content
-from harness.ui.transcript.wrap import MUTED, hanging
+from harness.ui.transcript.wrap import GOOD, MUTED, hanging
 
 MOST_WIRE = 4_000
 """Longest text within a request."""
@@ -70,27 +70,28 @@ def difference_page(lesson: Lesson) -> LessonPage:
     return LessonPage(f"{lesson.demo} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
 
 
-def wire_page(exchanges: Sequence[WireExchange], language: Language) -> LessonPage:
-    """Requests and replies."""
+def wire_page(exchanges: Sequence[tuple[WireExchange, WireExchange | None]], language: Language) -> LessonPage:
+    """Requests and responses, each with the request it is compared with."""
     title = messages.WIRE.into(language)
     if not exchanges:
         return LessonPage(title, lambda columns: Content(messages.NO_WIRE.into(language)))
-    blocks = [
-        block
-        for one in exchanges
-        for block in (
-            Content.styled(messages.SENT.into(language).format(number=one.number), HEADING),
-            _json(request_text(one, MOST_WIRE)),
-            Content.styled(received(one, language), HEADING),
-            _json(reply_text(one, MOST_WIRE)),
-        )
-    ]
-    whole = Content("\n").join(blocks)
-    return LessonPage(title, lambda columns: _wrapped(whole, columns))
+    lines = [line for one, before in exchanges for line in exchange_lines(one, before, language, MOST_WIRE)]
+    drawn = tuple(map(_wire_line, lines))
+    return LessonPage(title, lambda columns: Content("\n").join(hanging(mark, line, columns) for mark, line in drawn))
 
 
-def _json(text: str) -> Content:
-    return coloured(visible(text), "json", closed=True)
+def _wire_line(line: WireLine) -> tuple[Content, Content]:
+    mark, text = Content.styled("+ " if line.new else "  ", GOOD), visible(line.text)
+    match line.kind:
+        case "heading":
+            return Content(""), Content.styled(text, HEADING)
+        case "header":
+            return mark, Content.styled(text, MUTED)
+        case "event":
+            return mark, Content(text)
+        case "json":
+            shown = coloured(text, "json", closed=True)
+            return mark, shown.stylize("bold") if line.new else shown
 
 
 @lru_cache(KEPT)

@@ -121,7 +121,7 @@ class LessonRenderer:
         try:
             match look.kind:
                 case CodeView.WIRE:
-                    return wire_page(run.position.exchanges(), self.language)
+                    return wire_page(run.position.compared(), self.language)
                 case CodeView.DIFFERENCE:
                     return difference_page(run.lesson)
                 case CodeView.CODE:

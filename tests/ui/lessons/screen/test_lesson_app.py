@@ -97,7 +97,7 @@ async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -
         screen = await press(pilot, "w")
         assert "request 1: sent" in screen
         assert '"model": "practice-1"' in screen
-        assert '"stop_reason"' in await press(pilot, *["pagedown"] * 4)
+        assert '"stop_reason"' in await press(pilot, "end")
         assert "request 2: sent" in await press(pilot, "n", "n")
         assert "demo.py:run_turn" in await press(pilot, "escape")
         assert "▸ conversation" not in await press(pilot, "t")
