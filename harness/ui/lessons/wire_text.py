@@ -1,4 +1,4 @@
-"""Requests and responses of a lesson as lines, as they went over the socket; what is new in a request is marked."""
+"""Requests and responses of a lesson, line by line, with additions to the previous request marked."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -72,8 +72,8 @@ def keys_now(language: Language, *, at_end: bool, crowded: bool) -> tuple[tuple[
     """Keys for the status line, most important first; `crowded`: some panes are hidden."""
     position = (("p", PROMPT), ("f", BREAK), ("b", BACK)) if at_end else (("n", NEXT), ("b", BACK), ("c", CODE))
     look = (("Tab", TAB),) if crowded else ()
-    rest = (("w", WIRE), ("t", TEXT), ("?", KEYS), ("q", LEAVE))
-    return tuple((key, text.into(language)) for key, text in (*position, ("?", KEYS), *look, *rest[:2], rest[3]))
+    rest = (("w", WIRE), ("q", LEAVE), ("t", TEXT))
+    return tuple((key, text.into(language)) for key, text in (*position, ("?", KEYS), *look, *rest))
 
 
 def keys_typing(language: Language) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from harness.ui.app.status import Status, StatusLine
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
-from harness.ui.lessons.screen.layout import CodeView, LessonFocus, LessonPanes, Part, in_sight
+from harness.ui.lessons.screen.layout import WIDE, CodeView, LessonFocus, LessonPanes, Part, in_sight
 from harness.ui.lessons.screen.panes import (
     LessonPage,
     SentenceView,
@@ -47,15 +47,17 @@ class LessonRenderer:
             self._show_code(run, look)
         talk = self._word(messages.CONVERSATION)
         self._parts.talk_heading.show(talk, active=look.scrolled is Part.TALK)
-        self.show_status(run, look, crowded=len(parts) < len(Part), typing=typing)
+        crowded = len(parts) < len(Part)
+        self.show_status(run, look, crowded=crowded, narrow=size.width < WIDE, typing=typing)
 
-    def show_status(self, run: LessonRun, look: LessonFocus, *, crowded: bool, typing: bool) -> None:
-        """Update the status line."""
-        facts = (f"{run.lesson.id} {run.lesson.title.into(self.language)}", self._where(run))
+    def show_status(self, run: LessonRun, look: LessonFocus, *, crowded: bool, narrow: bool, typing: bool) -> None:
+        """Update the status line; `narrow`: leave the room to the keys, the title is above."""
+        title = run.lesson.id if narrow else f"{run.lesson.id} {run.lesson.title.into(self.language)}"
         busy = (self._word(messages.WORKS),) if run.busy else ()
+        facts = (" · ".join((title, *busy)),) if narrow else (title, self._where(run), *busy)
         walking = keys_now(self.language, at_end=run.position.at_end, crowded=crowded or look.reading)
         keys = keys_typing(self.language) if typing else walking
-        self._status.show(Status((*facts, *busy), self.warning, keys))
+        self._status.show(Status(facts, self.warning, keys, keys_first=narrow))
 
     # ── the sentence ────────────────────────────────────────────────────────────────────────────
 
