@@ -45,7 +45,7 @@ class LessonStep:
     """Required values by dotted name."""
     say: LocalizedText
     code: str | None
-    """Code to show: a path and a name in that file."""
+    """Code to show: a path, a name in that file, and the text of the line that decides."""
     needs: tuple[Condition, ...] = ()
     """What must be true of the run for the sentence to hold."""
 

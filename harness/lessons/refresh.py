@@ -34,7 +34,9 @@ def texts() -> Iterator[Path]:
 def refreshed(text: str) -> str:
     """The text with current code and values. Raises LessonError for an unknown name."""
     marks = len(MARK.findall(text))
-    text, blocks = CODE.subn(lambda match: f"{match['mark']}```python\n{source(match['place']).text}```", text)
+    text, blocks = CODE.subn(
+        lambda match: f"{match['mark']}```python\n{source(match['place'], imports=True).text}```", text
+    )
     text, drawings = DRAWING.subn(lambda match: f"{match['mark']}```text\n{drawing(match['name'])}```", text)
     text, values = VALUE.subn(lambda match: f"{match['mark']}{figure(match['name'])}{match['end']}", text)
     if missing := marks - blocks - drawings - values:

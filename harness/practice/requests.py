@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.events import Block, Json, Message
 from harness.practice.replies import ScriptedReply
+from harness.practice.response_recorder import RecordedResponse
 
 HEADING = "# Summary of the conversation so far"
 """The first line of a summary that the practice model writes."""
@@ -195,6 +196,8 @@ class RecordedExchange:
     """The reply that the server set out to give; a fault may have cut it. None: there was none."""
     scripted: tuple[int, int] | None = None
     """Number of the entry of the script that answered, from 1, and of all entries; None: no entry did."""
+    response: RecordedResponse | None = None
+    """What went over the socket; None: nothing, or it was not recorded."""
 
     def line(self) -> str:
         """The exchange in one line, without anything of the headers or the content."""

@@ -26,6 +26,7 @@ from harness.practice.replies import ReplyModel, ScriptedReply
 from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.request_checks import betas_of, check, check_access, unsupported
 from harness.practice.requests import RecordedExchange, RecordedRequest
+from harness.practice.response_recorder import ResponseRecorder
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
@@ -90,15 +91,14 @@ class PracticeServer(Listener):
             time.monotonic(),
         )
         self._requests.append(recorded)
+        connection.recorder = recorder = ResponseRecorder(recorded.at)
         answer = ResponseWriter(connection, f"req_{uuid.uuid4().hex[:24]}")
         try:
             await self._route(answer, request, recorded, body if isinstance(body, ApiError) else None)
         finally:
             if self._on_exchange is not None:
-                spent = time.monotonic() - recorded.at
-                self._on_exchange(
-                    RecordedExchange(recorded, answer.what, answer.completed, spent, answer.said, answer.scripted)
-                )
+                spent, facts = time.monotonic() - recorded.at, (answer.said, answer.scripted, recorder.response)
+                self._on_exchange(RecordedExchange(recorded, answer.what, answer.completed, spent, *facts))
 
     async def answer_defect(self, connection: ClientConnection, defect: Exception) -> None:
         """Status 500 that names the defect."""

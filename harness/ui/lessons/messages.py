@@ -74,6 +74,9 @@ REAL = LocalizedText(
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")
+NEW_SINCE = LocalizedText("+ marks what request {number} did not have", "+ はリクエスト {number} になかった部分")
+CUT_HERE = LocalizedText("the stream ended here", "ここでストリームが切れました")
+OMITTED = LocalizedText("… {count} more bytes", "… ほか {count} バイト")
 SCRIPTED = LocalizedText("scripted reply {which}", "台本の応答 {which}")
 CODE_AT = LocalizedText("code: {place}, line {line}", "コード: {place} {line} 行目")
 

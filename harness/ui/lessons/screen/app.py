@@ -62,6 +62,8 @@ class LessonApp(QuestionApp):
         Binding("shift+tab", "look(-1)", "switch pane", show=False, priority=True),
         Binding("up", "line(-1)", "scroll up", show=False),
         Binding("down", "line(1)", "scroll down", show=False),
+        Binding("home", "edge(-1)", "start", show=False),
+        Binding("end", "edge(1)", "end", show=False),
         # With priority, because the following keys belong to the prompt.
         Binding("p,i", "prompt", "prompt", show=False, priority=True),
         Binding("f", "prompt('/fault ')", "break", show=False, priority=True),
@@ -283,6 +285,10 @@ class LessonApp(QuestionApp):
     def action_scroll(self, direction: int) -> None:
         scrolled = self._scrolled
         (scrolled.scroll_page_down if direction > 0 else scrolled.scroll_page_up)(animate=False)
+
+    def action_edge(self, direction: int) -> None:
+        scrolled = self._scrolled
+        (scrolled.scroll_end if direction > 0 else scrolled.scroll_home)(animate=False)
 
     @property
     def _scrolled(self) -> VerticalScroll:

@@ -24,20 +24,17 @@ from harness.lessons import (
 )
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import (
-    FIRST,
     READ_BEFORE_THE_END,
     Narration,
-    cut_texts,
     panel_of,
     places,
-    received,
-    reply_text,
 )
 from harness.ui.lessons.position import LessonPosition
 from harness.ui.lessons.site import words
 from harness.ui.lessons.site.markup import code_html, content_html, markdown_html, scrollable, sentence_html
 from harness.ui.lessons.site.news import RequestNews, request_news
 from harness.ui.lessons.site.sequence import arrows_of, sequence_svg
+from harness.ui.lessons.wire_text import FIRST, cut_texts, response_heading, response_lines
 from harness.ui.panel.sections import panel_content
 
 MOST_TEXT = 1_200
@@ -199,8 +196,9 @@ class ChapterPage:
 
     def _exchange(self, one: WireExchange, news: RequestNews) -> str:
         sent = self._word(messages.SENT).format(number=one.number)
-        answered = received(one, self._language)
-        reply = scrollable(answered, _json(reply_text(one, MOST_TEXT)), kind="wire")
+        answered = response_heading(one, self._language)
+        arrived = "\n".join(line.text for line in response_lines(one, self._language, MOST_TEXT))
+        reply = scrollable(answered, escape(arrived), kind="wire")
         return (
             f'<div class="exchange" id="request-{one.number}"><h5>{escape(sent)}</h5>{self._sent(news)}'
             f"<h5>{escape(answered)}</h5>{reply}</div>"
@@ -236,7 +234,10 @@ def chapter_title(lesson: Lesson, language: Language) -> str:
 
 
 def marked_lines(code: CodeExcerpt, found: LocatedStep) -> tuple[int, ...]:
-    """The lines to highlight: those that name the event of a step or a required value; else the definition."""
+    """The lines to highlight: the one that decides; else those that name the event of a step or a required value; else
+    the definition."""
+    if code.deciding:
+        return (code.deciding,)
     names = [value for value in found.step.where.values() if isinstance(value, str) and value.isidentifier()]
     word = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join([found.step.on, *names])})(?![A-Za-z0-9])", re.IGNORECASE)
     lines = list(enumerate(code.text.splitlines(), code.first_line))
