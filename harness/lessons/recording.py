@@ -379,8 +379,8 @@ class Recording:
 
 
 def _furnish(lesson: Lesson, workspace: Path) -> None:
-    files = (lesson.scene or lesson.folder) / "workspace"
-    if files.is_dir():
-        copytree(files, workspace)
-    else:
-        workspace.mkdir()
+    for folder in (lesson.scene, lesson.folder):
+        if folder is not None and (folder / "workspace").is_dir():
+            copytree(folder / "workspace", workspace)
+            return
+    workspace.mkdir()
