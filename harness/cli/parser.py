@@ -125,6 +125,12 @@ def command_parser(command: str) -> "ArgumentParser":
                 metavar="NAME",
                 help="run the prompts of the chapter with this model instead of the script",
             )
+            add(
+                "--with",
+                dest="with_",
+                metavar="FILE",
+                help="run the chapter with your solution of its exercise: your file, or the folder of the exercise",
+            )
             add("--plain", action="store_true", help=_PLAIN)
             add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
             add("--restart", action="store_true", help="start the chapter from the beginning")

@@ -11,6 +11,7 @@ from harness.lessons.lesson import LANGUAGES, Language, Lesson, LessonError, Les
 from harness.lessons.progress import Progress
 from harness.lessons.real_model import with_model
 from harness.lessons.recording import LocatedStep, Moment, Recording
+from harness.lessons.solution import with_solution
 from harness.lessons.sources import CodeExcerpt, difference, source
 from harness.lessons.wire import WireExchange
 
@@ -37,4 +38,5 @@ __all__ = [
     "readme",
     "source",
     "with_model",
+    "with_solution",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model
+from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model, with_solution
 from harness.settings import Settings, load
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import Narration
@@ -40,7 +40,13 @@ def learn(settings: Settings, options: Namespace) -> int:
         if chapter is None:
             raise SettingsError("--model needs a chapter; for example `harness learn s09 --model NAME`.")
         chapter = with_model(chapter, settings)
-    if chapter is not None and options.restart:
+    if options.with_ is not None:
+        if chapter is None:
+            raise SettingsError("--with needs a chapter; for example `harness learn s11 --with backoff.py`.")
+        if chapter.connection is not None:
+            raise SettingsError("--with and --model cannot be combined; --with runs the script of the chapter.")
+        chapter = with_solution(chapter, Path.cwd() / options.with_)
+    elif chapter is not None and options.restart:
         progress.restart(chapter.id)
     if on_screen:
         from harness.ui.lessons.screen.app import learn_on_screen

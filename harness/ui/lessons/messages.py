@@ -67,6 +67,8 @@ NOT_SO = LocalizedText(
     "This does not hold in this run: {condition}.",
     "この実行では成り立っていません: {condition}。",
 )
+WITH = LocalizedText("with your {file}", "あなたの {file} で実行")
+WATCH = LocalizedText("Watch it: {command}", "動かして見る: {command}")
 REAL = LocalizedText(
     "A real model answers: nothing is asserted about its replies, and you answer its questions.",
     "本物のモデルが答えます。応答については何も確かめません。許可の質問にはあなたが答えてください。",

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import visible
 from harness.events import BreakerState, Event
 from harness.lessons import (
     CodeExcerpt,
@@ -58,7 +59,7 @@ class Narration:
 
     def title(self) -> None:
         """Title and idea."""
-        self.lines.say(f"{self.lesson.id} · {self.lesson.title.into(self.language)}")
+        self.lines.say(title_of(self.lesson, self.language))
         self.lines.say(self.lesson.idea.into(self.language))
 
     def step(self, position: LessonPosition) -> None:
@@ -161,6 +162,12 @@ class Narration:
         for section in sections:
             self.heading(section.title)
             self.lines.say(section.text)
+
+
+def title_of(lesson: Lesson, language: Language) -> str:
+    """Id and title, and the file of the learner if that runs."""
+    own = [] if lesson.solution is None else [messages.WITH.into(language).format(file=visible(lesson.solution.name))]
+    return " · ".join((lesson.id, lesson.title.into(language), *own))
 
 
 def denials(found: LocatedStep, language: Language) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from harness.base.errors import HarnessError
 from harness.lessons import Language, LessonStep, LocalizedText, ReadmeSection, source
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places
+from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places, title_of
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
 from harness.ui.lessons.screen.layout import WIDE, CodeView, LessonFocus, LessonPanes, Part, in_sight
 from harness.ui.lessons.screen.panes import (
@@ -37,8 +37,9 @@ class LessonRenderer:
 
     def show(self, run: LessonRun, look: LessonFocus, size: Size, *, typing: bool) -> None:
         """Update all widgets; `typing`: a prompt is being typed."""
-        title = f"{run.lesson.id} · {run.lesson.title.into(self.language)} · {self._where(run)}"
-        self._saying.show(title, self._sentence(run), run.trouble or self._denied(run))
+        title = f"{title_of(run.lesson, self.language)} · {self._where(run)}"
+        trouble = "\n".join(part for part in (self._denied(run), run.trouble) if part)
+        self._saying.show(title, self._sentence(run), trouble)
         parts = in_sight(size.width, size.height, look.active, reading=look.reading)
         self._parts.show(parts, reading=look.reading)
         if Part.TEXT in parts:
