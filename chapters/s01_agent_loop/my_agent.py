@@ -49,7 +49,7 @@ class Agent:
     """One conversation."""
 
     def __init__(self) -> None:
-        self.client = AsyncAnthropic()
+        self.client = AsyncAnthropic(api_key=os.environ.get("ANTHROPIC_API_KEY") or "none")
         self.messages: list[Any] = []
 
     async def run(self, prompt: str) -> str:

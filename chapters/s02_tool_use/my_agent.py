@@ -35,7 +35,7 @@ class Agent:
     """One conversation."""
 
     def __init__(self) -> None:
-        self.client = AsyncAnthropic()
+        self.client = AsyncAnthropic(api_key=os.environ.get("ANTHROPIC_API_KEY") or "none")
         self.messages: list[Any] = []
         self.tools = {tool.name: tool for tool in self.own_tools()}
 

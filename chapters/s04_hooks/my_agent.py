@@ -76,7 +76,7 @@ class Agent:
     """One conversation."""
 
     def __init__(self) -> None:
-        self.client = AsyncAnthropic()
+        self.client = AsyncAnthropic(api_key=os.environ.get("ANTHROPIC_API_KEY") or "none")
         self.messages: list[Any] = []
         self.permissions = permissions_here()
         self.tools = {tool.name: tool for tool in self.own_tools()}

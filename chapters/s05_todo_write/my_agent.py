@@ -81,7 +81,7 @@ class Agent:
     """One conversation."""
 
     def __init__(self) -> None:
-        self.client = AsyncAnthropic()
+        self.client = AsyncAnthropic(api_key=os.environ.get("ANTHROPIC_API_KEY") or "none")
         self.messages: list[Message] = []
         self.plan: tuple[PlanItem, ...] = ()
         self.rounds = 0

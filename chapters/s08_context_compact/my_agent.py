@@ -130,7 +130,9 @@ class Agent:
 
     def __init__(self, parent: "Agent | None" = None) -> None:
         self.parent = parent
-        self.client: AsyncAnthropic = parent.client if parent else AsyncAnthropic()
+        self.client: AsyncAnthropic = (
+            parent.client if parent else AsyncAnthropic(api_key=os.environ.get("ANTHROPIC_API_KEY") or "none")
+        )
         self.steps = 0
         self.messages: list[Message] = []
         self.plan: tuple[PlanItem, ...] = ()

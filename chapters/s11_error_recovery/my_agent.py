@@ -216,7 +216,7 @@ class Agent:
     async def run(self, prompt: str) -> str:
         """Ask the model until it asks for no more tools; returns its last text."""
         self.add("user", [{"type": "text", "text": prompt}])
-        state, answer = TurnState(MODEL, FALLBACKS), ""
+        state, answer = TurnState(MODEL, FALLBACKS, attended=False), ""
         while True:
             if size(self.messages) > COMPACT_AT:
                 await self.compact()

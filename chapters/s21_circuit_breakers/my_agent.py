@@ -221,7 +221,7 @@ class Agent:
         """Ask the model until it asks for no more tools; returns its last text."""
         self.add("user", [{"type": "text", "text": prompt}])
         self.breakers.begin_cycle()
-        state, answer = TurnState(MODEL, FALLBACKS), ""
+        state, answer = TurnState(MODEL, FALLBACKS, attended=False), ""
         while True:
             if size(self.messages) > COMPACT_AT:
                 await self.compact()

@@ -228,7 +228,7 @@ class Agent:
         self.add("user", [{"type": "text", "text": prompt}])
         self.breakers.begin_cycle()
         self.calls.clear()
-        state, answer = TurnState(MODEL, FALLBACKS), ""
+        state, answer = TurnState(MODEL, FALLBACKS, attended=False), ""
         while True:
             if size(self.messages) > COMPACT_AT:
                 await self.compact()
