@@ -12,7 +12,7 @@ from harness.lessons.progress import Progress
 from harness.lessons.real_model import with_model
 from harness.lessons.recording import LocatedStep, Moment, Recording
 from harness.lessons.solution import with_solution
-from harness.lessons.sources import CodeExcerpt, difference, source
+from harness.lessons.sources import CodeExcerpt, difference, new_lines, source
 from harness.lessons.wire import WireExchange
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "difference",
     "lesson",
     "lessons",
+    "new_lines",
     "readme",
     "source",
     "with_model",

@@ -97,6 +97,11 @@ class Lesson:
         return self.name if self.solution is None else f"{self.name} with your {self.solution.name}"
 
     @property
+    def agent(self) -> str:
+        """Path of the program that grows from chapter to chapter."""
+        return f"chapters/{self.name}/my_agent.py"
+
+    @property
     def demo(self) -> str:
         """Path of the demo."""
         return f"chapters/{self.name}/demo.py"

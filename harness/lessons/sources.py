@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
@@ -59,13 +59,23 @@ def parts_of(place: str) -> tuple[str, str, str]:
 
 
 def difference(one: Lesson) -> str:
-    """A diff of the demo against that of the previous chapter."""
+    """A diff of my_agent.py against that of the previous chapter; of the first chapter the whole program."""
     earlier = before(one)
     if earlier is None:
-        return source(one.demo, imports=True).text
-    old, new = source(earlier.demo, imports=True).text, source(one.demo, imports=True).text
-    lines = unified_diff(old.splitlines(), new.splitlines(), earlier.demo, one.demo, lineterm="")
+        return source(one.agent, imports=True).text
+    old, new = source(earlier.agent, imports=True).text, source(one.agent, imports=True).text
+    lines = unified_diff(old.splitlines(), new.splitlines(), earlier.agent, one.agent, lineterm="")
     return "\n".join(lines) + "\n"
+
+
+def new_lines(one: Lesson) -> tuple[int, ...]:
+    """Numbers of the lines of my_agent.py that the program of the previous chapter does not have."""
+    earlier = before(one)
+    if earlier is None:
+        return ()
+    old, new = (source(each.agent, imports=True).text.splitlines() for each in (earlier, one))
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(number + 1 for tag, _, _, first, last in blocks if tag != "equal" for number in range(first, last))
 
 
 def _file(path: str) -> Path:

@@ -116,7 +116,7 @@ class Narration:
         self.lines.say(numbered(code))
 
     def difference(self) -> None:
-        """The diff of the demo. Raises LessonError."""
+        """What is new in my_agent.py. Raises LessonError."""
         self.lines.say(difference(self.lesson))
 
     def wire(self, position: LessonPosition) -> None:

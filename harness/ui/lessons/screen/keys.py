@@ -29,7 +29,7 @@ _TABLE = (
                     "the code of this step; again: demo.py and more", "この場面のコード。もう一度で demo.py など"
                 ),
             ),
-            ("d", LocalizedText("diff of demo.py against the previous chapter", "前の章の demo.py との差分")),
+            ("d", LocalizedText("what is new in my_agent.py", "my_agent.py の新しい部分")),
             ("w", LocalizedText("requests and replies of this step", "この場面での通信の中身")),
             ("Tab", LocalizedText("switch between text, code and conversation", "本文・コード・会話を切り替える")),
             ("↑ ↓ PgUp PgDn Home End", LocalizedText("scroll", "スクロール")),

@@ -65,9 +65,9 @@ def code_page(source: CodeExcerpt, number: int, count: int) -> LessonPage:
 
 
 def difference_page(lesson: Lesson) -> LessonPage:
-    """The diff of the demo. Raises LessonError."""
+    """What is new in my_agent.py. Raises LessonError."""
     text = visible(difference(lesson))
-    return LessonPage(f"{lesson.demo} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
+    return LessonPage(f"{lesson.agent} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
 
 
 def wire_page(exchanges: Sequence[tuple[WireExchange, WireExchange | None]], language: Language) -> LessonPage:

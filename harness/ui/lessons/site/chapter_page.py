@@ -17,8 +17,8 @@ from harness.lessons import (
     Recording,
     WireExchange,
     before,
-    difference,
     lessons,
+    new_lines,
     readme,
     source,
 )
@@ -171,7 +171,7 @@ class ChapterPage:
         ]
         if (earlier := before(self.lesson)) is not None:
             title = self._word(words.DIFFERENCE).format(id=earlier.id)
-            changed = scrollable(title, code_html(difference(self.lesson), "diff"))
+            changed = self._listing(source(self.lesson.agent, imports=True), new_lines(self.lesson))
             shown.insert(1, f"<details><summary>{escape(title)}</summary>{changed}</details>")
         return f'<div class="more"><h3>{self._word(words.MORE_CODE)}</h3>{"".join(shown)}</div>'
 

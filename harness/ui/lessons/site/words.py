@@ -49,7 +49,10 @@ NOTHING_NEW = LocalizedText(
 )
 TOOLS = LocalizedText("{count} tools: {names}", "ツール {count} 個: {names}")
 MORE_CODE = LocalizedText("More code of this chapter", "この章のほかのコード")
-DIFFERENCE = LocalizedText("demo.py against that of {id}", "{id} の demo.py との差分")
+DIFFERENCE = LocalizedText(
+    "my_agent.py: the whole program; what is new since {id} is marked",
+    "my_agent.py の全体。{id} から新しくなった行に印があります",
+)
 PICTURE = LocalizedText("The run of {id} as an animation", "{id} の実行のアニメーション")
 LANGUAGE = LocalizedText("日本語", "English")
 EARLIER = LocalizedText("Previous chapter", "前の章")

@@ -93,7 +93,7 @@ async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -
         assert '12 MODEL = "practice-1"' in screen
         assert "import asyncio" not in screen
         assert "demo.py:BASH (1/2)" in await press(pilot, "c")
-        assert "demo.py ±" in await press(pilot, "d")
+        assert "my_agent.py ±" in await press(pilot, "d")
         screen = await press(pilot, "w")
         assert "request 1: sent" in screen
         assert '"model": "practice-1"' in screen
