@@ -1,4 +1,4 @@
-"""Updates code and values in the READMEs of the chapters: `python -m harness.lessons.refresh`.
+"""Updates code and values in the pages of the chapters: `python -m harness.lessons.refresh`.
 
 Three marks name the content: `<!-- code: harness/agent.py:Agent.run -->` before a block of Python,
 `<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and
@@ -25,8 +25,8 @@ MARK = re.compile(r"<!-- (code|drawing|value): ")
 
 
 def texts() -> Iterator[Path]:
-    """The READMEs with such marks."""
-    for file in sorted(chapters_folder().glob("s*/README*.md")):
+    """The pages of the chapters with such marks."""
+    for file in sorted(chapters_folder().glob("s*/*.md")):
         if MARK.search(file.read_text("utf-8")):
             yield file
 
