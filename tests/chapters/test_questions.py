@@ -56,11 +56,7 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             return value == ("completed" if isinstance(code, TurnStarted) else "next_turn")
         case "room":
             made = first(after, CompactionEnded)
-            assert isinstance(first((*before[-3:], *after), CompactionStarted), CompactionStarted)
-            return (
-                isinstance(made, CompactionEnded)
-                and {"truncation": "drain", "summary": "compact"}[made.method] == value
-            )
+            return isinstance(made, CompactionEnded) and MADE.get(value) == made.method
         case "loop":
             turn = max(number for number, fact in enumerate(before) if isinstance(fact, TurnStarted))
             return value == ("loop" if any(isinstance(fact, LoopFound) for fact in before[turn:]) else "none")
