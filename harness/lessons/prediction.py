@@ -125,9 +125,9 @@ class Prediction:
 
 
 def _text_of(kind: type, member: str = "") -> str:
-    """The docstring of a class, or of one of its members, in one line; the name of a member without one."""
+    """The first sentence about a class, or the docstring of one of its members, else its name; in one line."""
     if not member:
-        return " ".join((inspect.getdoc(kind) or "").split())
+        return " ".join((inspect.getdoc(kind) or "").split()).partition(". ")[0].removesuffix(".") + "."
     [definition] = ast.parse(dedent(inspect.getsource(kind))).body
     body = definition.body if isinstance(definition, ast.ClassDef) else []
     for one, following in pairwise(body):
@@ -174,7 +174,8 @@ def _delay(past: Past) -> Prediction:
     for fact in facts:
         retry = retry + 1 if isinstance(fact, FaultOccurred) else 0 if isinstance(fact, ReplyReceived) else retry
     span = delay_s(retry, fault.retry_after_s, 0.0), delay_s(retry, fault.retry_after_s, 1.0)
-    reason = " ".join((inspect.getdoc(delay_s) or "").split("Args:")[0].split())
+    _, rule, *_ = (inspect.getdoc(delay_s) or "").split("\n\n")
+    reason = " ".join(rule.split())
     return Prediction(f"{span[0]:g}-{span[1]:g}", reason, f"{_RECOVERY}backoff.py:delay_s", span)
 
 
@@ -220,7 +221,7 @@ def _row(code: TransitionCode | None) -> Prediction:
     if code is None:
         raise PredictionError("The policy sends the same request again, which is no transition.")
     row = TRANSITIONS[code]
-    return Prediction(code, f"{row.trigger}: {row.effect}", f"{_RECOVERY}transitions.py:TRANSITIONS")
+    return Prediction(code, row.trigger, f"{_RECOVERY}transitions.py:TRANSITIONS")
 
 
 def _room(past: Past) -> Prediction:
