@@ -133,6 +133,7 @@ def command_parser(command: str) -> "ArgumentParser":
             )
             add("--plain", action="store_true", help=_PLAIN)
             add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
+            add("--no-questions", action="store_true", help="do not ask what happens next")
             add("--restart", action="store_true", help="start the chapter from the beginning")
             add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
             add("--html", metavar="DIR", help="record all chapters and write them as web pages, in both languages")

@@ -7,12 +7,15 @@ A chapter is a folder of `chapters`. Its `demo.py` runs against a practice serve
 from harness.lessons.catalogue import ReadmeSection, before, lesson, lessons, readme
 from harness.lessons.demo_session import DemoSession
 from harness.lessons.facts import Fact
-from harness.lessons.lesson import LANGUAGES, Language, Lesson, LessonError, LessonStep, LocalizedText
+from harness.lessons.lesson import Lesson, LessonError, LessonStep
+from harness.lessons.prediction import Past, Prediction
 from harness.lessons.progress import Progress
+from harness.lessons.question import Option, Question
 from harness.lessons.real_model import with_model
 from harness.lessons.recording import LocatedStep, Moment, Recording
 from harness.lessons.solution import with_solution
 from harness.lessons.sources import CodeExcerpt, difference, new_lines, source
+from harness.lessons.text import LANGUAGES, Language, LocalizedText
 from harness.lessons.wire import WireExchange
 
 __all__ = [
@@ -27,7 +30,11 @@ __all__ = [
     "LocalizedText",
     "LocatedStep",
     "Moment",
+    "Option",
+    "Past",
+    "Prediction",
     "Progress",
+    "Question",
     "ReadmeSection",
     "Recording",
     "WireExchange",

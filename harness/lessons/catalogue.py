@@ -7,7 +7,8 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from harness.lessons.lesson import Language, Lesson, LessonError, load_lesson
+from harness.lessons.lesson import Lesson, LessonError, load_lesson
+from harness.lessons.text import Language
 
 FOLDER = re.compile(r"s\d\d_\w+")
 

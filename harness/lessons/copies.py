@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.files import replace_atomically
 from harness.lessons.exercises import CHECKS, Exercise, UnknownExercise, exercise_called
-from harness.lessons.lesson import LANGUAGES, Language
+from harness.lessons.text import LANGUAGES, Language
 
 FOLDER = "harness-exercises"
 NOTE = ".exercise.json"

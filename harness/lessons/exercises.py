@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.toml import key_lines
 from harness.events import Json
-from harness.lessons.lesson import LocalizedText, text_in
+from harness.lessons.text import LocalizedText, text_in
 from harness.practice.toml_table import ScriptError, Table
 
 FILE = "exercise.toml"

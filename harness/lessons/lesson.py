@@ -5,28 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
 from harness.base.errors import HarnessError
 from harness.lessons.conditions import COMPARISONS, TESTS, Condition, check_subject
 from harness.lessons.facts import FACTS, Fact, FieldError, filled, names_in, value_of
+from harness.lessons.question import Question, question_in
+from harness.lessons.text import LANGUAGES, Language, LocalizedText, text_in
 from harness.practice.toml_table import ScriptError, Table
-
-Language = Literal["en", "ja"]
-LANGUAGES: tuple[Language, ...] = ("en", "ja")
-
-
-@dataclass(frozen=True, slots=True)
-class LocalizedText:
-    """A text in every language of the course."""
-
-    en: str
-    ja: str
-
-    def into(self, language: Language) -> str:
-        """The text in a language."""
-        return self.ja if language == "ja" else self.en
-
 
 ANSWERS = ("once", "always", "no")
 
@@ -48,6 +33,8 @@ class LessonStep:
     """Code to show: a path, a name in that file, and the text of the line that decides."""
     needs: tuple[Condition, ...] = ()
     """What must be true of the run for the sentence to hold."""
+    question: Question | None = None
+    """Asked before the step is shown."""
 
     def fits(self, fact: Fact) -> bool:
         """Whether the fact matches this step."""
@@ -164,7 +151,9 @@ def _step(table: Table, earlier: Sequence[str]) -> LessonStep:
         raise table.error("on is needed: the type of the event")
     needs = tuple(map(_condition, table.tables("needs") or ()))
     where = MappingProxyType(dict(table.mapping("where") or {}))
-    step = LessonStep(on, where, text_in(table, "say"), table.text("code"), needs)
+    asked = table.table("predict")
+    question = None if asked is None else question_in(asked)
+    step = LessonStep(on, where, text_in(table, "say"), table.text("code"), needs, question)
     table.done()
     known = {field.name for field in fields(FACTS[on])}
     try:
@@ -188,18 +177,6 @@ def _condition(table: Table) -> Condition:
     condition = Condition(of, test, table.text(test) if test in COMPARISONS else table.any(test))
     table.done()
     return condition
-
-
-def text_in(table: Table, key: str) -> LocalizedText:
-    """The text at a key. Raises ScriptError if a language is missing."""
-    said = table.table(key)
-    if said is None:
-        raise table.error(f'{key} is needed, as {{ en = "…", ja = "…" }}')
-    text = LocalizedText(said.text("en") or "", said.text("ja") or "")
-    said.done()
-    if not (text.en and text.ja):
-        raise table.error(f"{key} is needed in en and in ja")
-    return text
 
 
 def _at(fact: Fact, name: str) -> object:

@@ -9,7 +9,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import NotRegularError, locked_file, read_regular, replace_atomically, set_aside
 from harness.events import Json
 from harness.journal import state_folder
-from harness.lessons.lesson import LANGUAGES, Language
+from harness.lessons.text import LANGUAGES, Language
 
 NAME = "course.json"
 MOST_BYTES = 100_000
@@ -30,6 +30,8 @@ class _Data:
     """Completed chapters."""
     passed: frozenset[str] = frozenset()
     """Solved exercises."""
+    predicted: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    """The last answer to each question, by chapter and number of the step: whether it was right."""
 
     def as_json(self) -> Json:
         return {
@@ -37,6 +39,7 @@ class _Data:
             "steps": dict(sorted(self.steps.items())),
             "done": sorted(self.done),
             "passed": sorted(self.passed),
+            "predicted": {name: dict(sorted(steps.items())) for name, steps in sorted(self.predicted.items())},
         }
 
 
@@ -94,12 +97,27 @@ class Progress:
         """Whether an exercise was solved."""
         return exercise in self._data.passed
 
+    def predict(self, lesson: str, step: int, *, right: bool) -> None:
+        """Record the answer to the question before a step; it replaces an earlier one. Raises ProgressError."""
+
+        def answered(kept: _Data) -> _Data:
+            mine = {**kept.predicted.get(lesson, {}), str(step): right}
+            return replace(kept, predicted={**kept.predicted, lesson: mine})
+
+        self._change(answered)
+
+    def predictions(self, lesson: str) -> tuple[int, int]:
+        """Right answers and all answers in a chapter; of each question the last one counts."""
+        answers = self._data.predicted.get(lesson, {})
+        return sum(answers.values()), len(answers)
+
     def restart(self, lesson: str) -> None:
         """Forget the progress in a chapter. Raises ProgressError."""
 
         def forgotten(kept: _Data) -> _Data:
             steps = {name: step for name, step in kept.steps.items() if name != lesson}
-            return replace(kept, steps=steps, done=kept.done - {lesson})
+            predicted = {name: answers for name, answers in kept.predicted.items() if name != lesson}
+            return replace(kept, steps=steps, done=kept.done - {lesson}, predicted=predicted)
 
         self._change(forgotten)
 
@@ -137,11 +155,29 @@ def _data(data: object) -> _Data:
     """Raises ValueError for unexpected content."""
     match data:
         case (
-            {"language": language, "steps": dict(steps), "done": list(done), "passed": list(passed)}
-            | {"language": language, "beats": dict(steps), "done": list(done), "passed": list(passed)}  # the old name
+            {"language": language, "steps": dict(steps), "done": list(done), "passed": list(passed), **rest}
+            | {
+                "language": language,
+                "beats": dict(steps),
+                "done": list(done),
+                "passed": list(passed),
+                **rest,
+            }  # the old name
         ):
             names = all(isinstance(name, str) for name in (*steps, *done, *passed))
             numbers = all(isinstance(number, int) and number >= 0 for number in steps.values())
             if names and numbers and language in (None, *LANGUAGES):
-                return _Data(language, steps, frozenset(done), frozenset(passed))
+                return _Data(language, steps, frozenset(done), frozenset(passed), _predicted(rest.get("predicted", {})))
+    raise ValueError("unexpected content")
+
+
+def _predicted(predicted: object) -> Mapping[str, Mapping[str, bool]]:
+    """Files of earlier versions have none. Raises ValueError for unexpected content."""
+    if isinstance(predicted, dict) and all(
+        isinstance(name, str)
+        and isinstance(answers, dict)
+        and all(isinstance(step, str) and isinstance(right, bool) for step, right in answers.items())
+        for name, answers in predicted.items()
+    ):
+        return predicted
     raise ValueError("unexpected content")

@@ -19,6 +19,7 @@ from harness.lessons.conditions import Scene, failures
 from harness.lessons.demo_session import DemoSession
 from harness.lessons.facts import Fact
 from harness.lessons.lesson import Lesson, LessonError, LessonStep
+from harness.lessons.prediction import PREDICTIONS, Past, Prediction
 from harness.lessons.solution import SolutionDemo, SolutionError
 from harness.lessons.wire import WireListener, exchanged
 from harness.permissions import PermissionAnswer, PermissionRequest
@@ -238,6 +239,17 @@ class Recording:
     def steps(self) -> tuple[LocatedStep, ...]:
         """Steps found so far."""
         return self._finder.found
+
+    def prediction(self, number: int) -> Prediction | None:
+        """What the policy says before the found step with this index; None: it has no question.
+
+        Raises PredictionError.
+        """
+        step, moment = self._finder.found[number].step, self._finder.found[number].moment
+        if step.question is None:
+            return None
+        past = tuple((one.fact, one.at) for one in self._moments[: moment.number])
+        return PREDICTIONS[step.question.about](Past(self.lesson.name, past))
 
     @property
     def failed(self) -> tuple[tuple[int, LocatedStep], ...]:

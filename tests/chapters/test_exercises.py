@@ -8,8 +8,8 @@ import pytest
 from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checker import Checked, CheckLimits, run_checks
 from harness.lessons.exercises import Exercise, every_exercise
-from harness.lessons.lesson import LANGUAGES
 from harness.lessons.sources import source
+from harness.lessons.text import LANGUAGES
 from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio

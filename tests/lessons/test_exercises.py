@@ -12,7 +12,7 @@ from harness.lessons.exercises import (
     exercises_of,
     load_exercise,
 )
-from harness.lessons.lesson import LocalizedText
+from harness.lessons.text import LocalizedText
 from tests.lessons.small_exercise import TOML, small_exercise
 
 

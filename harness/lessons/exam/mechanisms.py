@@ -2,7 +2,7 @@
 
 from enum import Enum
 
-from harness.lessons.lesson import LocalizedText
+from harness.lessons.text import LocalizedText
 
 PAGE = "docs/exam.md"
 

@@ -16,10 +16,10 @@ from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checker import Checked, CheckFailure, CheckResult, Trouble, run_checks
 from harness.lessons.copies import Copy, NoCopy, copies
 from harness.lessons.exercises import every_exercise, exercises_of
-from harness.lessons.lesson import Language, LocalizedText
 from harness.lessons.progress import Progress, ProgressError
 from harness.lessons.solution import is_playable
 from harness.lessons.sources import source
+from harness.lessons.text import Language, LocalizedText
 from harness.settings import Settings
 from harness.ui.lessons import messages
 

@@ -51,7 +51,7 @@ def learn(settings: Settings, options: Namespace) -> int:
     if on_screen:
         from harness.ui.lessons.screen.app import learn_on_screen
 
-        return learn_on_screen(chapter, language, progress, Path.cwd())
+        return learn_on_screen(chapter, language, progress, Path.cwd(), questions=not options.no_questions)
     if chapter is None:
         return list_chapters(progress, language)
     if chapter.connection is not None:
@@ -59,7 +59,8 @@ def learn(settings: Settings, options: Namespace) -> int:
         return asyncio.run(until_stopped(live, sys.stdout))
     if options.auto:
         return play_through(chapter, language)
-    stepwise = play_stepwise(narration_of(chapter, language), TypedLines(sys.stdin), progress)
+    narration, typed = narration_of(chapter, language), TypedLines(sys.stdin)
+    stepwise = play_stepwise(narration, typed, progress, questions=not options.no_questions)
     return asyncio.run(until_stopped(stepwise, sys.stdout))
 
 

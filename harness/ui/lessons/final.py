@@ -19,8 +19,8 @@ from harness.lessons.exam.player import KILLED, PARTS, SIGNALS, Played, play_exa
 from harness.lessons.exam.program import Program, ProgramError
 from harness.lessons.exam.result import ExamResult
 from harness.lessons.exam.rows import RowKind
-from harness.lessons.lesson import Language, LocalizedText
 from harness.lessons.progress import Progress
+from harness.lessons.text import Language, LocalizedText
 from harness.settings import Settings
 
 NAMES: Mapping[str, str] = MappingProxyType(

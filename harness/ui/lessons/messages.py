@@ -85,6 +85,7 @@ CODE_AT = LocalizedText("code: {place}, line {line}", "コード: {place} {line}
 KEYS: Mapping[str, LocalizedText] = MappingProxyType(
     {
         "Enter": LocalizedText("next step (also n)", "次の場面 (n も同じ)"),
+        "1 … 5": LocalizedText("answer the question before a step", "場面の前の質問に答える"),
         "b": LocalizedText("previous step; nothing runs again", "戻る。再生だけで、実行はしません"),
         "c": LocalizedText(
             "the code of this step; again: demo.py and more", "この場面のコード。もう一度で demo.py など"

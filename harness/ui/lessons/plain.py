@@ -17,6 +17,7 @@ from harness.lessons import LessonError, Moment, Progress, Recording, readme
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, Narration, write_moment
 from harness.ui.lessons.position import LessonPosition
+from harness.ui.lessons.predictions import Predictions
 from harness.ui.lessons.progress import copied, starting_step
 from harness.ui.lines.line import Line
 from harness.ui.plain.keyboard import Keyboard
@@ -118,7 +119,7 @@ async def play_live(narration: Narration, typed: TypedLines) -> None:
             await talk.run()
 
 
-async def play_stepwise(narration: Narration, typed: TypedLines, progress: Progress) -> None:
+async def play_stepwise(narration: Narration, typed: TypedLines, progress: Progress, *, questions: bool = True) -> None:
     """Step through a chapter until the learner quits or the input ends. Raises LessonError and ProgressError."""
     place = starting_step(narration.lesson, progress)
     narration.opening()
@@ -126,7 +127,7 @@ async def play_stepwise(narration: Narration, typed: TypedLines, progress: Progr
     with typed.listening():
         while fresh:
             async with Recording(narration.lesson, asker=PlainAsker(narration.lines, typed)) as recording:
-                talk = _LessonRepl(narration, LessonPosition(recording), typed, progress)
+                talk = _LessonRepl(narration, LessonPosition(recording), typed, progress, questions=questions)
                 narration.lines.say(messages.HINT.into(narration.language))
                 if place:
                     narration.say(messages.GOING_ON, number=place)
@@ -152,13 +153,20 @@ class _LessonRepl:
     """Reads and runs the lines of a learner."""
 
     def __init__(
-        self, narration: Narration, position: LessonPosition, typed: TypedLines, progress: Progress | None
+        self,
+        narration: Narration,
+        position: LessonPosition,
+        typed: TypedLines,
+        progress: Progress | None,
+        *,
+        questions: bool = False,
     ) -> None:
         self._narration = narration
         self._position = position
         self._recording = position.recording
         self._typed = typed
         self._progress = progress
+        self._predictions = Predictions(position, enabled=questions)
         self._live: Callable[[Moment], None] | None = None
         """Shows live events; None unless a prompt of the learner is running."""
         self._keys: Mapping[str, Callable[[], None]] = MappingProxyType(
@@ -206,8 +214,13 @@ class _LessonRepl:
             return
         await self._wait_for(place)
         position.place = place
+        self._predictions.arrive(place, self._progress)
+        if outcome := self._predictions.outcome(place, narration.language):
+            narration.lines.say(f"\n{outcome}")
         if position.at_end:
             narration.end(position)
+            if score := self._predictions.score(narration.language):
+                narration.lines.line(Line("·", score))
         elif not place:
             narration.opening()
         else:
@@ -236,7 +249,11 @@ class _LessonRepl:
     async def _run_line(self, key: str, line: str) -> None:
         match key:
             case "" | "n":
-                await self.go(self._position.place + 1)
+                await self._next()
+            case _ if key.isdecimal() and self._predictions.answer(int(key)):
+                await self._next()
+            case "b" if self._predictions.asked is not None:
+                self._predictions.close()
             case "b":
                 await self.go(self._position.place - 1)
             case _ if key in self._keys:
@@ -249,6 +266,13 @@ class _LessonRepl:
                 self._narration.say(messages.NOT_UNDERSTOOD, typed=line.split()[0])
             case _:
                 await self._prompt(line)
+
+    async def _next(self) -> None:
+        following = self._position.place + 1
+        if self._predictions.asks(following):
+            self._narration.lines.say(f"\n{self._predictions.asking(self._narration.language)}")
+        else:
+            await self.go(following)
 
     async def _break(self, line: str) -> None:
         await self._to_the_end()

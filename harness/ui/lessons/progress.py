@@ -9,6 +9,7 @@ from harness.lessons import Language, Lesson, Progress
 from harness.lessons.copies import copy_exercise
 from harness.lessons.exercises import Exercise, UnknownExercise, exercises_of
 from harness.ui.lessons import messages
+from harness.ui.lessons.predictions import score_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class ChapterProgress:
     """Number of exercises."""
     passed: int = 0
     """Number of solved exercises."""
+    predictions: tuple[int, int] = (0, 0)
+    """Right predictions and all that were made."""
 
     def label(self, language: Language) -> str:
         """For example "step 4 of 9"."""
@@ -32,10 +35,8 @@ class ChapterProgress:
             seen = messages.NEW.into(language)
         else:
             seen = messages.STEP_OF.into(language).format(number=self.step, count=len(self.lesson.steps))
-        if not self.passed:
-            return seen
-        solved = messages.PASSED.into(language).format(passed=self.passed, count=self.exercises)
-        return f"{seen}, {solved}"
+        solved = messages.PASSED.into(language).format(passed=self.passed, count=self.exercises) if self.passed else ""
+        return ", ".join(filter(None, (seen, solved, score_text(self.predictions, language))))
 
 
 def chapter_progress(lessons: Sequence[Lesson], progress: Progress) -> tuple[ChapterProgress, ...]:
@@ -51,6 +52,7 @@ def _progress_of(lesson: Lesson, progress: Progress) -> ChapterProgress:
         progress.done(lesson.id),
         len(exercises),
         sum(progress.has_passed(one.id) for one in exercises),
+        progress.predictions(lesson.id),
     )
 
 

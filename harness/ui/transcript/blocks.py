@@ -10,6 +10,7 @@ from textual.content import Content
 
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.inline import inline_content
+from harness.ui.transcript.kinsoku import wrapped
 
 NARROWEST = 12
 """Cells for text; deeper blocks are not indented further."""
@@ -60,7 +61,7 @@ def is_closed(code: Token) -> bool:
 
 def plain_content(text: str, width: int) -> Content:
     """Text without markup."""
-    return Content("\n").join(Content(text.expandtabs(TAB)).wrap(max(width, 2)))
+    return Content("\n").join(wrapped(Content(text.expandtabs(TAB)), max(width, 2)))
 
 
 class _BlockLayout:
@@ -158,7 +159,7 @@ class _BlockLayout:
 
     def _wrapped(self, text: Content) -> list[Content]:
         fits = text.cell_length <= self._room and "\n" not in text.plain
-        return [text.rstrip()] if fits else text.wrap(self._room)
+        return [text.rstrip()] if fits else wrapped(text, self._room)
 
     # ── lines ───────────────────────────────────────────────────────────────────────────────────
 
@@ -255,7 +256,7 @@ def _longest_word(cells: Sequence[Content]) -> int:
 
 
 def _row(cells: Sequence[Content], alignments: Sequence[str], widths: Sequence[int]) -> list[Content]:
-    columns = [cell.wrap(width) for cell, width in zip(cells, widths, strict=True)]
+    columns = [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
     lines = []
     for parts in zip_longest(*columns, fillvalue=Content("")):
         placed = map(_placed, parts, alignments, widths)

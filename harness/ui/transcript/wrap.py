@@ -3,6 +3,7 @@
 from textual.content import Content
 
 from harness.ui.lines.line import Groups, laid_out
+from harness.ui.transcript.kinsoku import wrapped
 
 MUTED = "dim"
 WARNING = "$text-warning"
@@ -22,8 +23,8 @@ def hanging(mark: Content, text: Content, width: int) -> Content:
     width = max(width, 2)
     indent = mark.cell_length
     if width - indent < min(NARROWEST, width):
-        return Content("\n").join(Content.assemble(mark, text).expand_tabs(TAB).wrap(width))
-    first, *others = text.expand_tabs(TAB).wrap(width - indent) or [Content("")]
+        return Content("\n").join(wrapped(Content.assemble(mark, text).expand_tabs(TAB), width))
+    first, *others = wrapped(text.expand_tabs(TAB), width - indent) or [Content("")]
     space = Content(" " * indent)
     return Content("\n").join([Content.assemble(mark, first), *(space + line if line else line for line in others)])
 

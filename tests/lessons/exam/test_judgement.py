@@ -21,7 +21,7 @@ from harness.lessons.exam.mechanisms import PAGE, Mechanism
 from harness.lessons.exam.player import PARTS, Played, row_of
 from harness.lessons.exam.result import ExamResult
 from harness.lessons.exam.rows import ANSWER, ROWS, RowKind
-from harness.lessons.lesson import LANGUAGES
+from harness.lessons.text import LANGUAGES
 
 GOOD = Observed(3, 0, f"$ echo ran\n{ANSWER}\n", "retrying", 1.0, rounds=1)
 

@@ -9,7 +9,7 @@ from harness.lessons.catalogue import chapters_folder, lesson
 from harness.lessons.checker import PRINTED_BYTES, Checked, CheckFailure, CheckResult, Trouble
 from harness.lessons.copies import Copy, copies, copy_exercise
 from harness.lessons.exercises import every_exercise, load_exercise
-from harness.lessons.lesson import LANGUAGES, Language
+from harness.lessons.text import LANGUAGES, Language
 from harness.policies.recovery import backoff as backoff_module
 from harness.ui.lessons.check import WHY, as_json, check_lines, heading, hint_lines, why
 from tests.lessons.small_exercise import small_exercise

@@ -23,13 +23,16 @@ def progress(folder: Path) -> Progress:
     return Progress(folder / "course.json")
 
 
-async def typed(folder: Path, *lines: str, lesson: Lesson | None = None, language: Language = "en") -> str:
+async def typed(
+    folder: Path, *lines: str, lesson: Lesson | None = None, language: Language = "en", questions: bool = False
+) -> str:
     """What a learner sees who types these lines."""
     keys = folder / "typed.txt"
     keys.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     out = io.StringIO()
     with keys.open(encoding="utf-8") as source:
-        await play_stepwise(Narration(lesson or first(), language, out), TypedLines(source), progress(folder))
+        narration = Narration(lesson or first(), language, out)
+        await play_stepwise(narration, TypedLines(source), progress(folder), questions=questions)
     return out.getvalue()
 
 

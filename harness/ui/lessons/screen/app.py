@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.geometry import Size
 
 from harness.base.errors import HarnessError
@@ -50,7 +50,7 @@ class LessonApp(QuestionApp):
     TITLE = "harness learn"
     AUTO_FOCUS = None
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n,enter", "next", "next", show=False),
+        Binding("n,enter,right", "next", "next", show=False),
         Binding("b", "go_back", "back", show=False),
         Binding("r", "restart", "restart", show=False),
         Binding("g", "choose", "another chapter", show=False),
@@ -76,8 +76,10 @@ class LessonApp(QuestionApp):
         Binding("ctrl+c,ctrl+d,ctrl+q", "leave", "quit", show=False, priority=True),
     ]
 
-    def __init__(self, lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> None:
-        """`lesson` None: choose one first. Exercises are copied to `folder`."""
+    def __init__(
+        self, lesson: Lesson | None, language: Language, progress: Progress, folder: Path, *, questions: bool = True
+    ) -> None:
+        """`lesson` None: choose one first. Exercises are copied to `folder`. `questions`: ask before some steps."""
         super().__init__()
         self.progress = progress
         self.opened: LessonRun | None = None
@@ -87,6 +89,7 @@ class LessonApp(QuestionApp):
         self._first = lesson
         self._language: Language = language
         self._folder = folder
+        self._questions = questions
         self._look = LessonFocus()
         self._place = 0
         self._room = Size(80, 24)
@@ -122,7 +125,9 @@ class LessonApp(QuestionApp):
         """Start a chapter, where the learner left it or at its beginning."""
         await self.aclose()
         self._look, self._place = LessonFocus(), 0
-        self.opened = LessonRun(lesson, ScreenAsker(self.ask), self._fresh_views, self.changed)
+        self.opened = LessonRun(
+            lesson, ScreenAsker(self.ask), self._fresh_views, self.changed, questions=self._questions
+        )
         self.opened.views.enter()
         place = 0 if restart else starting_step(lesson, self.progress)
         if lesson.connection is not None:
@@ -155,6 +160,7 @@ class LessonApp(QuestionApp):
         if run.place != self._place:
             self._place = run.place
             self._look.arrive(at_beginning=run.place == 0)
+            run.predictions.arrive(run.place, self.progress)
             if run.position.on_step and run.lesson.solution is None:
                 self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.steps))
         self._showing.show(run, self._look, self._room, typing=self.prompt.display)
@@ -208,14 +214,31 @@ class LessonApp(QuestionApp):
 
     def action_next(self) -> None:
         run = self.opened
-        if run is not None and not run.waiting:
+        if run is None or run.waiting:
+            return
+        if run.predictions.asks(run.place + 1):
+            self._look.reading = False
+            self.warn("")
+        else:
+            run.predictions.close()
             there_is = run.go(run.place + 1)
             self._look.reading = self._look.reading and not run.waiting  # show what is running
             self.warn("" if there_is else messages.NOTHING_AFTER_ON_SCREEN)
 
+    def on_key(self, event: Key) -> None:
+        """A digit answers an open question."""
+        run = self.opened
+        if run is None or self.typing or not event.key.isdecimal() or not run.predictions.answer(int(event.key)):
+            return
+        event.stop()
+        self.action_next()
+
     def action_go_back(self) -> None:
         run = self.opened
-        if run is not None:
+        if run is not None and run.predictions.asked is not None:
+            run.predictions.close()
+            self.warn("")
+        elif run is not None:
             place = run.place if run.waiting else run.place - 1
             self.warn("" if run.go(place) else messages.NOTHING_BEFORE)
 
@@ -335,6 +358,8 @@ async def _to_its_end(app: LessonApp) -> int:
         await app.aclose()
 
 
-def learn_on_screen(lesson: Lesson | None, language: Language, progress: Progress, folder: Path) -> int:
+def learn_on_screen(
+    lesson: Lesson | None, language: Language, progress: Progress, folder: Path, *, questions: bool = True
+) -> int:
     """Show a chapter, or a list to choose from; returns the exit code. Raises HarnessError."""
-    return asyncio.run(_to_its_end(LessonApp(lesson, language, progress, folder)))
+    return asyncio.run(_to_its_end(LessonApp(lesson, language, progress, folder, questions=questions)))

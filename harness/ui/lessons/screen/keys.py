@@ -11,6 +11,7 @@ _TABLE = (
         WALK,
         (
             ("n  Enter", LocalizedText("next step", "次の場面")),
+            ("1 … 5", LocalizedText("answer the question before a step", "場面の前の質問に答える")),
             ("b", LocalizedText("previous step; nothing runs again", "戻る。再生だけで、実行はしません")),
             ("r", LocalizedText("restart with a new run", "新しく実行して最初から")),
             ("g", LocalizedText("another chapter", "ほかの章へ")),

@@ -275,7 +275,7 @@ class SentenceView(Static):
     DEFAULT_CSS = """
     SentenceView {
         height: auto;
-        max-height: 45vh;
+        max-height: 55vh;
         padding: 0 2;
         border-left: thick $primary;
         margin: 0 0 0 0;

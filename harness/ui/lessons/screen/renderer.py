@@ -71,13 +71,17 @@ class LessonRenderer:
         return self._word(messages.STEP_OF).format(number=place, count=len(run.lesson.steps))
 
     def _sentence(self, run: LessonRun) -> str:
+        if asking := run.predictions.asking(self.language):
+            return asking
         if run.waiting:
             return self._word(messages.RUNS)
         if run.position.on_step:
             found = run.position.recording.steps[run.place - 1]
-            return found.step.said(found.moment.fact, self.language)
+            outcome = run.predictions.outcome(run.place, self.language)
+            said = found.step.said(found.moment.fact, self.language)
+            return f"{outcome}\n{said}" if outcome else said
         if run.position.at_end:
-            return self._word(messages.LIVE_ON_SCREEN)
+            return "\n".join(filter(None, (run.predictions.score(self.language), self._word(messages.LIVE_ON_SCREEN))))
         return run.lesson.idea.into(self.language)
 
     def _denied(self, run: LessonRun) -> str:

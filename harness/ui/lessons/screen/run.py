@@ -11,6 +11,7 @@ from harness.session import Asker
 from harness.ui.app.views import Views
 from harness.ui.lessons.narration import exchanged_line
 from harness.ui.lessons.position import LessonPosition
+from harness.ui.lessons.predictions import Predictions
 from harness.ui.lines.line import Line, Tone
 from harness.ui.transcript.entries import NoteEntry
 
@@ -21,7 +22,15 @@ FreshViews = Callable[[Callable[[], float], Callable[[], bool]], Views]
 class LessonRun:
     """A recording and the position of the learner in it. `changed` is called when there is something new to draw."""
 
-    def __init__(self, lesson: Lesson, asker: Asker, fresh_views: FreshViews, changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        lesson: Lesson,
+        asker: Asker,
+        fresh_views: FreshViews,
+        changed: Callable[[], None],
+        *,
+        questions: bool = True,
+    ) -> None:
         self.lesson = lesson
         self.trouble = ""
         """An error, or empty."""
@@ -29,6 +38,7 @@ class LessonRun:
         """The requested place; ahead of `place` while waiting for it."""
         self._recording = Recording(lesson, asker=asker)
         self.position = LessonPosition(self._recording)
+        self.predictions = Predictions(self.position, enabled=questions)
         self._fresh_views = fresh_views
         self._changed = changed
         self._fed = 0

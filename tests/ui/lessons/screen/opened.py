@@ -18,10 +18,15 @@ Opened = tuple[LessonApp, Pilot[int]]
 
 @asynccontextmanager
 async def opened(
-    lesson: Lesson | None, folder: Path, *, size: tuple[int, int] = (100, 34), language: Language = "en"
+    lesson: Lesson | None,
+    folder: Path,
+    *,
+    size: tuple[int, int] = (100, 34),
+    language: Language = "en",
+    questions: bool = False,
 ) -> AsyncIterator[Opened]:
     """A chapter on a screen of so many columns and rows; `folder` keeps the progress and takes the exercises."""
-    app = LessonApp(lesson, language, Progress(folder / "course.json"), folder)
+    app = LessonApp(lesson, language, Progress(folder / "course.json"), folder, questions=questions)
     async with app.run_test(size=size) as pilot:
         try:
             await settled(pilot)

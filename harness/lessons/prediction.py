@@ -1,0 +1,422 @@
+"""What the policies say will happen next, from the facts recorded so far.
+
+Each function of `PREDICTIONS` finds the last input of its policy in the facts, calls the policy with it, and returns
+the decision with the text of the rule. What the run did with that input is not read.
+"""
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
+from textwrap import dedent
+from types import MappingProxyType
+from typing import TypeVar
+
+from harness.base.errors import HarnessError
+from harness.engine.loops.event_fold import BehaviourFold, LoopFold
+from harness.engine.permissions.session_rules import surroundings_of
+from harness.events import (
+    AdmissionEvent,
+    AdmissionLimitsSet,
+    AgentCreated,
+    AgentEnd,
+    AgentEnded,
+    Dispatched,
+    DispatchLimitsSet,
+    DropReason,
+    Event,
+    Fault,
+    FaultOccurred,
+    HookPoint,
+    HookRan,
+    Message,
+    MessageAdded,
+    Origin,
+    Projection,
+    Reply,
+    ReplyReceived,
+    RequestSent,
+    Rung,
+    ToolCall,
+    ToolEnded,
+    TransitionCode,
+    WorkDropped,
+    WorkEnd,
+)
+from harness.lessons.facts import Fact
+from harness.lessons.wire import WireExchange
+from harness.model import history
+from harness.model.catalogue import known_card
+from harness.model.fault_classifier import classify_stream_error
+from harness.model.tokens import TokenCounter
+from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.decisions import Permit
+from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.breakers.breaker import BreakerLimits
+from harness.policies.breakers.decisions import Call, PauseTurn, Probe, Skip
+from harness.policies.breakers.dispatcher import BreakerReplay
+from harness.policies.breakers.registry import BreakerRegistry
+from harness.policies.loops.ladder import Abilities
+from harness.policies.loops.limits import LoopThresholds
+from harness.policies.loops.monitor import LoopMonitor
+from harness.policies.loops.observations import Poll
+from harness.policies.recovery.backoff import delay_s
+from harness.policies.recovery.compaction import CompactionHealth, thresholds
+from harness.policies.recovery.decisions import Compact, Drain, Stop
+from harness.policies.recovery.faults import response_to
+from harness.policies.recovery.history_cut import drainable, drained
+from harness.policies.recovery.policy import at_turn_end, before_request, decide, noted
+from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import TRANSITIONS
+from harness.practice.requests import messages
+from harness.tools import Effect, standard_tools
+
+F = TypeVar("F")
+
+
+class PredictionError(HarnessError):
+    """The facts before a question have no input of its policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The facts before a step, with their Unix times."""
+
+    chapter: str
+    """Name of the folder, whose demo has the permission rules."""
+    facts: Sequence[tuple[Fact, float]]
+
+    def until(self, *kinds: type) -> "Past":
+        """The facts up to the last one of these types. Raises PredictionError without one."""
+        for number in reversed(range(len(self.facts))):
+            if isinstance(self.facts[number][0], kinds):
+                return Past(self.chapter, self.facts[: number + 1])
+        raise PredictionError(f"{self.chapter}: a question about {kinds[0].__name__} stands before the first one.")
+
+    def last(self, kind: type[F]) -> F:
+        """The last fact of a type. Raises PredictionError without one."""
+        fact = self.until(kind).facts[-1][0]
+        assert isinstance(fact, kind)
+        return fact
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """The decision of a policy."""
+
+    value: str
+    reason: str
+    """The text of the rule, from the code of the policy."""
+    rule: str
+    """Where the rule is: a path, and a name in that file."""
+    span: tuple[float, float] | None = None
+    """For a wait: its bounds in seconds."""
+
+    def fits(self, value: str) -> bool:
+        """Whether an option with this value is right; a band such as "0-0.6" has to contain the whole wait."""
+        if self.span is None:
+            return value == self.value
+        least, _, most = value.partition("-")
+        return float(least) <= self.span[0] and self.span[1] <= float(most)
+
+
+def _text_of(kind: type, member: str = "") -> str:
+    """The first sentence about a class, or the docstring of one of its members, else its name; in one line."""
+    if not member:
+        return " ".join((inspect.getdoc(kind) or "").split()).partition(". ")[0].removesuffix(".") + "."
+    [definition] = ast.parse(dedent(inspect.getsource(kind))).body
+    body = definition.body if isinstance(definition, ast.ClassDef) else []
+    for one, following in pairwise(body):
+        targets = one.targets if isinstance(one, ast.Assign) else [one.target] if isinstance(one, ast.AnnAssign) else []
+        named = any(isinstance(target, ast.Name) and target.id == member for target in targets)
+        if named and isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
+            return " ".join(str(following.value.value).split())
+    return member.lower().replace("_", " ")
+
+
+# ── recovery ────────────────────────────────────────────────────────────────────────────────────
+
+_RECOVERY = "harness/policies/recovery/"
+LIMITS = RecoveryLimits()
+
+
+def _failed(one: WireExchange) -> Fault | None:
+    """The fault of an exchange that has no event; None: it was answered."""
+    _, _, said = one.answer.partition(" ")
+    name, _, message = said.partition(": ")
+    if not name.endswith("_error"):
+        return None
+    return classify_stream_error({"error": {"type": name, "message": message}}, None)
+
+
+def _fault(past: Past) -> Fault:
+    fact = past.until(FaultOccurred, WireExchange).facts[-1][0]
+    fault = fact.fault if isinstance(fact, FaultOccurred) else _failed(past.last(WireExchange))
+    if fault is None:
+        raise PredictionError(f"{past.chapter}: the last request before a question about a fault was answered.")
+    return fault
+
+
+def _response(past: Past) -> Prediction:
+    response = response_to(_fault(past))
+    return Prediction(response.name.lower(), str(response), f"{_RECOVERY}transitions.py:RESPONSES")
+
+
+def _delay(past: Past) -> Prediction:
+    """The bounds of the wait before the next retry: a random number of 0 and of 1."""
+    facts = [fact for fact, _ in past.until(FaultOccurred).facts]
+    fault = past.last(FaultOccurred).fault
+    retry = 0
+    for fact in facts:
+        retry = retry + 1 if isinstance(fact, FaultOccurred) else 0 if isinstance(fact, ReplyReceived) else retry
+    span = delay_s(retry, fault.retry_after_s, 0.0), delay_s(retry, fault.retry_after_s, 1.0)
+    _, rule, *_ = (inspect.getdoc(delay_s) or "").split("\n\n")
+    reason = " ".join(rule.split())
+    return Prediction(f"{span[0]:g}-{span[1]:g}", reason, f"{_RECOVERY}backoff.py:delay_s", span)
+
+
+def _endpoint(past: Past) -> Prediction:
+    """The state of the breaker of the model."""
+    past = past.until(FaultOccurred)
+    state = TurnState(past.last(FaultOccurred).model)
+    for fact, at in past.facts:
+        situation = Situation(0.0, at, 0, 0, 0)
+        match fact:
+            case FaultOccurred(fault=fault, model=state.model):
+                state = noted(state, fault, LIMITS, situation)
+            case ReplyReceived(model=state.model, stop_reason=reason):
+                state = noted(state, Reply(state.model, reason, ()), LIMITS, situation)
+    rule = f"{_RECOVERY}state.py:RecoveryLimits.overloads_before_switch"
+    return Prediction(state.endpoint.state, _text_of(RecoveryLimits, "overloads_before_switch"), rule)
+
+
+def _transition(past: Past) -> Prediction:
+    """Why the loop continues or ends, after the last reply or the objection of a stop hook."""
+    past = past.until(ReplyReceived, WireExchange, HookRan)
+    fact = past.facts[-1][0]
+    done = Stop(TurnState(""), "answered", TransitionCode.COMPLETED)
+    if isinstance(fact, HookRan):
+        if fact.point is not HookPoint.STOP:
+            raise PredictionError(f"{past.chapter}: the last hook before the question is not a stop hook.")
+        return _row(at_turn_end(done, LIMITS, objection=fact.detail).code)
+    one = past.last(WireExchange)
+    reason = fact.stop_reason if isinstance(fact, ReplyReceived) else one.stop_reason
+    blocks = one.came
+    calls = tuple(
+        ToolCall(str(block.get("id")), str(block.get("name")), dict(block.get("input") or {}))
+        for block in blocks
+        if block.get("type") == "tool_use"
+    )
+    card = known_card(one.model)
+    situation = Situation(0.0, past.facts[-1][1], card.window, card.max_output, 0, card.thinks, card.lowers_effort)
+    state = TurnState(one.model, raises=MappingProxyType({one.model: one.max_tokens}))
+    return _row(decide(state, Reply(one.model, reason, blocks, calls), LIMITS, situation).code)
+
+
+def _row(code: TransitionCode | None) -> Prediction:
+    if code is None:
+        raise PredictionError("The policy sends the same request again, which is no transition.")
+    row = TRANSITIONS[code]
+    return Prediction(code, row.trigger, f"{_RECOVERY}transitions.py:TRANSITIONS")
+
+
+def _room(past: Past) -> Prediction:
+    """How room is made in the history: "drain", "compact", "stop", or "send" if there is enough."""
+    one = past.last(WireExchange)
+    counter = TokenCounter()
+    sent = (*messages(one.sent), *_since(past))
+    ids = set(drainable(history.steps(sent)))
+    old = [block for message in sent for block in message.content if block.get("tool_use_id") in ids]
+    saved = sum(
+        counter.count_message(Message("user", (block,))) - counter.count_message(Message("user", (drained(block, ""),)))
+        for block in old
+    )
+    requests = [fact for fact, _ in past.facts if isinstance(fact, RequestSent)]
+    card = known_card(one.model)
+    refused = [fact.fault for fact, _ in past.facts if isinstance(fact, FaultOccurred) and fact.fault.limit]
+    window = refused[-1].limit if refused and refused[-1].limit else requests[-1].window or card.window
+    last = past.until(FaultOccurred, ReplyReceived).facts[-1][0]
+    state = TurnState(one.model)
+    if isinstance(last, FaultOccurred):
+        size = last.fault.input_tokens or requests[-1].estimated_tokens
+        situation = Situation(0.0, 0.0, window, card.max_output, size, drainable_tokens=saved)
+        decision = decide(state, last.fault, LIMITS, situation)
+    else:
+        assert isinstance(last, ReplyReceived)
+        grown = sum(counter.count_message(message) for message in _since(past))
+        size = last.usage.prompt + grown
+        situation = Situation(0.0, 0.0, window, card.max_output, size, drainable_tokens=saved)
+        asked = before_request(state, CompactionHealth(), 0, LIMITS, situation)
+        if asked is None:
+            levels = thresholds(window, card.max_output)
+            return Prediction("send", f"below {levels.compact:,} tokens", f"{_RECOVERY}compaction.py:thresholds")
+        decision = asked
+    rule = f"{_RECOVERY}decisions.py:{type(decision).__name__}"
+    match decision:
+        case Drain() | Compact() | Stop():
+            return Prediction(type(decision).__name__.lower(), f"{decision.reason}: {_text_of(type(decision))}", rule)
+        case _:
+            raise PredictionError(f"{past.chapter}: the question about room stands before another decision.")
+
+
+def _since(past: Past) -> tuple[Message, ...]:
+    """Messages added since the last request of the turn."""
+    number = max(number for number, (fact, _) in enumerate(past.facts) if isinstance(fact, WireExchange))
+    return tuple(fact.message for fact, _ in past.facts[number:] if isinstance(fact, MessageAdded))
+
+
+# ── breakers ────────────────────────────────────────────────────────────────────────────────────
+
+_BREAKERS = "harness/policies/breakers/"
+
+
+def _replayed(past: Past) -> BreakerReplay:
+    tools = next((fact.tools for fact, _ in past.facts if isinstance(fact, DispatchLimitsSet)), ())
+    replay = BreakerReplay(BreakerRegistry(tools))
+    for fact, at in past.facts:
+        if isinstance(fact, Event):
+            replay.on_event(fact, at)
+    return replay
+
+
+def _breaker(past: Past) -> Prediction:
+    """The state of the breaker of a tool after its last result."""
+    past = past.until(ToolEnded)
+    now = _replayed(past).registry.breaker(past.last(ToolEnded).tool)
+    limit = _text_of(BreakerLimits, "threshold")
+    reason = f"{now.why} ({now.failures}) → {now.state}; threshold {BreakerLimits().threshold}: {limit}"
+    return Prediction(now.state, reason, f"{_BREAKERS}breaker.py:TRANSITIONS")
+
+
+def _dispatch(past: Past) -> Prediction:
+    """The decision about the first call of the last reply."""
+    past = past.until(MessageAdded)
+    message = past.last(MessageAdded).message
+    [name, *_] = [str(block["name"]) for block in message.content if block.get("type") == "tool_use"]
+    decision = _replayed(past).registry.decide(name)
+    for kind in (Call, Skip, Probe, PauseTurn):
+        if isinstance(decision, kind):
+            rule = f"{_BREAKERS}decisions.py:{kind.__name__}"
+            return Prediction(decision.dispatch, f"{decision.reason}: {_text_of(kind)}", rule)
+    raise TypeError(f"{decision!r} is not a decision")
+
+
+# ── loops ───────────────────────────────────────────────────────────────────────────────────────
+
+_LOOPS = "harness/policies/loops/"
+
+
+def _watched(past: Past) -> LoopMonitor:
+    tools = {tool.name: tool for tool in standard_tools()}
+    fold = LoopFold(LoopMonitor(), BehaviourFold(tools.get, Poll()))
+    for fact, at in past.facts:
+        if isinstance(fact, Event):
+            tuple(fold.see(fact, at))
+    return fold.orchestrator
+
+
+def _results(past: Past) -> Past:
+    """The facts up to the last results of tools."""
+    for number in reversed(range(len(past.facts))):
+        match past.facts[number][0]:
+            case MessageAdded(origin=Origin.TOOL_RESULTS):
+                return Past(past.chapter, past.facts[: number + 1])
+    raise PredictionError(f"{past.chapter}: a question about a loop stands before the first results.")
+
+
+def _loop(past: Past) -> Prediction:
+    """Whether the last results complete a loop: "loop" or "none"."""
+    due = _watched(_results(past)).due
+    member = "copies_failing" if due is not None and due.failing else "copies"
+    rule = f"{_LOOPS}limits.py:LoopThresholds.{member}"
+    reason = f"{member} = {getattr(LoopThresholds(), member)}: {_text_of(LoopThresholds, member)}"
+    if due is None:
+        reason = f"{reason} {_text_of(Projection, Projection.INTERACTION.name)}"
+    return Prediction("none" if due is None else "loop", reason, rule)
+
+
+def _rung(past: Past) -> Prediction:
+    """The next rung, where everything is possible but another path out of a plan."""
+    monitor = _watched(_results(past))
+    able = Abilities(retry=True, substitute="any", rollback=True, breaker=True, human=True)
+    action = monitor.advise(able, 0.0)
+    if action is None:
+        raise PredictionError(f"{past.chapter}: no intervention is due at the question about one.")
+    reason = f"{_text_of(Rung, action.rung.name)} ({action.number} of {action.quota})"
+    return Prediction(action.rung, reason, "harness/events/loops.py:Rung")
+
+
+# ── admission ───────────────────────────────────────────────────────────────────────────────────
+
+
+def _admission(past: Past) -> Prediction:
+    """The next event of the admission controller, such as "WorkQueued a3"."""
+    limits = past.last(AdmissionLimitsSet)
+    controller: AdmissionController[str] = AdmissionController(
+        AdmissionLimits(limits.max_concurrent, limits.max_queue_size, limits.watch_cap)
+    )
+    for fact, at in past.facts:
+        match fact:
+            case AgentCreated(agent=agent):
+                controller.open(agent, at)
+                controller.ask(agent, agent, at)
+            case AgentEnded(agent=agent, end=end) if end is not AgentEnd.NOT_STARTED:
+                ending = WorkEnd.SUCCEEDED if end is AgentEnd.ANSWERED else WorkEnd.FAILED
+                for permit in [permit for permit in controller.running if permit.key == agent]:
+                    controller.release(Permit(agent, permit.number), ending, at)
+                for key in controller.due_again(at):
+                    controller.ask(key, key, at)
+    seen = sum(isinstance(fact, AdmissionEvent) for fact, _ in past.facts)
+    following = controller.drain_events()[seen:]
+    if not following:
+        raise PredictionError(f"{past.chapter}: nothing is asked of the admission controller before the question.")
+    event = following[0]
+    name = f"{type(event).__name__} {getattr(event, 'key', '')}".rstrip()
+    rule = "harness/policies/admission/slot_queue.py:SlotQueue.ask"
+    why = f" {_text_of(DropReason, event.reason.name)}" if isinstance(event, WorkDropped) else ""
+    return Prediction(name, f"{_text_of(type(event))}{why}", rule)
+
+
+# ── permissions ─────────────────────────────────────────────────────────────────────────────────
+
+
+def _permission(past: Past) -> Prediction:
+    """The decision about the call that was dispatched last: "allow", "ask" or "deny"."""
+    past = past.until(Dispatched)
+    wanted = past.last(Dispatched)
+    blocks = [block for fact, _ in past.facts if isinstance(fact, MessageAdded) for block in fact.message.content]
+    block = next(block for block in blocks if block.get("id") == wanted.call_id)
+    demo = import_module(f"chapters.{past.chapter}.demo")
+    book = RuleBook(surroundings_of(Path(str(demo.__file__)).parent / "workspace"))
+    for verdict in Verdict:
+        for text in getattr(demo, "RULES", {}).get(f"permissions_{verdict}", ()):
+            book.add(book.parse(verdict, text, RuleScope.SESSION))
+    tool = next(tool for tool in standard_tools() if tool.name == wanted.tool)
+    given = dict(block.get("input") or {})
+    line = tool.summarise(given)
+    request = PermissionRequest(wanted.call_id, tool.name, Effect(tool.effect), line, line, given)
+    decision = Permissions(Mode.ASK, book=book).decide(request)
+    name = type(decision).__name__.lower()
+    return Prediction(name, decision.why, "harness/permissions/policy.py:Permissions.decide")
+
+
+PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
+    {
+        "response": _response,
+        "delay": _delay,
+        "endpoint": _endpoint,
+        "transition": _transition,
+        "room": _room,
+        "breaker": _breaker,
+        "dispatch": _dispatch,
+        "loop": _loop,
+        "rung": _rung,
+        "admission": _admission,
+        "permission": _permission,
+    }
+)
+"""What a question may be about."""

@@ -1,0 +1,101 @@
+"""The questions before steps: what the policy predicts is what the run then did, by a reading of the run of its own."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.events import (
+    BreakerChanged,
+    CompactionEnded,
+    Dispatched,
+    Intervened,
+    LoopFound,
+    PermissionAsked,
+    RetryScheduled,
+    ToolEnded,
+    ToolOutcome,
+    Transition,
+    TurnStarted,
+)
+from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected, WorkReplaced
+from harness.lessons import Fact, Lesson, Recording, WireExchange, lessons
+
+pytestmark = pytest.mark.anyio
+ASKING = [lesson for lesson in lessons() if any(step.question for step in lesson.steps)]
+LEAST = {"s01": 1, "s02": 1, "s03": 1, "s04": 1, "s06": 1, "s08": 2, "s11": 2, "s21": 2, "s22": 2, "s23": 2}
+MADE = {"drain": "truncation", "compact": "summary"}
+RETRIES = ("retry", "retry_then_switch", "retry_fresh")
+
+
+def first(facts: Sequence[Fact], *kinds: type) -> Fact:
+    return next(fact for fact in facts if isinstance(fact, kinds))
+
+
+def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -> bool:
+    """Whether the run did what an option with this value says; `after` begins with the fact of the step."""
+    match about:
+        case "delay":
+            wait = first(after, RetryScheduled)
+            least, most = map(float, value.split("-"))
+            return isinstance(wait, RetryScheduled) and least <= wait.delay_s <= most
+        case "response":
+            asked = [fact for fact in (*before, *after) if isinstance(fact, WireExchange)]
+            failed = next(one for one in reversed(asked[: _sent(before)]) if one.answer != "200")
+            again = asked[asked.index(failed) + 1]
+            return value in RETRIES and again.sent == failed.sent
+        case "endpoint" | "breaker":
+            change = first(after, BreakerChanged)
+            return isinstance(change, BreakerChanged) and change.after == value
+        case "dispatch":
+            call = first(after, Dispatched)
+            return isinstance(call, Dispatched) and call.dispatch == value
+        case "transition":
+            code = first(after, Transition, WireExchange, TurnStarted)
+            if isinstance(code, Transition):
+                return code.code == value
+            return value == ("completed" if isinstance(code, TurnStarted) else "next_turn")
+        case "room":
+            made = first(after, CompactionEnded)
+            return isinstance(made, CompactionEnded) and MADE.get(value) == made.method
+        case "loop":
+            turn = max(number for number, fact in enumerate(before) if isinstance(fact, TurnStarted))
+            return value == ("loop" if any(isinstance(fact, LoopFound) for fact in before[turn:]) else "none")
+        case "rung":
+            taken = first(after, Intervened)
+            return isinstance(taken, Intervened) and taken.rung == value
+        case "admission":
+            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected, WorkReplaced)
+            event = first(after, *kinds)
+            return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
+        case "permission":
+            event = first(after, PermissionAsked, ToolEnded)
+            denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED
+            return value == ("ask" if isinstance(event, PermissionAsked) else "deny" if denied else "allow")
+    raise AssertionError(f"no reading of the run for questions about {about}")
+
+
+def _sent(before: Sequence[Fact]) -> int:
+    return sum(isinstance(fact, WireExchange) for fact in before)
+
+
+@pytest.mark.parametrize("lesson", ASKING, ids=lambda lesson: lesson.id)
+async def test_the_policy_predicts_what_the_run_then_did(lesson: Lesson) -> None:
+    async with Recording(lesson, scripted_only=True) as recording:
+        await recording.finished()
+        facts = [moment.fact for moment in recording.moments]
+        for index, step in enumerate(lesson.steps):
+            if step.question is None:
+                continue
+            prediction, number = recording.prediction(index), recording.steps[index].moment.number
+            assert prediction is not None
+            fitting = [option.value for option in step.question.options if prediction.fits(option.value)]
+            about, before, after = step.question.about, facts[:number], facts[number:]
+            done = [option.value for option in step.question.options if did(about, before, after, option.value)]
+            assert (index + 1, fitting) == (index + 1, done)
+            assert len(done) == 1
+            assert prediction.reason.strip()
+
+
+def test_chapters_with_a_policy_ask() -> None:
+    counts = {lesson.id: sum(step.question is not None for step in lesson.steps) for lesson in ASKING}
+    assert {id: counts.get(id, 0) >= least for id, least in LEAST.items()} == dict.fromkeys(LEAST, True)
