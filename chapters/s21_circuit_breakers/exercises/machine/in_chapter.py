@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from types import ModuleType
 from typing import Any
@@ -121,13 +121,14 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
     try:
         async with session.agent(settings, tools=tools, hooks=hooks, policies=policies) as agent:
             async for prompt in session.prompts():
-                async for event in agent.run(prompt):
-                    if isinstance(event, StepStarted):
-                        watched.begin(event.step)
-                        await (shop.close() if event.step in AWAY else shop.open())
-                    if not isinstance(event, BreakerChanged | FailureCharged):
-                        session.show(event)
-                if watched.errors:
-                    raise watched.errors[0]
+                async with aclosing(agent.run(prompt)) as events:
+                    async for event in events:
+                        if watched.errors:
+                            raise watched.errors[0]
+                        if isinstance(event, StepStarted):
+                            watched.begin(event.step)
+                            await (shop.close() if event.step in AWAY else shop.open())
+                        if not isinstance(event, BreakerChanged | FailureCharged):
+                            session.show(event)
     finally:
         await shop.close()

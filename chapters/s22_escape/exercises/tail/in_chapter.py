@@ -1,6 +1,7 @@
 """The agent of s22 with the learner's detection: each call with its result is one symbol of the stream."""
 
 import json
+from contextlib import aclosing
 from types import ModuleType
 
 from chapters.s22_escape.demo import LOG, grow
@@ -54,12 +55,13 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
     hooks = [hook("after_tool", name="found")(detection.after)]
     async with session.agent(session.settings(loop_intervention=False), hooks=hooks) as agent:
         async for prompt in session.prompts():
-            async for event in agent.run(prompt):
-                if isinstance(event, StepStarted):
-                    detection.step = event.step
-                if not isinstance(event, LoopFound | LoopLeft):
-                    session.show(event)
-                if isinstance(event, ToolEnded):
-                    grow(session.workspace / LOG)
-            if detection.errors:
-                raise detection.errors[0]
+            async with aclosing(agent.run(prompt)) as events:
+                async for event in events:
+                    if detection.errors:
+                        raise detection.errors[0]
+                    if isinstance(event, StepStarted):
+                        detection.step = event.step
+                    if not isinstance(event, LoopFound | LoopLeft):
+                        session.show(event)
+                    if isinstance(event, ToolEnded):
+                        grow(session.workspace / LOG)

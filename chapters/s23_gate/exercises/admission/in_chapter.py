@@ -9,6 +9,7 @@ from typing import Any
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 
 from harness.events import (
+    AdmissionLimitsSet,
     DropReason,
     Notice,
     RejectionReason,
@@ -56,6 +57,7 @@ class Hall:
 
     async def run(self) -> None:
         """Ask for all work at once, and wait for what runs."""
+        self._session.show(AdmissionLimitsSet(SLOTS, PLACES, len(REQUESTS)))
         async with self._group:
             for number, (key, part) in enumerate(REQUESTS, 1):
                 self._ask(Work(key, number, part))
