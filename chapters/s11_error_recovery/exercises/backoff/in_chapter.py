@@ -1,7 +1,6 @@
 """A client by hand whose requests the learner's `ask` repeats; each wait is shown, and shortened."""
 
 import asyncio
-import random
 import time
 from types import ModuleType
 from typing import Any
@@ -15,6 +14,8 @@ from harness.lessons import DemoSession
 SHORTER = 100
 """The course waits this many times shorter than the learner's code asks for."""
 LONGEST_S = 0.4
+CHANCE = 0.5
+"""The same in every run, so that the steps can name the waits."""
 MOST_REQUESTS = 12
 """For one prompt; more are not sent."""
 NO_PROXY = {"all://127.0.0.1": None}
@@ -50,7 +51,7 @@ class Client:
             return await self._send(prompt)
 
         try:
-            reply: Any = await self._work.ask(send, self._sleep, random.random)
+            reply: Any = await self._work.ask(send, self._sleep, lambda: CHANCE)
         except APIError as error:
             end = str(error.status_code) if isinstance(error, APIStatusError) else "a broken connection"
         except Endless:
