@@ -1,0 +1,129 @@
+"""The learner's gate before real concurrent work: each piece is a request to the model, sent when the gate says so."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
+
+from harness.events import (
+    AdmissionLimitsSet,
+    DropReason,
+    Notice,
+    RejectionReason,
+    WorkAdmitted,
+    WorkDropped,
+    WorkEnd,
+    WorkQueued,
+    WorkRejected,
+    WorkReleased,
+    WorkReplaced,
+)
+from harness.lessons import DemoSession
+
+SLOTS, PLACES = 2, 2
+REQUESTS = (("a1", 1), ("a2", 2), ("a3", 3), ("a1", 4), ("a4", 5), ("a4", 6))
+"""Agents and the part of the book that each shall read, in the order of the requests."""
+NO_PROXY = {"all://127.0.0.1": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A piece of work."""
+
+    key: str
+    number: int
+    part: int
+
+    @property
+    def name(self) -> str:
+        """What the gate of the learner calls it."""
+        return f"part {self.part}"
+
+
+class Hall:
+    """Runs the work that the gate lets through, and shows each decision."""
+
+    def __init__(self, session: DemoSession, client: AsyncAnthropic, gate: Any, work: ModuleType) -> None:
+        self._session = session
+        self._client = client
+        self._gate = gate
+        self._decisions = work
+        self._waiting: dict[str, Work] = {}
+        self._running = 0
+        self._group = asyncio.TaskGroup()
+
+    async def run(self) -> None:
+        """Ask for all work at once, and wait for what runs."""
+        self._session.show(AdmissionLimitsSet(SLOTS, PLACES, len(REQUESTS)))
+        async with self._group:
+            for number, (key, part) in enumerate(REQUESTS, 1):
+                self._ask(Work(key, number, part))
+        self._gate.close()
+        self._ask(Work("a5", len(REQUESTS) + 1, 7))
+        left = ", ".join(self._waiting) or "none"
+        self._session.show(Notice("info", f"dropped: {', '.join(self._gate.dropped) or 'none'}; never started: {left}"))
+
+    def _ask(self, work: Work) -> None:
+        before, queued = len(self._gate.dropped), self._of(work.key)
+        answer = self._gate.ask(work.key, work.name)
+        for name in self._gate.dropped[before:]:
+            if (lost := self._waiting.pop(name, None)) is not None and answer != self._decisions.REPLACE:
+                self._session.show(WorkDropped(lost.key, lost.number, DropReason.QUEUE_FULL, dirty=False))
+        if answer == self._decisions.RUN:
+            self._start(work)
+        elif answer == self._decisions.REPLACE:
+            self._waiting[work.name] = work
+            self._session.show(WorkReplaced(work.key, work.number, queued.number if queued else 0))
+        elif answer == self._decisions.WAIT:
+            self._waiting[work.name] = work
+            self._session.show(WorkQueued(work.key, work.number, len(self._gate.queue)))
+        elif answer == self._decisions.DROP:
+            self._session.show(WorkDropped(work.key, work.number, DropReason.QUEUE_FULL, dirty=False))
+        elif answer == self._decisions.REFUSE:
+            self._session.show(WorkRejected(work.key, RejectionReason.SHUTTING_DOWN))
+        else:
+            raise ValueError(f"ask returned {answer!r}, which is none of the five answers")
+
+    def _of(self, key: str) -> Work | None:
+        return next((one for one in self._waiting.values() if one.key == key), None)
+
+    def _start(self, work: Work) -> None:
+        self._running += 1
+        self._session.show(WorkAdmitted(work.key, work.number, self._running))
+        if self._gate.closed:
+            self._session.show(Notice("error", f"{work.key} was started after the gate had closed"))
+            return
+        self._group.create_task(self._read(work))
+
+    async def _read(self, work: Work) -> None:
+        book = Path(self._session.workspace, "book.txt").read_text("utf-8")
+        prompt = f"Read part {work.part} of the book and give its title.\n\n{book}"
+        end = WorkEnd.SUCCEEDED
+        try:
+            await self._client.messages.create(
+                model=self._session.MODEL, max_tokens=1_000, messages=[{"role": "user", "content": prompt}]
+            )
+        except APIError:
+            end = WorkEnd.FAILED
+        self._running -= 1
+        self._session.show(WorkReleased(work.key, work.number, end, self._running))
+        for name in self._gate.release(work.key):
+            if name not in self._waiting:
+                raise ValueError(f"release returned {name!r}, which does not wait")
+            self._start(self._waiting.pop(name))
+
+
+async def demo(session: DemoSession, work: ModuleType) -> None:
+    """One gate for each prompt, with two slots and two places to wait."""
+    client = AsyncAnthropic(
+        base_url=session.address,
+        api_key=session.KEY,
+        max_retries=0,
+        http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
+    )
+    async with client:
+        async for _ in session.prompts():
+            await Hall(session, client, work.Gate(SLOTS, PLACES), work).run()
