@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from harness.lessons import Language, LocalizedText, Prediction, Progress, Question
 from harness.ui.lessons.position import LessonPosition
 
-PREDICT = LocalizedText("What happens next?", "次はどうなりますか。")
+PREDICT = LocalizedText("What happens next?", "予想:")
 HOW = LocalizedText("1-{count} answers · Enter skips", "1〜{count} で答える · Enter で飛ばす")
 RIGHT = LocalizedText("Right: {answer}.", "正解です: {answer}。")
 WRONG = LocalizedText("Not quite: {answer}.", "違います。正解は: {answer}。")
