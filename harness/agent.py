@@ -91,17 +91,17 @@ class Agent(AgentBase):
 
     async def _arrivals(self) -> None:
         if self.parts.background is not None and self.parts.background.inbox.waiting:
-            await self._turn(None)
+            await self._turn(None, arrivals=True)
 
     # ── turn ────────────────────────────────────────────────────────────────────────────────────
 
-    async def _turn(self, prompt: str | None, model: str = "") -> None:
+    async def _turn(self, prompt: str | None, model: str = "", *, arrivals: bool = False) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
         parts = self.parts
         await self.open()
         turn = turn_lifecycle.begin(parts, prompt, model or parts.models.current)
         try:
-            stop = await turn_lifecycle.submit(parts, turn, prompt)
+            stop = await turn_lifecycle.submit(parts, turn, prompt, arrivals=arrivals)
             while stop is None:
                 stop = await self._step(turn)
         except Exception as error:

@@ -18,7 +18,7 @@ import harness
 PACKAGE = Path(harness.__file__).parent
 
 SUBJECTS = {"model", "tools", "permissions", "hooks", "skills", "memory", "checkpoints", "processes", "settings"}
-SUBJECTS |= {"journal", "slots", "definitions", "practice", "media"}
+SUBJECTS |= {"journal", "slots", "definitions", "practice", "media", "tasks", "schedule"}
 """Packages that each know one subject."""
 
 MAY_IMPORT: dict[str, set[str]] = {
@@ -38,6 +38,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "permissions": {"events", "hooks", "processes", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
+    "tasks": {"base", "events", "policies", "slots", "tools"},
+    "schedule": {"base", "events", "policies", "slots", "tools"},
     "settings": {"base", "events", "policies", "definitions", "hooks", "journal", "model", "permissions", "tools"},
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
@@ -52,14 +54,14 @@ MAY_IMPORT: dict[str, set[str]] = {
 name is `harness/__init__.py`."""
 
 ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
-ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "settings"]
+ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "schedule", "settings"]
 ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
 """From the bottom up: no package imports one that stands behind it."""
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 SCREEN = (
-    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/inline/"),
+    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/lessons/site/", "ui/inline/"),
     *("ui/web/driver.py", "ui/key_labels.py"),
 )
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""

@@ -43,6 +43,14 @@ def run(command: str, options: Namespace) -> int:
             return _replay(_settings(options), options)
         case "loops":
             return _loop_stats(_settings(options), options) if options.kind == "stats" else _loop_demo(options)
+        case "cron":
+            from harness.cli.cron import cron
+
+            return cron(_settings(options), options)
+        case "tasks":
+            from harness.cli.tasks import tasks
+
+            return tasks(_settings(options), options)
         case "admission":
             return _admission(_settings(options), options)
         case "transitions":

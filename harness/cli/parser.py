@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     "learn": "the course: step through a harness, chapter by chapter",
-    "check": "check an exercise of the course, or show a hint",
+    "check": "check an exercise of the course, show a hint, or take the final exam",
     "doctor": "show the settings, their origins, and problems",
     "sessions": "list the sessions of this folder",
     "breakers": "show the circuit breakers of a session, at its end or at any step",
@@ -17,6 +17,8 @@ COMMANDS = {
     "export": "write a session as Markdown or JSON",
     "shot": "draw a session at any moment as an SVG file",
     "loops": "simulate an agent in a loop, or show which interventions worked",
+    "tasks": "list, show, add or release tasks of a task board",
+    "cron": "list, add, run or change scheduled prompts",
     "admission": "show running and queued agents of all your sessions",
     "transitions": "print the transitions of the loop and the response to each fault",
     "settings": "list all settings with their defaults and variables",
@@ -41,6 +43,7 @@ def flags(namespace: "Namespace") -> dict[str, object]:
         "max_tokens": namespace.max_tokens,
         "max_wait_s": namespace.max_wait,
         "max_concurrent": namespace.max_concurrent,
+        "board": namespace.board,
         "max_queue_size": namespace.max_queue_size,
         "max_budget_usd": namespace.max_budget_usd,
         "effort": namespace.effort,
@@ -90,6 +93,7 @@ def agent_parser() -> "ArgumentParser":
     add("--max-wait", metavar="SECONDS", help="with -p: longest wait that a server may ask for (0)")
     add("--max-concurrent", metavar="N", help="agents that run at the same time in all your sessions (5; 0: none)")
     add("--max-queue-size", metavar="N", help="agents that may be queued (20; 0: none)")
+    add("--board", metavar="NAME", help='a task board: of this "session", or of the repository by a name')
     add("--cwd", metavar="FOLDER", help="the folder to work in")
     add("--practice", nargs="?", const="", metavar="SCRIPT", help="use the built-in practice model, which needs no key")
     add("--tool-faults", metavar="FILE", help="make tools fail as FILE says")
@@ -121,17 +125,24 @@ def command_parser(command: str) -> "ArgumentParser":
                 metavar="NAME",
                 help="run the prompts of the chapter with this model instead of the script",
             )
+            add(
+                "--with",
+                dest="with_",
+                metavar="FILE",
+                help="run the chapter with your solution of its exercise: your file, or the folder of the exercise",
+            )
             add("--plain", action="store_true", help=_PLAIN)
             add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
             add("--no-questions", action="store_true", help="do not ask what happens next")
             add("--restart", action="store_true", help="start the chapter from the beginning")
             add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
+            add("--html", metavar="DIR", help="record all chapters and write them as web pages, in both languages")
         case "check":
             add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
             add("--hint", action="store_true", help="show the next hint instead")
-            add("--language", choices=("en", "ja"), help="default: the language of the copy")
+            add("--language", choices=("en", "ja"), help="default: that of the copy, or of the course")
             add("--json", action="store_true", help=_JSON)
-            parser.epilog = "exit codes: 0 everything passes, 1 something fails, 2 bad usage"
+            _final(parser)
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to examine")
@@ -182,12 +193,62 @@ def command_parser(command: str) -> "ArgumentParser":
             status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
             status.add_argument("--json", action="store_true", help=_JSON)
             status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
+        case "tasks":
+            _tasks(parser)
+        case "cron":
+            _cron(parser)
         case "practice":
             _practice(parser)
         case "serve":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free port")
     return parser
+
+
+def _tasks(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        board = added.add_mutually_exclusive_group()
+        board.add_argument("--board", metavar="NAME", help="a board of this repository; default: the setting, or board")
+        board.add_argument("--session", metavar="ID", help="the board of this session")
+        added.add_argument("--cwd", metavar="FOLDER", help="use the boards of this folder")
+        return added
+
+    listing = action("list", "list open tasks as a tree")
+    listing.add_argument("--all", action="store_true", help="also those that have ended")
+    listing.add_argument("--json", action="store_true", help="print one JSON object per task")
+    action("show", "show a task with its history").add_argument("id", metavar="ID")
+    adding = action("add", "create a task")
+    adding.add_argument("subject", metavar="SUBJECT")
+    adding.add_argument("--description", default="", metavar="TEXT")
+    adding.add_argument("--needs", default="", metavar="IDS", help="tasks that come first: t1,t2")
+    adding.add_argument("--priority", type=int, default=2, metavar="N", help="0 (most urgent) to 4")
+    adding.add_argument("--assignee", default="", metavar="NAME", help="the only agent that may claim it")
+    releasing = action("release", "end a claim, or resume a deferred task")
+    releasing.add_argument("id", metavar="ID")
+    releasing.add_argument("--note", default="", metavar="TEXT", help="why")
+    action("board", "show where the board is, and its counts")
+
+
+def _cron(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="ACTION", parser_class=type(parser))
+
+    def action(name: str, text: str) -> "ArgumentParser":
+        added: ArgumentParser = kinds.add_parser(name, help=text, allow_abbrev=False)
+        added.add_argument("--cwd", metavar="FOLDER", help="use the schedule of this folder")
+        return added
+
+    action("list", "list the scheduled prompts of this project")
+    adding = action("add", "schedule a prompt for the sessions of this project")
+    adding.add_argument("when", metavar="WHEN", help='such as "30 9 * * 1-5", @daily, "in 3 minutes", "at 09:30"')
+    adding.add_argument("prompt", metavar="PROMPT")
+    adding.add_argument("--zone", metavar="NAME", help="time zone, such as Europe/Oslo; default: that of this machine")
+    action("run", "run a prompt now without a screen, as -p does").add_argument("id", metavar="ID")
+    action("pause", "let a prompt fire no more").add_argument("id", metavar="ID")
+    action("resume", "let it fire again").add_argument("id", metavar="ID")
+    action("delete", "delete a prompt").add_argument("id", metavar="ID")
 
 
 def _practice(parser: "ArgumentParser") -> None:
@@ -231,6 +292,28 @@ def _loops(parser: "ArgumentParser") -> None:
     stats.add_argument("--json", action="store_true", help=_JSON)
     stats.add_argument("--forget", action="store_true", help="delete these figures")
     stats.add_argument("--cwd", metavar="FOLDER", help="use this folder")
+
+
+def _final(parser: "ArgumentParser") -> None:
+    """The flags of `check` for the final exam, and what it expects of a program."""
+    add = parser.add_argument
+    add(
+        "--final",
+        metavar="PROGRAM",
+        help='the final exam: play the fault table to a .py file or a command line, such as "claude -p"',
+    )
+    add("--continue-with", default="--continue", metavar="FLAG", help="with --final: continues the last session")
+    add("--parts", metavar="TEXT", help="with --final: only parts with this text in the name; several: a/b")
+    parser.epilog = """\
+final exam:
+  PROGRAM is started as `PROGRAM PROMPT`, in an empty folder, with ANTHROPIC_BASE_URL,
+  ANTHROPIC_API_KEY, MY_AGENT_MODEL and MY_AGENT_FALLBACK_MODEL in its environment.
+  It offers a shell tool, prints the answer once and exits with 0; when nothing helps it
+  says why and exits with another code. `PROGRAM --continue PROMPT` goes on after kill -9,
+  and SIGTERM and SIGINT leave nothing running. $MY_AGENT_MODEL and $MY_AGENT_FALLBACK_MODEL
+  may be written in PROGRAM, in single quotes.
+
+exit codes: 0 everything passes, 1 something fails, 2 bad usage"""
 
 
 def _share(text: str) -> float:

@@ -115,6 +115,8 @@ class AgentBase:
                 closing.push_async_callback(parts.shared.aclose)
                 closing.push_async_callback(parts.background.aclose)
             closing.push_async_callback(parts.calls.aclose)
+            if parts.board is not None:
+                closing.push_async_callback(parts.board.aclose)
 
     async def __aenter__(self) -> Self:
         await self.open()

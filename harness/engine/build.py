@@ -17,6 +17,7 @@ from harness.engine.config import (
     Policies,
     admission_limits,
     agents_for,
+    board_for,
     capabilities_for,
     checkpoints_for,
     dispatch_limits,
@@ -25,10 +26,14 @@ from harness.engine.config import (
     outputs_folder,
     prompt_sections,
     recovery_limits,
+    schedule_for,
     secrets_of,
     settings_here,
     skills_for,
+    task_work,
     tools_for,
+    tools_of_board,
+    tools_of_schedule,
     web_access,
     with_faults,
 )
@@ -65,7 +70,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.engine.user_commands import UserCommands
-from harness.events import AdmissionPool, Event, Json, PromptListsRead
+from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -138,8 +143,34 @@ def build_parts(
     if not hired:
         asker = shared.asker
 
+    hook_runner = HookRunner(
+        every_hook,
+        HookInvoker(processes, settings.workspace),
+        conversation,
+        signals,
+        limits,
+        workspace=str(settings.workspace),
+        agent=outputs.name if hired else "",
+    )
     background = None
-    ours = tools_for(settings, None, shared.skills, shared.memory)
+
+    def wake(actor: str, text: str) -> None:
+        work = background or (parent.background if parent else None)
+        if work is not None and actor == session_name:
+            work.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
+
+    session_name = parent.outputs.stem if parent else outputs.stem
+    board = task_work(
+        shared.board,
+        session_name,
+        outputs.name if hired else "",
+        SystemClock(),  # other processes use it as well
+        (parent.conversation if parent else conversation).emit,
+        wake,
+        hook_runner.refuses_task,
+    )
+    of_board = () if board is None else tools_of_board(board)
+    ours = (*tools_for(settings, None, shared.skills, shared.memory), *of_board)
     factory = SubagentFactory(make, parent=lambda: parts)
     if not hired:
         names = _names_for_subagents(settings, ours, own, standard)
@@ -157,7 +188,7 @@ def build_parts(
             model=lambda: models.current,
             create=factory.create,
         )
-        ours = _tools_of_parent(settings, shared, background)
+        ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
         ours = (*ours, ask_user_tool(QuestionHandler(conversation, asker, settings.ask_user)))
     every = joined(kept_of(ours, standard, strict=not hired), own)
@@ -196,17 +227,8 @@ def build_parts(
 
     numbers = policies.breakers or dispatch_limits(settings)
     known = parent.breakers.registry.capabilities if parent else None
-    board = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
-    breakers = ToolDispatcher(board, toolbox, conversation, clock, attended=asker.present)
-    hook_runner = HookRunner(
-        every_hook,
-        HookInvoker(processes, settings.workspace),
-        conversation,
-        signals,
-        limits,
-        workspace=str(settings.workspace),
-        agent=outputs.name if hired else "",
-    )
+    registry = BreakerRegistry(toolbox.names, capabilities_for(settings, toolbox, known), numbers)
+    breakers = ToolDispatcher(registry, toolbox, conversation, clock, attended=asker.present)
     freshness = FreshnessLabels(strict=settings.strict_freshness)
     tool_calls = ToolCalls(
         toolbox,
@@ -229,7 +251,14 @@ def build_parts(
     )
 
     compactor = Compactor(
-        calls, conversation, toolbox, clock, workspace=settings.workspace, outputs=outputs, processes=processes
+        calls,
+        conversation,
+        toolbox,
+        clock,
+        workspace=settings.workspace,
+        outputs=outputs,
+        processes=processes,
+        open_tasks=None if board is None else board.open_tasks,
     )
     decisions = DecisionRunner(
         conversation,
@@ -295,6 +324,7 @@ def build_parts(
         own_tools=own,
         toolbox=toolbox,
         restriction=restriction,
+        board=board,
         lists=lists,
         attached=attached,
         models=models,
@@ -323,6 +353,8 @@ def build_parts(
     if background is not None:
         # A reply that asks for subagents is counted before the first of them is admitted.
         subscribers.append(background.fan_out.on_event)
+        # What the model has taken of the schedule is marked; nothing depends on it.
+        subscribers.append(background.on_event)
     # Breakers move before anyone else looks at them; what they emit follows the event that moved them.
     subscribers.append(breakers.on_event)
     # Notification hooks start as soon as a question is open, before anything else follows from it.
@@ -384,6 +416,7 @@ def shared_parts(
         skills=skills_for(settings),
         agents=agents_for(settings),
         memory=memory_for(settings, session),
+        board=board_for(settings, conversation.board, session, notices.append),
         tool_orders=ToolFaultQueue(),
         notices=notices,
     )
@@ -487,6 +520,8 @@ def background_work(
         command_admission,
         shared.processes,
         outputs,
+        # Moments on the clock of the machine, which other sessions read as well.
+        lambda: schedule_for(settings, outputs.stem, inbox, SystemClock(), emit, shared.notices.append),
     )
 
 
@@ -495,7 +530,13 @@ def _tools_of_parent(settings: Settings, shared: SharedParts, background: Backgr
     standard = tools_for(settings, background.commands, shared.skills, shared.memory)
     kinds = {kind.name: kind.description for kind in background.subagents.kinds.agents}
     keeping = keeping_tools(shared.memory) if shared.memory.on else ()
-    return (*standard, *keeping, task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds))
+    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule_tools else ()
+    return (
+        *standard,
+        *keeping,
+        *scheduling,
+        task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds),
+    )
 
 
 def _lists(conversation: Conversation, shared: SharedParts, toolbox: Toolbox, tools_digest: str) -> PromptListsRead:

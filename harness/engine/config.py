@@ -6,10 +6,10 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
@@ -17,8 +17,9 @@ from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
-from harness.events import CascadeMode, DispatchLimits, Outcome
-from harness.journal import new_session_id, session_folder
+from harness.engine.inbox import Inbox
+from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
+from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
 from harness.model.catalogue import Catalogue
@@ -36,10 +37,16 @@ from harness.processes import Processes
 from harness.settings import Settings, load
 from harness.settings.capability_files import capability_files, load_capabilities, within
 from harness.skills import SkillBook, skill_tool
+from harness.slots.store import this_process
 from harness.tools.background_commands import BackgroundRunner
 from harness.tools.bash import SECRETS
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
+
+if TYPE_CHECKING:
+    from harness.engine.schedule.runner import ScheduleRunner
+    from harness.tasks import TaskBoard
+    from harness.tasks.work import TaskWork
 
 Decide = Callable[[TurnState, Outcome, RecoveryLimits, Situation], Decision]
 """Maps the outcome of a model call to the next decision. Pure: time and chance are in the `Situation`."""
@@ -352,6 +359,81 @@ def tools_for(
     skilled = (skill_tool(skills, characters),) if skills is not None and skills.at_first else ()
     recalling = (recall_tool(memories, characters),) if memories is not None and memories.on else ()
     return (*standard, *skilled, *recalling)
+
+
+def board_for(settings: Settings, known: str, session: str, report: Callable[[str], None]) -> "TaskBoard | None":
+    """The task board of a session: the one that its journal names, else that of the settings; None: none is in use.
+
+    `report` takes sentences for the user, on another thread.
+    """
+    if not known and settings.board == "off":
+        return None
+    from harness.tasks import TaskBoard, board_file, project_board, session_board
+
+    folder = state_folder(settings.state_dir)
+    if known:
+        path = board_file(folder, known)
+    elif settings.board == "session":
+        path = session_board(folder, session)
+    else:
+        path = project_board(folder, settings.workspace, settings.board)
+    return TaskBoard(path, this_process(session), report=report)
+
+
+def task_work(
+    board: "TaskBoard | None",
+    session: str,
+    agent: str,
+    clock: Clock,
+    emit: Callable[[Event], None],
+    wake: Callable[[str, str], None],
+    refuses: Callable[[HookPoint, Json], Awaitable[str]],
+) -> "TaskWork | None":
+    """The work of an agent on a board: of the session's own, or of the subagent `agent`. None: there is no board."""
+    if board is None:
+        return None
+    from harness.policies.tasks.task import Actor, Role
+    from harness.tasks.work import TaskWork
+
+    actor = Actor(f"{session}/{agent}") if agent else Actor(session, Role.LEAD)
+    return TaskWork(board, actor, clock, emit=emit, wake=wake, refuses=refuses)
+
+
+def schedule_file(settings: Settings) -> Path:
+    """The file with the scheduled prompts of a project."""
+    from harness.tasks.places import project_slug
+
+    return state_folder(settings.state_dir) / "schedules" / f"{project_slug(settings.workspace)}.sqlite"
+
+
+def schedule_for(
+    settings: Settings,
+    session: str,
+    inbox: Inbox,
+    clock: Clock,
+    emit: Callable[[Event], None],
+    report: Callable[[str], None],
+) -> "ScheduleRunner":
+    """The scheduled prompts of a session and its project; `report` takes sentences for the user, on another thread."""
+    from harness.engine.schedule.runner import ScheduleRunner, local_zone
+    from harness.schedule.store import ScheduleStore
+
+    store = ScheduleStore(schedule_file(settings), this_process(session), clock=clock, report=report)
+    return ScheduleRunner(store, inbox, clock, emit=emit, zone=local_zone(os.environ.items()))
+
+
+def tools_of_schedule(schedule: Callable[[], "ScheduleRunner"]) -> tuple[Tool, ...]:
+    """The tools with which the model schedules prompts."""
+    from harness.engine.schedule.tools import schedule_tools
+
+    return schedule_tools(schedule)
+
+
+def tools_of_board(work: "TaskWork") -> tuple[Tool, ...]:
+    """The tools with which an agent works on a board."""
+    from harness.tasks.tools import board_tools
+
+    return board_tools(work)
 
 
 def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:

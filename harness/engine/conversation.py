@@ -13,6 +13,7 @@ from typing import Any, Literal
 from harness.base.secrets import Masking
 from harness.events import (
     Block,
+    BoardOpened,
     CacheMissed,
     Event,
     HistoryReplaced,
@@ -63,6 +64,7 @@ class Conversation:
         asked: RequestSent | None = None,
         plain_until: int = 0,
         lists: PromptListsRead | None = None,
+        board: str = "",
         measured: Mapping[str, TokenMeasurement] | None = None,
         message_id: str = "",
         cache_misses: Sequence[CacheMissed] = (),
@@ -103,6 +105,8 @@ class Conversation:
             self.plain_until = history.plain_after(messages, self._messages, plain_until)
         self.lists = lists
         """What the system prompt lists; None: nothing yet."""
+        self.board = board
+        """File name of its task board; empty: it uses none."""
         self.measured = measured or {}
         """Sizes that were known when the conversation was opened, by model."""
         self.message_id = message_id
@@ -130,6 +134,7 @@ class Conversation:
             message_id=state.message_id,
             cache_misses=state.cache_misses,
             lists=state.lists,
+            board=state.board,
             masking=masking,
         )
 
@@ -165,6 +170,8 @@ class Conversation:
                 self.asked = event
             case PromptListsRead():
                 self.lists = event
+            case BoardOpened(board=board):
+                self.board = board
             case ReplyReceived(message_id=id) if id:
                 self.message_id = id
             case CacheMissed():

@@ -3,10 +3,10 @@
     arrive ──▶ Arrived in the journal, waits ──▶ a message in the history ──▶ Delivered in the journal
 
 The message comes before the mark. After a crash between the two, the message itself shows that they were delivered: it
-held everything that waited.
+held every result that waited.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from harness.events import ArrivalKind, Arrived, Delivered, Event, MessageAdded, Origin
 
@@ -49,18 +49,22 @@ class Inbox:
         """Results that the model has not read yet, oldest first."""
         return tuple(self._waiting.values())
 
-    def deliver(self) -> tuple[Arrived, ...]:
-        """Mark everything that waits as delivered, and return it.
+    def next(self, *, scheduled: bool) -> tuple[Arrived, ...]:
+        """What one message delivers: all results, and the oldest scheduled prompt only between two turns."""
+        prompts = [one for one in self.waiting if one.kind is ArrivalKind.SCHEDULED]
+        return (*(one for one in self.waiting if one.kind is not ArrivalKind.SCHEDULED), *prompts[: int(scheduled)])
 
-        The caller adds one message that holds all of `waiting` (origin ARRIVAL), and calls this before anything else
-        can happen.
+    def deliver(self, delivered: Sequence[Arrived]) -> None:
+        """Mark these as delivered.
+
+        The caller adds one message that holds all of them (origin ARRIVAL), and calls this before anything else can
+        happen.
         """
-        delivered = self.waiting
         if delivered:
-            self._waiting.clear()
+            for arrived in delivered:
+                self._waiting.pop(arrived.number, None)
             self._emit(Delivered(tuple(arrived.number for arrived in delivered)))
             self.changed()
-        return delivered
 
     def recall(self, events: Iterable[Event]) -> None:
         """Continue from a journal: results that were not delivered wait again.
@@ -76,6 +80,7 @@ class Inbox:
                     for number in numbers:
                         self._waiting.pop(number, None)
                     self._last = max(self._last, *numbers)
-                case MessageAdded(origin=Origin.ARRIVAL):
-                    self._waiting.clear()
+                case MessageAdded(origin=Origin.ARRIVAL):  # scheduled prompts have ids and may come again
+                    prompts = ((n, one) for n, one in self._waiting.items() if one.kind is ArrivalKind.SCHEDULED)
+                    self._waiting = dict(prompts)
         self.changed()

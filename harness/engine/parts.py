@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
 from harness.definitions import Agents
@@ -46,6 +47,10 @@ from harness.slots.shared import SharedSlots
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
+if TYPE_CHECKING:
+    from harness.tasks import TaskBoard
+    from harness.tasks.work import TaskWork
+
 
 @dataclass(frozen=True, slots=True)
 class SharedParts:
@@ -71,6 +76,8 @@ class SharedParts:
     agents: Agents
     """The kinds of agents that files define."""
     memory: MemoryBook
+    board: "TaskBoard | None"
+    """The task board of the session; None: it uses none."""
     tool_orders: ToolFaultQueue
     """Faults of tools that the user ordered."""
     notices: deque[str]
@@ -89,6 +96,8 @@ class SharedParts:
             closing.push_async_callback(self.endpoints.aclose)
             closing.push_async_callback(self.processes.aclose)
             closing.push_async_callback(self.connection.aclose)
+            if self.board is not None:
+                closing.callback(self.board.close)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,8 @@ class AgentParts:
     """Tools of the program that made the agent."""
     toolbox: Toolbox
     restriction: ToolRestriction
+    board: "TaskWork | None"
+    """Its work on the task board of the session; None: there is none."""
     lists: PromptListsRead
     """Skills and memories as the system prompt lists them."""
     attached: dict[str, str]

@@ -45,8 +45,11 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     return Turn(conversation.turn, state, parts.clock.now(), conversation.spend, conversation.step)
 
 
-async def submit(parts: AgentParts, turn: Turn, text: str | None) -> Stop | None:
-    """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it."""
+async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: bool) -> Stop | None:
+    """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it.
+
+    `arrivals`: the turn begins for what has arrived, perhaps a scheduled prompt.
+    """
     conversation, signals = parts.conversation, parts.signals
     submitted = await parts.hooks.submit(text)
     if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=submitted.refused):
@@ -60,7 +63,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None) -> Stop | None
         files = await parts.attachments.of(submitted.prompt, signals.interrupt)
         conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
     if parts.background is not None:
-        parts.background.deliver()
+        parts.background.deliver(scheduled=arrivals)
     return None
 
 
@@ -72,9 +75,25 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
         parts.breakers.pause()
     conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+    if parts.board is not None and stop.code in GIVES_TASKS_BACK:
+        await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
     _report_news(parts)
     conversation.emit(turn.ended(stop, conversation, parts.clock.now()))
+
+
+GIVES_TASKS_BACK = frozenset(
+    {
+        TransitionCode.FAILURE_BUDGET_PAUSED,
+        TransitionCode.LOOP_STOPPED,
+        TransitionCode.WAIT_LIMIT,
+        TransitionCode.BUDGET_EXHAUSTED,
+        TransitionCode.MODEL_ERROR,
+        TransitionCode.API_ERROR,
+        TransitionCode.MAX_TURNS,
+    }
+)
+"""Ends of a turn after which others may take the tasks that the agent holds."""
 
 
 def skill_news(parts: AgentParts) -> str:

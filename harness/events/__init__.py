@@ -15,6 +15,8 @@ from harness.events import (
     loops,
     messages,
     questions,
+    schedule,
+    tasks,
     tool_calls,
 )
 from harness.events.admission import *  # noqa: F403
@@ -26,6 +28,8 @@ from harness.events.hooks import *  # noqa: F403
 from harness.events.loops import *  # noqa: F403
 from harness.events.messages import *  # noqa: F403
 from harness.events.questions import *  # noqa: F403
+from harness.events.schedule import *  # noqa: F403
+from harness.events.tasks import *  # noqa: F403
 from harness.events.tool_calls import *  # noqa: F403
 
 __all__: list[str] = []
@@ -38,4 +42,6 @@ __all__ += hooks.__all__
 __all__ += loops.__all__
 __all__ += messages.__all__
 __all__ += questions.__all__
+__all__ += schedule.__all__
+__all__ += tasks.__all__
 __all__ += tool_calls.__all__

@@ -193,6 +193,10 @@ class ArrivalKind(StrEnum):
     COMMAND_ENDED = "command_ended"
     COMMAND_QUIET = "command_quiet"
     AGENT_ENDED = "agent_ended"
+    SCHEDULED = "scheduled"
+    """A scheduled prompt fired; `source` is the id of the fire."""
+    TASK_READY = "task_ready"
+    """A task of the board can be claimed, or a claim has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +207,7 @@ class Arrived(Event):
     """Counts from 1 within a session."""
     kind: ArrivalKind
     source: str
-    """Id of the command or subagent."""
+    """Id of the command or subagent, or "board"."""
     text: str
     """For the model."""
 

@@ -63,6 +63,8 @@ class HookCall:
     """Of a compaction: "auto", "reactive" or "manual"."""
     tokens: int = 0
     """Estimated size of the history, before or after the compaction."""
+    task: Json = field(default_factory=dict)
+    """task_created, task_completed: `subject`, `description`, `note`, `actor` and, once it has one, `id`."""
     answer: str = ""
     """stop: the answer that the user sees."""
     objections: int = 0
@@ -95,6 +97,8 @@ _TOLD: Mapping[HookPoint, tuple[str, ...]] = MappingProxyType(
         HookPoint.AFTER_TOOL: (*_CALL, "outcome", "result"),
         HookPoint.BEFORE_COMPACTION: ("trigger", "tokens"),
         HookPoint.AFTER_COMPACTION: ("trigger", "tokens"),
+        HookPoint.TASK_CREATED: ("task",),
+        HookPoint.TASK_COMPLETED: ("task",),
         HookPoint.STOP: ("answer", "objections"),
         HookPoint.NOTIFICATION: ("kind", "text"),
     }

@@ -78,6 +78,8 @@ _MEANT = MappingProxyType(
         HookPoint.AFTER_TOOL: frozenset({"block", "context", "stop"}),
         HookPoint.BEFORE_COMPACTION: frozenset({"block", "context"}),
         HookPoint.AFTER_COMPACTION: frozenset({"context"}),
+        HookPoint.TASK_CREATED: frozenset({"block"}),
+        HookPoint.TASK_COMPLETED: frozenset({"block"}),
         HookPoint.STOP: frozenset({"block", "stop"}),
         HookPoint.NOTIFICATION: frozenset[str](),
     }

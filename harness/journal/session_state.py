@@ -8,6 +8,7 @@ from itertools import takewhile
 from harness.events import (
     OWN_COMMAND,
     OWN_EFFORT,
+    BoardOpened,
     CacheMissed,
     CompactionEnded,
     Event,
@@ -190,6 +191,8 @@ class SessionState:
     """Messages before this index are sent without thinking blocks."""
     lists: PromptListsRead | None = None
     """The lists in the system prompt."""
+    board: str = ""
+    """File name of its task board; empty: it uses none."""
     measured: Mapping[str, TokenMeasurement] = field(default_factory=dict)
     """By model."""
     message_id: str = ""
@@ -289,6 +292,8 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, plain_until=before)
         case PromptListsRead():
             return replace(state, lists=event)
+        case BoardOpened(board=board):
+            return replace(state, board=board)
         case CacheMissed():
             return replace(state, cache_misses=(*state.cache_misses, event))
         case CompactionEnded():

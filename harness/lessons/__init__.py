@@ -13,7 +13,8 @@ from harness.lessons.progress import Progress
 from harness.lessons.question import Option, Question
 from harness.lessons.real_model import with_model
 from harness.lessons.recording import LocatedStep, Moment, Recording
-from harness.lessons.sources import CodeExcerpt, difference, source
+from harness.lessons.solution import with_solution
+from harness.lessons.sources import CodeExcerpt, difference, new_lines, source
 from harness.lessons.text import LANGUAGES, Language, LocalizedText
 from harness.lessons.wire import WireExchange
 
@@ -41,7 +42,9 @@ __all__ = [
     "difference",
     "lesson",
     "lessons",
+    "new_lines",
     "readme",
     "source",
     "with_model",
+    "with_solution",
 ]

@@ -104,10 +104,10 @@ def copies(place: Path, exercises: tuple[Exercise, ...]) -> tuple[Copy, ...]:
     if not place.exists():
         raise NoCopy(f"{place} does not exist; name the folder of an exercise.")
     folder = place if place.is_dir() else place.parent
-    if one := _copy(folder, exercises):
+    if one := copy_in(folder, exercises):
         return (one,)
     home = folder / FOLDER if (folder / FOLDER).is_dir() else folder
-    inside = (_copy(inner, exercises) for inner in sorted(home.iterdir()) if inner.is_dir())
+    inside = (copy_in(inner, exercises) for inner in sorted(home.iterdir()) if inner.is_dir())
     found = tuple(copy for copy in inside if copy and copy.folder.name == copy.exercise.id)
     if not found:
         first = exercises[0].chapter if exercises else "s01"
@@ -115,7 +115,8 @@ def copies(place: Path, exercises: tuple[Exercise, ...]) -> tuple[Copy, ...]:
     return found
 
 
-def _copy(folder: Path, exercises: tuple[Exercise, ...]) -> Copy | None:
+def copy_in(folder: Path, exercises: tuple[Exercise, ...]) -> Copy | None:
+    """The copy in exactly this folder; None: there is none. Raises NoCopy if its exercise does not exist."""
     note = _note(folder)
     if note is None:  # the note is lost or damaged: use the name
         known = next((one for one in exercises if one.id == folder.name and (folder / one.file).exists()), None)

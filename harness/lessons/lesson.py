@@ -30,7 +30,7 @@ class LessonStep:
     """Required values by dotted name."""
     say: LocalizedText
     code: str | None
-    """Code to show: a path and a name in that file."""
+    """Code to show: a path, a name in that file, and the text of the line that decides."""
     needs: tuple[Condition, ...] = ()
     """What must be true of the run for the sentence to hold."""
     question: Question | None = None
@@ -71,6 +71,22 @@ class Lesson:
     steps: tuple[LessonStep, ...]
     connection: Mapping[str, object] | None = None
     """Settings of a real model; None: the practice model answers."""
+    scene: Path | None = None
+    """Folder of the script and the workspace; None: that of the chapter."""
+    exercise: str = ""
+    """Name of the exercise whose solution runs; empty: our code runs."""
+    solution: Path | None = None
+    """File of the learner that runs in place of our code."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with the file of the learner if that runs."""
+        return self.name if self.solution is None else f"{self.name} with your {self.solution.name}"
+
+    @property
+    def agent(self) -> str:
+        """Path of the program that grows from chapter to chapter."""
+        return f"chapters/{self.name}/my_agent.py"
 
     @property
     def demo(self) -> str:
@@ -78,13 +94,13 @@ class Lesson:
         return f"chapters/{self.name}/demo.py"
 
 
-def load_lesson(folder: Path) -> Lesson:
-    """Load the chapter in a folder. Raises LessonError."""
+def load_lesson(folder: Path, name: str = "") -> Lesson:
+    """Load the chapter in a folder; `name` is that of the chapter, by default of the folder. Raises LessonError."""
     file = folder / "lesson.toml"
     place = f"{folder.name}/{file.name}"
     try:
         table = Table(tomllib.loads(file.read_text("utf-8")), place)
-        return _lesson(folder, table)
+        return _lesson(folder, name or folder.name, table)
     except OSError as error:
         raise LessonError(f"{place} cannot be read: {error.strerror or error}.") from error
     except ValueError as error:
@@ -93,12 +109,12 @@ def load_lesson(folder: Path) -> Lesson:
         raise LessonError(str(error)) from error
 
 
-def _lesson(folder: Path, table: Table) -> Lesson:
+def _lesson(folder: Path, name: str, table: Table) -> Lesson:
     about, steps = table.table("lesson"), table.tables("steps")
     table.done()
     if about is None or not steps:
         raise table.error("a table [lesson] and at least one [[steps]] are needed")
-    id = folder.name.partition("_")[0]
+    id = name.partition("_")[0]
     answers = about.texts("answers") or ()
     if wrong := [answer for answer in answers if answer not in ANSWERS and not answer.startswith("no: ")]:
         raise about.error(f"{wrong[0]!r} is not an answer; use {', '.join(ANSWERS)} or 'no: why'")
@@ -107,7 +123,7 @@ def _lesson(folder: Path, table: Table) -> Lesson:
         raise about.error("prompts is needed: the prompts of the scripted part")
     lesson = Lesson(
         id=id,
-        name=folder.name,
+        name=name,
         number=int(id[1:]),
         folder=folder,
         title=text_in(about, "title"),

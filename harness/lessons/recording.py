@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +20,7 @@ from harness.lessons.demo_session import DemoSession
 from harness.lessons.facts import Fact
 from harness.lessons.lesson import Lesson, LessonError, LessonStep
 from harness.lessons.prediction import PREDICTIONS, Past, Prediction
+from harness.lessons.solution import SolutionDemo, SolutionError
 from harness.lessons.wire import WireListener, exchanged
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.requests import RecordedExchange
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 
 Demo = Callable[[DemoSession], Awaitable[None]]
 """The program of a chapter."""
+SOLUTION_S = 60.0
+"""Seconds for the prompts of a chapter with a solution of the learner."""
+MOST_CANCELS = 5
+CANCEL_S = 0.5
+"""Seconds until the learner's code is cancelled again."""
 NO_OVERRIDES: Mapping[str, object] = MappingProxyType({})
 
 
@@ -161,6 +167,7 @@ class Recording:
         self._exchanges = 0
         self._listener = WireListener() if lesson.from_wire else None
         self._live = False
+        self._endless = False
         self._waiting = False
         self._opened = AsyncExitStack()
         self._demo: asyncio.Task[None] | None = None
@@ -182,12 +189,21 @@ class Recording:
                 show=self._happened,
                 overrides={**(self.lesson.connection or {}), "base_url": address, **self._overrides},
             )
-            demo: Demo = self._replaced_demo or import_module(f"chapters.{self.lesson.name}.demo").demo
-            self._demo = asyncio.ensure_future(demo(self._demo_session))
+            self._demo = asyncio.ensure_future(self._chosen_demo()(self._demo_session))
             opened.push_async_callback(self._end)
             self._demo.add_done_callback(lambda _: self._notify())
+            if self.lesson.solution is not None:
+                opened.callback(asyncio.get_running_loop().call_later(SOLUTION_S, self._stop_endless).cancel)
             self._opened = opened.pop_all()
         return self
+
+    def _chosen_demo(self) -> Demo:
+        if self._replaced_demo is not None:
+            return self._replaced_demo
+        if self.lesson.solution is not None:
+            return SolutionDemo.of(self.lesson, self.lesson.solution)
+        demo: Demo = import_module(f"chapters.{self.lesson.name}.demo").demo
+        return demo
 
     @asynccontextmanager
     async def _model(self) -> AsyncIterator[tuple[str, "FaultQueue | None"]]:
@@ -202,7 +218,7 @@ class Recording:
             async with FaultProxy(upstream, remember=0, on_exchange=self._exchanged) as proxy:
                 yield proxy.base_url, None
         else:
-            script = Script.load(self.lesson.folder / "script.toml")
+            script = Script.load((self.lesson.scene or self.lesson.folder) / "script.toml")
             async with PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged) as server:
                 yield server.base_url, server.orders
 
@@ -267,7 +283,7 @@ class Recording:
         self._raise()
         if (missing := self._finder.missing) is not None:
             number = len(self._finder.found) + 1
-            raise LessonError(f"{self.lesson.name}: step {number} did not happen: {missing}.")
+            raise LessonError(f"{self.lesson.label}: step {number} did not happen: {missing}.")
 
     async def settled(self) -> None:
         """Wait until no turn is running. Raises LessonError if the demo failed."""
@@ -346,23 +362,37 @@ class Recording:
     def _ended(self) -> bool:
         return self._demo is not None and self._demo.done()
 
+    def _stop_endless(self) -> None:
+        if self.scripted and self._demo is not None:
+            self._endless = True
+            self._demo.cancel()
+
     def _raise(self) -> None:
+        if self._endless:
+            raise SolutionError(f"{self.lesson.label}: no end after {SOLUTION_S:g} s; look for an endless loop.")
         if self._demo is not None and self._demo.done() and not self._demo.cancelled():
             error = self._demo.exception()
+            if isinstance(error, SolutionError):
+                raise error
             if error is not None:
                 place = f"chapters/{self.lesson.name}/demo.py"
                 raise LessonError(f"{place} failed: {type(error).__name__}: {error}") from error
 
     async def _end(self) -> None:
-        if self._demo is not None:
+        if self._demo is None:
+            return
+        for _ in range(MOST_CANCELS):  # code of the learner may catch the first ones
             self._demo.cancel()
-            with suppress(asyncio.CancelledError, Exception):  # reported by `finished` and `settled`
-                await self._demo
+            await asyncio.wait({self._demo}, timeout=None if self.lesson.solution is None else CANCEL_S)
+            if self._demo.done():
+                break
+        if self._demo.done() and not self._demo.cancelled():
+            self._demo.exception()  # reported by `finished` and `settled`
 
 
 def _furnish(lesson: Lesson, workspace: Path) -> None:
-    files = lesson.folder / "workspace"
-    if files.is_dir():
-        copytree(files, workspace)
-    else:
-        workspace.mkdir()
+    for folder in (lesson.scene, lesson.folder):
+        if folder is not None and (folder / "workspace").is_dir():
+            copytree(folder / "workspace", workspace)
+            return
+    workspace.mkdir()

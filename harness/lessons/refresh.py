@@ -1,4 +1,4 @@
-"""Updates code and values in the READMEs of the chapters: `python -m harness.lessons.refresh`.
+"""Updates code and values in the pages of the chapters: `python -m harness.lessons.refresh`.
 
 Three marks name the content: `<!-- code: harness/agent.py:Agent.run -->` before a block of Python,
 `<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and
@@ -25,8 +25,8 @@ MARK = re.compile(r"<!-- (code|drawing|value): ")
 
 
 def texts() -> Iterator[Path]:
-    """The READMEs with such marks."""
-    for file in sorted(chapters_folder().glob("s*/README*.md")):
+    """The pages of the chapters with such marks."""
+    for file in sorted(chapters_folder().glob("s*/*.md")):
         if MARK.search(file.read_text("utf-8")):
             yield file
 
@@ -34,7 +34,9 @@ def texts() -> Iterator[Path]:
 def refreshed(text: str) -> str:
     """The text with current code and values. Raises LessonError for an unknown name."""
     marks = len(MARK.findall(text))
-    text, blocks = CODE.subn(lambda match: f"{match['mark']}```python\n{source(match['place']).text}```", text)
+    text, blocks = CODE.subn(
+        lambda match: f"{match['mark']}```python\n{source(match['place'], imports=True).text}```", text
+    )
     text, drawings = DRAWING.subn(lambda match: f"{match['mark']}```text\n{drawing(match['name'])}```", text)
     text, values = VALUE.subn(lambda match: f"{match['mark']}{figure(match['name'])}{match['end']}", text)
     if missing := marks - blocks - drawings - values:

@@ -2,7 +2,7 @@
 
 import ast
 from dataclasses import dataclass
-from difflib import unified_diff
+from difflib import SequenceMatcher, unified_diff
 from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
@@ -23,30 +23,59 @@ class CodeExcerpt:
     """From 1."""
     text: str
     """Dedented."""
+    deciding: int = 0
+    """Number of the line that decides; 0: none is named."""
 
 
-def source(place: str) -> CodeExcerpt:
-    """The code at a place: a file, or a name in it. Raises LessonError if it does not exist."""
-    path, _, name = place.partition(":")
+def source(place: str, *, imports: bool = False) -> CodeExcerpt:
+    """The code at a place: a file, a name in it, and the text of the line that decides, joined by colons.
+
+    A file is shown without its imports, unless `imports`; `path::text` names a line of a file. Raises LessonError if
+    the code does not exist, or if not exactly one of its lines starts with the text or contains it.
+    """
+    path, name, line = parts_of(place)
     file = _file(path)
     try:
         text = file.read_text("utf-8")
     except OSError as error:
         raise LessonError(f"{place} cannot be shown: {error.strerror or error}.") from error
-    if not name:
-        return CodeExcerpt(place, path, 1, text)
-    first, last = _lines_of(text, name, place)
-    return CodeExcerpt(place, path, first, dedent("\n".join(text.splitlines()[first - 1 : last])) + "\n")
+    lines = text.splitlines()
+    first, last = _lines_of(text, name, place) if name else (1 if imports else _after_imports(path, text), len(lines))
+    shown = lines[first - 1 : last]
+    return CodeExcerpt(
+        f"{path}:{name}" if name else path,
+        path,
+        first,
+        dedent("\n".join(shown)) + "\n",
+        first + _only(shown, line, place) if line else 0,
+    )
+
+
+def parts_of(place: str) -> tuple[str, str, str]:
+    """Path, name and text of the deciding line of a place; the last two may be empty."""
+    path, _, rest = place.partition(":")
+    name, _, line = rest.partition(":")
+    return path, name, line.strip()
 
 
 def difference(one: Lesson) -> str:
-    """A diff of the demo against that of the previous chapter."""
+    """A diff of my_agent.py against that of the previous chapter; of the first chapter the whole program."""
     earlier = before(one)
     if earlier is None:
-        return source(one.demo).text
-    old, new = source(earlier.demo), source(one.demo)
-    lines = unified_diff(old.text.splitlines(), new.text.splitlines(), old.path, new.path, lineterm="")
+        return source(one.agent, imports=True).text
+    old, new = source(earlier.agent, imports=True).text, source(one.agent, imports=True).text
+    lines = unified_diff(old.splitlines(), new.splitlines(), earlier.agent, one.agent, lineterm="")
     return "\n".join(lines) + "\n"
+
+
+def new_lines(one: Lesson) -> tuple[int, ...]:
+    """Numbers of the lines of my_agent.py that the program of the previous chapter does not have."""
+    earlier = before(one)
+    if earlier is None:
+        return ()
+    old, new = (source(each.agent, imports=True).text.splitlines() for each in (earlier, one))
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(number + 1 for tag, _, _, first, last in blocks if tag != "equal" for number in range(first, last))
 
 
 def _file(path: str) -> Path:
@@ -55,6 +84,30 @@ def _file(path: str) -> Path:
     if package not in homes or ".." in Path(rest).parts:
         raise LessonError(f"{path} cannot be shown; a path starts with harness/ or chapters/.")
     return homes[package] / rest
+
+
+def _only(lines: list[str], text: str, place: str) -> int:
+    found = [number for number, line in enumerate(lines) if text in line]
+    first = [number for number in found if lines[number].lstrip().startswith(text)]
+    found = first if len(first) == 1 else found
+    if len(found) != 1:
+        raise LessonError(f"{place}: {len(found)} lines contain {text!r}, not one; update the chapter.")
+    return found[0]
+
+
+@lru_cache(64)
+def _after_imports(path: str, text: str) -> int:
+    """The line of the first statement that is neither the docstring nor an import, with comments above it."""
+    if not path.endswith(".py"):
+        return 1
+    body = ast.parse(text).body
+    head = 1 if _is_docstring(body[:1]) else 0
+    while head < len(body) and isinstance(body[head], ast.Import | ast.ImportFrom):
+        head += 1
+    if head in (0, len(body)):
+        return 1
+    lines, first = text.splitlines(), body[head - 1].end_lineno or 1
+    return next((number for number, line in enumerate(lines[first:], first + 1) if line.strip()), 1)
 
 
 @lru_cache(256)  # chapters show the same places at every step

@@ -18,11 +18,15 @@ from harness.events import (
     ToolStarted,
     TurnStarted,
 )
+from harness.lessons.stream_events import StreamEvent, stream_events
 from harness.practice.replies import RawBlock, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import RecordedExchange, blocks, messages, result_text, tool_names
+from harness.practice.response_recorder import RecordedResponse
 from harness.tools.tool import shorten_line
 
 MESSAGES = "/v1/messages"
+SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"})
+MASK = "•••"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,19 @@ class WireExchange:
     """Seconds until the reply was sent."""
     scripted: str = ""
     """The entry of the script that answered, such as "7 of 12"; empty: none did."""
+    method: str = ""
+    path: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Of the request; keys are masked."""
+    status: int = 0
+    """Of the response; 0: no response was recorded."""
+    response_headers: tuple[tuple[str, str], ...] = ()
+    stream: tuple[StreamEvent, ...] = ()
+    """Events of a streamed response."""
+    body: str = ""
+    """Body of any other response."""
+    omitted: int = 0
+    """Bytes of the response that were not recorded."""
 
     @property
     def system(self) -> str:
@@ -110,6 +127,9 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
     if exchange.request.path.rstrip("/") != MESSAGES:
         return None
     came = () if exchange.said is None else tuple(map(_block, exchange.said.parts))
+    response = exchange.response or RecordedResponse(0, (), (), 0)
+    content_type = dict(response.headers).get("content-type", "")
+    streamed = content_type.startswith("text/event-stream")
     return WireExchange(
         number,
         str(body.get("model", "")),
@@ -125,6 +145,14 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         exchange.request.at,
         exchange.duration_s,
         "" if exchange.scripted is None else "{} of {}".format(*exchange.scripted),
+        exchange.request.method,
+        exchange.request.path,
+        tuple((name, MASK if name in SECRET_HEADERS else value) for name, value in exchange.request.headers.items()),
+        response.status,
+        response.headers,
+        stream_events(response.pieces) if streamed else (),
+        "" if streamed else b"".join(data for _, data in response.pieces).decode("utf-8", "replace"),
+        response.omitted,
     )
 
 

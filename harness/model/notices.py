@@ -6,7 +6,7 @@ Untrusted text is put between tags that it cannot close. The practice model reco
 import re
 from collections.abc import Iterable, Sequence
 
-from harness.events import Arrived, PlanItem
+from harness.events import ArrivalKind, Arrived, PlanItem
 
 # ---- Continue a reply (docs/design/recovery.md) ----
 
@@ -130,8 +130,21 @@ _ARRIVALS = (
 
 def arrivals_text(arrivals: Sequence[Arrived]) -> str:
     """One text for a user message (`Origin.ARRIVAL`), each notification in its own tag; "" for none."""
-    tagged = [_fenced("arrived", one.text, what=one.kind, **{"from": one.source}) for one in arrivals]
-    return "\n\n".join((_ARRIVALS, *tagged)) if tagged else ""
+    results = [one for one in arrivals if one.kind is not ArrivalKind.SCHEDULED]
+    tagged = [_fenced("arrived", one.text, what=one.kind, **{"from": one.source}) for one in results]
+    prompts = [one.text for one in arrivals if one.kind is ArrivalKind.SCHEDULED]
+    return "\n\n".join((*((_ARRIVALS, *tagged) if tagged else ()), *prompts))
+
+
+def scheduled_prompt(prompt: str, *, fire: str, due: str, now: str, missed: int, last: bool) -> str:
+    """A scheduled prompt as the model reads it. `due` and `now` are local times."""
+    notes = [f"It was due at {due}; it is {now} now. Nobody is typing: it answers no question of yours."]
+    if missed:
+        notes.append(f"It stands for {missed} earlier times that were missed.")
+    if last:
+        notes.append("This is its last time, because the job has expired; say so to the user.")
+    lead = f"This prompt was scheduled in this project and fires now. {' '.join(notes)} Do what it asks."
+    return f"{lead}\n\n{_fenced('scheduled', prompt, fire=fire)}"
 
 
 # ---- Subagents ----
@@ -174,6 +187,12 @@ def restated_plan(plan: Sequence[PlanItem]) -> str:
     if not any(item.is_open for item in plan):
         return ""
     return _plan_text(plan, "This is your plan as you last wrote it with todo_write. Continue with it.")
+
+
+def restated_tasks(lines: str) -> str:
+    """The open tasks of the board, for a history that may no longer contain them."""
+    text = "These tasks of the task board are open. task_get has their descriptions, task_list the whole list."
+    return f"<tasks>\n{text}\n\n{_escaped('tasks', lines)}\n</tasks>"
 
 
 def plan_reminder(plan: Sequence[PlanItem], steps: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.events import Block, Json, Message
 from harness.practice.replies import ScriptedReply
+from harness.practice.response_recorder import RecordedResponse
 
 HEADING = "# Summary of the conversation so far"
 """The first line of a summary that the practice model writes."""
@@ -31,6 +32,9 @@ _REMINDER = re.compile(
     r"^[ \t]*<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories)\b[^>]*>.*?</\1>"
     r"[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
+)
+_SCHEDULED = re.compile(
+    r"\A[^<]{0,800}^<scheduled fire=[^>]*>\n(?P<prompt>.*)^</scheduled>\s*\Z", re.DOTALL | re.MULTILINE
 )
 _RESTATED = re.compile(r"\blatest request, word for word:\s*(?P<request>.*)\Z", re.DOTALL | re.IGNORECASE)
 
@@ -81,7 +85,12 @@ _OF_ANY_LENGTH = frozenset({UserText.SUMMARY, UserText.RESTATED, UserText.NOTE, 
 
 
 def without_reminders(text: str) -> str:
-    """The text without the tagged asides that some agents mix into it, on lines of their own."""
+    """The text without the tagged asides that some agents mix into it, on lines of their own.
+
+    Of a scheduled prompt only the prompt is left.
+    """
+    if scheduled := _SCHEDULED.search(text):
+        return scheduled["prompt"].strip()
     return _REMINDER.sub("", text).strip()
 
 
@@ -187,6 +196,8 @@ class RecordedExchange:
     """The reply that the server set out to give; a fault may have cut it. None: there was none."""
     scripted: tuple[int, int] | None = None
     """Number of the entry of the script that answered, from 1, and of all entries; None: no entry did."""
+    response: RecordedResponse | None = None
+    """What went over the socket; None: nothing, or it was not recorded."""
 
     def line(self) -> str:
         """The exchange in one line, without anything of the headers or the content."""

@@ -26,6 +26,7 @@ from harness.practice.replies import ReplyModel, ScriptedReply
 from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.request_checks import betas_of, check, check_access, unsupported
 from harness.practice.requests import RecordedExchange, RecordedRequest
+from harness.practice.response_recorder import ResponseRecorder
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
@@ -50,19 +51,20 @@ class PracticeServer(Listener):
         on_exchange: Callable[[RecordedExchange], None] | None = None,
         allowed_hosts: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
+        playback: Playback | None = None,
     ) -> None:
         """`brain` answers when the script does not; without one the server says that the script is used up.
 
         `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
         by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is called
         after every request; `allowed_hosts` are further values of the header `Host`; `clock` gives the
-        seconds that the prompt cache counts.
+        seconds that the prompt cache counts; `playback` plays the script (None: as `Playback` does).
         """
         super().__init__(host, port, allowed_hosts)
         self._brain = brain
         self._script = script or Script()
         self._rules = rules or self._script.rules
-        self._playback = Playback(self._script, self._rules.profile)
+        self._playback = playback or Playback(self._script, self._rules.profile)
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
         self._diagnosis = CacheDiagnosis()
@@ -89,15 +91,14 @@ class PracticeServer(Listener):
             time.monotonic(),
         )
         self._requests.append(recorded)
+        connection.recorder = recorder = ResponseRecorder(recorded.at)
         answer = ResponseWriter(connection, f"req_{uuid.uuid4().hex[:24]}")
         try:
             await self._route(answer, request, recorded, body if isinstance(body, ApiError) else None)
         finally:
             if self._on_exchange is not None:
-                spent = time.monotonic() - recorded.at
-                self._on_exchange(
-                    RecordedExchange(recorded, answer.what, answer.completed, spent, answer.said, answer.scripted)
-                )
+                spent, facts = time.monotonic() - recorded.at, (answer.said, answer.scripted, recorder.response)
+                self._on_exchange(RecordedExchange(recorded, answer.what, answer.completed, spent, *facts))
 
     async def answer_defect(self, connection: ClientConnection, defect: Exception) -> None:
         """Status 500 that names the defect."""

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 import h11
 
 from harness.practice.fault_player import Framing
+from harness.practice.response_recorder import ResponseRecorder
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes. The API takes no larger request."""
@@ -106,6 +107,8 @@ class ClientConnection(asyncio.Protocol):
         self.closed = asyncio.Event()
         self.dialect: Dialect | None = None
         """Of the request that is being answered."""
+        self.recorder: ResponseRecorder | None = None
+        """Records the response that is being sent."""
         self._serve = serve
         self._over = over
         self._http = h11.Connection(h11.SERVER)
@@ -218,7 +221,9 @@ class ClientConnection(asyncio.Protocol):
         fields = [*headers, ("content-length", str(len(body)))]
         if self._discarding:
             fields.append(("connection", "close"))
+        self._record(status, fields)
         self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
+        self._record_piece(body)
         self._write(self._http.send(h11.Data(data=body)))
         self._write(self._http.send(h11.EndOfMessage()))
         await self._drain()
@@ -235,17 +240,23 @@ class ClientConnection(asyncio.Protocol):
         match framing:
             case Framing.CHUNKED:
                 fields = [*headers, ("transfer-encoding", "chunked")]
+                self._record(status, fields)
                 self._write(self._http.send(h11.Response(status_code=status, headers=fields)))
             case Framing.LENGTH:
-                self._write(_head(status, [*headers, ("content-length", str(length))]))
+                fields = [*headers, ("content-length", str(length))]
+                self._record(status, fields)
+                self._write(_head(status, fields))
             case Framing.NONE:
-                self._write(_head(status, [*headers, ("connection", "close")]))
+                fields = [*headers, ("connection", "close")]
+                self._record(status, fields)
+                self._write(_head(status, fields))
         await self._drain()
 
     async def send(self, data: bytes) -> None:
         """A piece of the body, handed to the kernel before this returns. Other tasks get their turn."""
         data = data if self.dialect is None else self.dialect.piece(data)
         self._write(self._http.send(h11.Data(data=data)) if self._framing is Framing.CHUNKED else data)
+        self._record_piece(data)
         await asyncio.sleep(0)
         await self._drain()
 
@@ -259,7 +270,9 @@ class ClientConnection(asyncio.Protocol):
 
     async def cut(self) -> None:
         """Begin a chunk, and close the connection within it."""
-        self._write(b"40\r\nevent: content_block_delta\ndata: {")
+        piece = b"event: content_block_delta\ndata: {"
+        self._write(b"40\r\n" + piece)
+        self._record_piece(piece)
         await self.close()
 
     async def close(self) -> None:
@@ -327,6 +340,14 @@ class ClientConnection(asyncio.Protocol):
             async with asyncio.timeout(LINGER_S):
                 await self.closed.wait()
         raise Disconnected
+
+    def _record(self, status: int, headers: Headers) -> None:
+        if self.recorder is not None:
+            self.recorder.begin(status, headers)
+
+    def _record_piece(self, data: bytes) -> None:
+        if self.recorder is not None:
+            self.recorder.add(data)
 
     def _write(self, data: bytes | None) -> None:
         if self._transport.is_closing():

@@ -13,10 +13,10 @@ from harness.base.clock import Clock
 from harness.base.errors import JournalError
 from harness.base.secrets import Masking
 from harness.base.threads import in_thread
-from harness.engine.config import Policies, secrets_of
+from harness.engine.config import Policies, schedule_file, secrets_of
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker
-from harness.events import Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
+from harness.events import BoardOpened, Effort, Event, Json, SessionResumed, SessionStarted, SettingChanged
 from harness.hooks import Hook
 from harness.journal import Journal, Record, Recorder, SessionState, unobserved
 from harness.session.session import Session
@@ -159,8 +159,18 @@ async def open_session(
         parts.shared.rules.set_mode(parts.shared.rules.mode)  # a mode that was set by hand ended with its program
     if parts.lists != conversation.lists:
         conversation.emit(parts.lists)
+    if parts.board is not None and parts.board.name != conversation.board:
+        conversation.emit(BoardOpened(parts.board.name))
     parts.breakers.announce()
     parts.loops.announce()
+    if (
+        asker is not None
+        and asker.present
+        and settings.schedule
+        and parts.background is not None
+        and schedule_file(settings).exists()
+    ):
+        parts.background.schedule.start()
     return Session(agent, kept.path, recorder, state, skipped)
 
 

@@ -54,6 +54,8 @@ class Session:
         """History, plan, spend, and the numbers of turn and step."""
         self.models = parts.models
         """Model and effort of the next turn."""
+        self.tasks = parts.board
+        """Its work on a task board; None: it uses none."""
         self.connection = parts.shared.connection
         """Address of the model."""
         self.recovery = parts.decisions

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from harness.model.endpoint import KeyHeader, Platform
 from harness.settings.value_types import (
     AskUser,
+    BoardChoice,
     CacheTtl,
     CascadeProbes,
     Count,
@@ -182,6 +183,13 @@ class Settings(BaseModel):
     """Characters of a tool result that the model sees; the rest is on disk."""
     plan_reminder: CountOrNone = 8
     """Steps with tool calls that do not mention an open plan before the model is reminded of it; 0: never."""
+    board: BoardChoice = "off"
+    """The task board that the model has tools for: that of this session ("session"), or one of the repository by its
+    name, which all its sessions and worktrees share. A resumed session keeps its board."""
+    schedule: Switch = True
+    """Scheduled prompts fire in interactive sessions. Off: none fires."""
+    schedule_tools: Switch = False
+    """The model has tools to schedule prompts. You have /cron in any case."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
     tool_timeout_s: Seconds = 120.0

@@ -52,6 +52,10 @@ MOST_BYTES = 200_000
 """A larger settings file or .env was not written for us; reading its lines would take many seconds."""
 
 
+PROCESS = "HARNESS_PROCESS"
+"""Marks the processes that a session has started; set by `harness.processes` and no setting."""
+
+
 class SettingsLayer(Enum):
     """Who said it."""
 
@@ -115,7 +119,7 @@ def from_environment(
         for variable, name in variables.items()
         if environ.get(variable, "").strip()
     }
-    strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables)
+    strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables and name != PROCESS)
     notes = [
         f"{layer.value} {name} is no setting{nearest}."
         for name in strangers

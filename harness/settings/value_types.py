@@ -115,6 +115,11 @@ CascadeProbes = Annotated[Literal["canary", "confirm"], ValueHint('"canary" or "
 EffortLevel = Annotated[Effort, ValueHint('"low", "medium", "high", "xhigh" or "max"')]
 CacheTtl = Annotated[Literal["5m", "1h"], ValueHint('"5m" or "1h"')]
 Notification = Annotated[Literal["bell", "osc9", "off"], ValueHint('"bell", "osc9" or "off"')]
+BoardChoice = Annotated[
+    str,
+    Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,39}$"),
+    ValueHint('"off", "session", or a name of small letters, digits, - and _'),
+]
 AskUser = Annotated[Literal["refuse", "first", "off"], ValueHint('"refuse", "first" or "off"')]
 FanOutAnswer = Annotated[Literal["ask", "allow", "refuse"], ValueHint('"ask", "allow" or "refuse"')]
 PermissionMode = Annotated[Literal["ask", "edits", "yolo", "deny"], ValueHint('"ask", "edits", "yolo" or "deny"')]

@@ -1,29 +1,20 @@
 """A store in one SQLite file, for all processes of a user on one machine.
 
-SQLite's busy handler sleeps and does not queue, so writers can starve. Each transaction therefore takes the lock of a
-second file first, where the system wakes waiters in order. The rollback journal makes a transaction whole or undone if
-a process is killed. Nothing is synced to disk: leases need not survive a power cut, and a damaged file is set aside.
+Leases need not survive a power cut, so nothing is synced to disk.
 """
 
-import fcntl
-import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
+from harness.base.sqlite_file import SqliteFile, SqliteSchema
+from harness.base.worker_thread import WorkerThread
 from harness.slots.store import ClaimEntry, ProcessOwner, QueuePosition, SlotClaim, SlotsError, lives
-from harness.slots.worker_thread import WorkerThread
 
 APPLICATION = 0x68617267
 """Distinguishes this file from other SQLite files."""
-VERSION = 1
-"""Of the tables. Other versions leave the file alone."""
-BUSY_S = 2.0
-"""Only a user's own access to the file can hold it up."""
 
 TABLES = """
 CREATE TABLE claims (
@@ -38,146 +29,16 @@ CREATE TABLE looked (at REAL NOT NULL);
 INSERT INTO looked VALUES (0);
 """
 
+SCHEMA = SqliteSchema(
+    application=APPLICATION,
+    version=1,
+    tables=TABLES,
+    durable=False,
+    error=SlotsError,
+    advice="HARNESS_SHARED_GATE=off lets each session count for itself.",
+)
+
 T = TypeVar("T")
-
-
-class SlotsFile:
-    """One connection to the file, for one thread. Opened on first use, and again after the file was replaced."""
-
-    def __init__(self, path: Path, report: Callable[[str], None]) -> None:
-        """Args:
-        path: the file; beside it are its lock and, during a transaction, its journal.
-        report: called with a sentence for the user when a damaged file was set aside, on the thread of the connection.
-        """
-        self._path = path
-        self._report = report
-        self._lock: int | None = None
-        self._connection: sqlite3.Connection | None = None
-        self._opened: tuple[int, int] | None = None
-        """Device and inode of the connected file."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._disconnect()
-        self._close_lock()
-
-    def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` as one transaction; an exception rolls it back. Raises SlotsError."""
-        try:
-            self._take_lock()
-            try:
-                return self._attempt(work)
-            except sqlite3.DatabaseError as error:
-                if not _means_damage(error):
-                    raise
-                self._set_aside()
-                return self._attempt(work)
-            finally:
-                self._give_lock_back()
-        except (OSError, sqlite3.Error) as error:
-            self._disconnect()
-            raise SlotsError(
-                f"{self._path}, which your sessions share, cannot be used ({error}); "
-                "HARNESS_SHARED_GATE=off lets each session count for itself."
-            ) from error
-
-    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        connection = self._current()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            result = work(connection)
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):  # the first error says more; an open transaction is undone by the next one
-                connection.execute("ROLLBACK")
-            raise
-        return result
-
-    # ── the connection ──────────────────────────────────────────────────────────────────────────
-
-    def _current(self) -> sqlite3.Connection:
-        """The connection to the current file: a user may remove it, another session may set it aside."""
-        with suppress(FileNotFoundError):
-            if self._connection is not None and _identity(self._path) == self._opened:
-                return self._connection
-        self._disconnect()
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        self._opened = _identity(self._path)
-        self._connection = connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
-        self._prepare(connection)
-        return connection
-
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        connection.execute("PRAGMA synchronous = OFF")
-        connection.execute("PRAGMA journal_mode = TRUNCATE")
-        application, version = _number(connection, "application_id"), _number(connection, "user_version")
-        if (application, version) == (0, 0) and not _number(connection, "schema_version"):
-            marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
-            connection.executescript(f"BEGIN IMMEDIATE; {TABLES} {marks} COMMIT;")
-        elif application != APPLICATION:
-            raise _NotOurs("it is another program's file")
-        elif version != VERSION:
-            self._disconnect()
-            raise SlotsError(f"{self._path} was written by another version of harness; end its sessions and remove it.")
-
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close()
-
-    def _set_aside(self) -> None:
-        self._disconnect()
-        aside = self._path.with_name(f"{self._path.name}.damaged")
-        self._path.replace(aside)
-        # Undoing what the old file did would damage the new one.
-        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
-        self._report(f"{self._path} was damaged and is begun afresh; what it held is in {aside.name}.")
-
-    # ── the lock ────────────────────────────────────────────────────────────────────────────────
-
-    def _take_lock(self) -> None:
-        path = self._path.with_name(f"{self._path.name}.lock")
-        while True:
-            if self._lock is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(self._lock), path.stat()):
-                    return
-            self._close_lock()  # a person has removed the file that it locks
-
-    def _give_lock_back(self) -> None:
-        if self._lock is not None:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)
-
-    def _close_lock(self) -> None:
-        lock, self._lock = self._lock, None
-        if lock is not None:
-            os.close(lock)
-
-
-class _NotOurs(sqlite3.DatabaseError):
-    """An SQLite file, but with other tables."""
-
-
-def _means_damage(error: sqlite3.DatabaseError) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return isinstance(error, _NotOurs) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
-
-
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    (value,) = connection.execute(f"PRAGMA {pragma}").fetchone()
-    return int(value)
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_dev, status.st_ino
-
 
 PATIENCE_S = 5.0
 """Longest time for a step, including the wait for earlier ones; usually about a millisecond."""
@@ -222,7 +83,9 @@ class SqliteSlotStore:
         """
         self._lives = lives
         self._look_s = look_s
-        self._worker = WorkerThread(partial(SlotsFile, path, report), name=str(path), patience_s=patience_s)
+        self._worker = WorkerThread(
+            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=SlotsError
+        )
 
     def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:
         owner = claim.owner

@@ -99,7 +99,7 @@ def test_a_japanese_text_is_japanese_and_an_english_one_is_not(exercise: Exercis
 
 @each
 def test_the_folder_holds_nothing_but_what_a_learner_may_see(exercise: Exercise) -> None:
-    names = {file.name for file in exercise.folder.iterdir()} - {"__pycache__"}
+    names = {file.name for file in exercise.folder.iterdir()} - {"__pycache__", "in_chapter.py", "play"}
     assert names == {"exercise.toml", "check.py", exercise.file}
 
 

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
-from harness.events import ArrivalKind, Arrived, Event, MessageAdded, Origin
+from harness.events import ArrivalKind, Arrived, Event, Message, MessageAdded, Origin
 from harness.model.notices import arrivals_text
 from tests.whole import WHOLE
 
-ENDED = ArrivalKind.COMMAND_ENDED
+ENDED, SCHEDULED = ArrivalKind.COMMAND_ENDED, ArrivalKind.SCHEDULED
 
 
 class Life:
@@ -32,9 +32,9 @@ class Life:
 
     def delivers(self) -> None:
         """As the loop does it."""
-        if arrivals := self.incoming.waiting:
+        if arrivals := self.incoming.next(scheduled=False):
             self.conversation.add("user", [{"type": "text", "text": arrivals_text(arrivals)}], Origin.ARRIVAL)
-            assert self.incoming.deliver() == arrivals
+            self.incoming.deliver(arrivals)
 
     def says(self) -> None:
         self.conversation.add("assistant", [{"type": "text", "text": "I see."}], Origin.REPLY)
@@ -96,8 +96,22 @@ def test_every_change_is_told_once_and_what_changes_nothing_is_not() -> None:
     changes = list[int]()
     incoming = Inbox(lambda _: None)
     incoming.notify(lambda: changes.append(len(incoming.waiting)))
-    incoming.deliver()
+    incoming.deliver(incoming.waiting)
     assert changes == []
     incoming.arrive(ENDED, "b1", "x")
-    incoming.deliver()
+    incoming.deliver(incoming.waiting)
     assert changes == [1, 0]
+
+
+def test_a_scheduled_prompt_waits_for_the_end_of_the_turn_and_each_has_a_turn_of_its_own() -> None:
+    journal = list[Event]()
+    incoming = Inbox(journal.append)
+    for kind, source in ((SCHEDULED, "c1@1"), (ENDED, "b1"), (SCHEDULED, "c2@1")):
+        incoming.arrive(kind, source, source)
+    assert [one.source for one in incoming.next(scheduled=False)] == ["b1"]
+    assert [one.source for one in incoming.next(scheduled=True)] == ["b1", "c1@1"]
+    incoming.deliver(incoming.next(scheduled=True))
+    assert [one.source for one in incoming.next(scheduled=True)] == ["c2@1"]
+    again = Inbox(journal.append)
+    again.recall([*journal, MessageAdded(Message("user", ()), Origin.ARRIVAL)])
+    assert [one.source for one in again.waiting] == ["c2@1"]  # it may have been in that message, and has an id

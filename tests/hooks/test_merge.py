@@ -133,6 +133,8 @@ MEANT = {
     HookPoint.AFTER_TOOL: "block context stop",
     HookPoint.BEFORE_COMPACTION: "block context",
     HookPoint.AFTER_COMPACTION: "context",
+    HookPoint.TASK_CREATED: "block",
+    HookPoint.TASK_COMPLETED: "block",
     HookPoint.STOP: "block stop",
     HookPoint.NOTIFICATION: "",
 }

@@ -34,8 +34,18 @@ def test_a_field_of_a_class_is_a_name_as_well() -> None:
     assert [type(one) for one in ast.parse(inspect.cleandoc(shown)).body] == [ast.AnnAssign, ast.Expr]
 
 
-def test_a_path_alone_is_the_whole_file() -> None:
-    assert source("harness/agent.py").text == inspect.getsource(agent)
+def test_a_path_alone_is_the_file_after_its_imports() -> None:
+    shown = source("harness/agent.py")
+    whole = inspect.getsource(agent)
+    assert whole.endswith(shown.text)
+    assert "import" not in shown.text.splitlines()[0]
+    assert whole.splitlines()[shown.first_line - 1] == shown.text.splitlines()[0]
+
+
+def test_the_line_that_decides_is_found_by_its_text() -> None:
+    found = source("harness/policies/recovery/compaction.py:CompactionThresholds:usable:")
+    assert inspect.getsource(compaction).splitlines()[found.deciding - 1].strip().startswith("usable:")
+    assert found.place == "harness/policies/recovery/compaction.py:CompactionThresholds"
 
 
 @pytest.mark.parametrize(
@@ -44,6 +54,8 @@ def test_a_path_alone_is_the_whole_file() -> None:
         "harness/agent.py:Agent.walk",
         "harness/agent.py:Nobody",
         "harness/nothing.py",
+        "harness/agent.py:Agent.run:no such line",
+        "harness/agent.py:Agent.run:self",
         "/etc/passwd",
         "harness/../../secret.py",
         "tests/conftest.py",

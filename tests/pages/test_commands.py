@@ -30,6 +30,7 @@ NOT_RUN = {
 """Commands that are parsed and not run, and who runs them."""
 OTHERS = {
     "jq": "a tool of others; tests/ui/test_json_answers.py reads the same output",
+    "ANTHROPIC_BASE_URL=http://127.0.0.1:8765": "needs a server; tests/chapters/test_my_agents.py runs it",
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",
     "pipx": "a tool of others; tests/test_wheel.py installs the same wheel",
@@ -103,7 +104,7 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages name, and beside it the state of a program with one session of it."""
+    """A folder with the files that the pages name; beside it the state of a program with a session and two tasks."""
     top = tmp_path_factory.mktemp("commands")
     folder = top / "project"
     folder.mkdir()
@@ -114,6 +115,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         without_a_person(patch, top)
         patch.chdir(folder)
         assert main(["-p", "look around", "--practice", "steps.toml"]) == 0
+        assert main(["tasks", "add", "write the release notes"]) == 0
+        assert main(["tasks", "add", "tell everybody", "--needs", "t1"]) == 0
     return folder
 
 

@@ -70,7 +70,7 @@ def table_figures(page: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(("english", "japanese"), PAIRS)
 def test_they_link_to_the_same_places(english: str, japanese: str) -> None:
-    of_english, of_japanese = ([link.replace(".ja.md", ".md") for link in links(page)] for page in (english, japanese))
+    of_english, of_japanese = ([link.replace(".ja.", ".") for link in links(page)] for page in (english, japanese))
     assert sorted(of_english) == sorted(of_japanese)
 
 

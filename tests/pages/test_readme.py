@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from benchmarks.fault_rows import ROWS
 from harness.lessons import Lesson, lessons
+from harness.lessons.exam.rows import ROWS
 from tests.pages.blocks import READMES, ROOT, block, text
 
 

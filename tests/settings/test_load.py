@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
+from harness.processes.outcome import MARK
 from harness.settings import Settings, load, project_settings_file
-from harness.settings.sources import RENAMED
+from harness.settings.sources import PROCESS, RENAMED
 from tests.settings.conftest import Place
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-secret"}
@@ -80,6 +81,7 @@ SAMPLE = {
     "skills": "no",
     "memory": "no",
     "checkpoints": "no",
+    "schedule": "no",
     "shared_admission": "no",
     "retry_share": "0.5",
     "permission_mode": "deny",
@@ -354,3 +356,8 @@ def test_both_lists_of_domains_are_refused_with_their_places(place: Place) -> No
 def test_a_domain_has_no_scheme_and_no_pattern(place: Place, wrong: str) -> None:
     with pytest.raises(SettingsError, match="give a list of domains without https://"):
         place.load(environ={"HARNESS_WEB_ALLOWED_DOMAINS": wrong})
+
+
+def test_the_mark_of_processes_that_a_session_started_is_no_misspelt_setting(tmp_path: Path) -> None:
+    assert PROCESS == MARK
+    assert load({"workspace": tmp_path}, {MARK: "x"}).notes == ()

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.fault_rows import ROWS, FaultRow
 from benchmarks.faults import Played, play
+from harness.lessons.exam.rows import ROWS, FaultRow
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening

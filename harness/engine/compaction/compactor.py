@@ -1,7 +1,7 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -67,13 +67,17 @@ class Compactor:
         workspace: Path,
         outputs: Path,
         processes: Processes,
+        open_tasks: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
+        """`open_tasks` returns the open tasks of a board as lines; None: there is no board."""
         self._calls = calls
         self._conversation = conversation
         self._toolbox = toolbox
         self._workspace = workspace
         self._outputs = outputs
         self._processes = processes
+        self._open_tasks = open_tasks
+        self._tasks_now = ""
         self._whole = ResultFiles(lambda call_id: self._context(call_id).output_file)
         self._summaries = Summarizer(calls, conversation, clock)
 
@@ -142,6 +146,7 @@ class Compactor:
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
             return CompactionResult(state, health)
+        self._tasks_now = await self._open_tasks() if self._open_tasks else ""
         must_fit = trigger == "reactive" or summary.too_long
         method: Literal["summary", "truncation"] = "summary"
         messages: tuple[Message, ...] = before
@@ -217,9 +222,11 @@ class Compactor:
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:
-        """The plan, word for word, where something of it is left to do."""
+        """The plan and the open tasks of the board, word for word, where something of them is left to do."""
         if plan := notices.restated_plan(self._conversation.plan):
             yield _text(plan)
+        if self._tasks_now:
+            yield _text(notices.restated_tasks(self._tasks_now))
 
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)

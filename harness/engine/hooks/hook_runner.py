@@ -16,6 +16,7 @@ from harness.events import (
     HookFailed,
     HookPoint,
     HookRan,
+    Json,
     LoopAsked,
     Origin,
     PermissionAsked,
@@ -164,6 +165,12 @@ class HookRunner:
 
     def _compaction(self, point: HookPoint, trigger: str, size: Callable[[], int]) -> HookCall:
         return self._call(point, trigger=trigger, tokens=size() if point in self._points else 0)
+
+    # ── tasks ───────────────────────────────────────────────────────────────────────────────────
+
+    async def refuses_task(self, point: HookPoint, task: Json) -> str:
+        """Why a task may not be created or completed, in one line; empty: it may."""
+        return in_one_line((await self._ask(self._call(point, task=task))).blocks)
 
     # ── the end of a turn ───────────────────────────────────────────────────────────────────────
 

@@ -5,10 +5,11 @@ Results that no call waits for arrive in one inbox.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
 from harness.engine.background.commands import BackgroundCommands
@@ -23,6 +24,9 @@ from harness.processes import Processes
 from harness.tools.background_commands import CommandState
 from harness.tools.output import fitted
 from harness.tools.tool import ToolError
+
+if TYPE_CHECKING:
+    from harness.engine.schedule.runner import ScheduleRunner
 
 AT_WORK = (CommandState.WAITS, CommandState.RUNS)
 
@@ -41,8 +45,13 @@ class BackgroundWork:
         command_admission: AdmissionRunner,
         processes: Processes,
         outputs: Path,
+        make_schedule: Callable[[], "ScheduleRunner"],
     ) -> None:
-        """`outputs` is the folder for results too long for the history."""
+        """
+        Args:
+            outputs: the folder for results too long for the history.
+            make_schedule: makes the schedule on its first use.
+        """
         self._conversation = conversation
         self.inbox = inbox
         """Results that wait for the model."""
@@ -53,16 +62,37 @@ class BackgroundWork:
         self._command_admission = command_admission
         self._processes = processes
         self._outputs = outputs
+        self._make_schedule = make_schedule
+        self._schedule: ScheduleRunner | None = None
 
-    def deliver(self) -> None:
-        """Add the waiting results to the history, in one message. No-op if there are none."""
-        if not (arrived := self.inbox.waiting):
+    def deliver(self, *, scheduled: bool = False) -> None:
+        """Add the waiting results to the history, in one message. No-op if there are none.
+
+        `scheduled`: with the oldest scheduled prompt, which begins a turn of its own.
+        """
+        if not (arrived := self.inbox.next(scheduled=scheduled)):
             return
         texts = fitted([one.text for one in arrived], lambda at: self._outputs / f"arrived-{arrived[at].number}.txt")
         shortened = [replace(one, text=text) for one, text in zip(arrived, texts, strict=True)]
         block: Block = {"type": "text", "text": arrivals_text(shortened)}
         self._conversation.add("user", (block,), Origin.ARRIVAL)
-        self.inbox.deliver()
+        self.inbox.deliver(arrived)
+
+    @property
+    def schedule(self) -> "ScheduleRunner":
+        """The scheduled prompts, made on first use."""
+        if self._schedule is None:
+            self._schedule = self._make_schedule()
+        return self._schedule
+
+    def on_event(self, event: Event) -> None:
+        if self._schedule is not None:
+            self._schedule.on_event(event)
+
+    @property
+    def listens(self) -> bool:
+        """Something may arrive while no turn runs."""
+        return self.busy or (self._schedule is not None and self._schedule.can_fire)
 
     @property
     def busy(self) -> bool:
@@ -102,6 +132,8 @@ class BackgroundWork:
         """End all of it, with every process of the program."""
         async with AsyncExitStack() as closing:
             closing.push_async_callback(self._command_admission.aclose)
+            if self._schedule is not None:
+                closing.push_async_callback(self._schedule.aclose)
             closing.push_async_callback(self._end)
             closing.push_async_callback(self._subagent_admission.aclose)
 

@@ -317,7 +317,7 @@ class ToolCalls:
             return
         running = [asyncio.ensure_future(self._run_one(item, results)) for item in ready]
         try:
-            await race(asyncio.gather(*running, return_exceptions=True), interrupt.wait())
+            await race(asyncio.wait(running), interrupt.wait())
         finally:
             for task in running:
                 task.cancel()

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from harness.base.errors import HarnessError, SettingsError
@@ -12,6 +13,7 @@ from harness.events import (
     BreakerCommand,
     BreakerState,
     Event,
+    JobFired,
     PauseReport,
     PauseReported,
     TransitionCode,
@@ -103,13 +105,24 @@ class Controller:
         self._interrupted_at = -TWICE_S
         self._warmed = False
 
+    def _see(self, views: Views, event: Event, at: float) -> None:
+        views.see(event, at)
+        if isinstance(event, JobFired):
+            self._turns.queue.release()  # a scheduled prompt begins a turn also before the first typed one
+
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
     async def open(self, opening: Opening) -> None:
         """Open and show a session, then close the previous one. Raises HarnessError."""
         views = self._fresh_views()
         session = await open_session(
-            self._loaded, self._asker, opening, reread=self._reread, observer=views.see, log=self._log, warm=False
+            self._loaded,
+            self._asker,
+            opening,
+            reread=self._reread,
+            observer=partial(self._see, views),
+            log=self._log,
+            warm=False,
         )
         before, self._session = self._session, session
         if before is not None:

@@ -21,6 +21,8 @@ class Status:
     """Shown instead of the keys."""
     keys: tuple[tuple[str, str], ...] = ()
     """Keys and their descriptions."""
+    keys_first: bool = False
+    """Keys may take all the room beside the first fact, not only two thirds of the line."""
 
 
 class StatusLine(Widget):
@@ -70,9 +72,10 @@ def _right(status: Status, columns: int) -> Content:
     if status.warning:
         return Content.styled(status.warning, "$text-warning")
     keys = list(status.keys)
+    room = columns - cell_len(status.facts[0]) if status.keys_first else columns * 2 // 3
     while keys:
         shown = Content(GAP).join([clickable(key, what, "bold") for key, what in keys])
-        if shown.cell_length + len(GAP) <= columns * 2 // 3:
+        if shown.cell_length + len(GAP) <= room:
             return shown
         keys.pop()
     return Content("")

@@ -75,6 +75,62 @@ def _line(id: str, state: str, what: str, facts: Iterable[str]) -> str:
     return f"  {id:<5} {state:<12} {_short(what)}" + (f" ({known})" if known else "")
 
 
+# ── tasks ───────────────────────────────────────────────────────────────────────────────────────
+
+NO_BOARD = (
+    "This session has no task board; start with `--board session`, or with `--board NAME` for one that all sessions of "
+    "the repository share."
+)
+MOST_TASKS = 40
+"""Lines of the tree in a conversation."""
+
+
+def tasks(session: Session, argument: str) -> CommandResult:
+    """Show the task board, or one task."""
+    if session.tasks is None:
+        return ShowText(NO_BOARD)
+    return StartTask(session.tasks.described(argument) if argument else session.tasks.listed(MOST_TASKS))
+
+
+# ── schedule ────────────────────────────────────────────────────────────────────────────────────
+
+
+def cron(session: Session, argument: str) -> CommandResult:
+    """List the scheduled prompts, add one, or change one."""
+    if not session.settings.schedule:
+        return ShowText("The schedule is off (setting schedule).")
+    schedule = session.background.schedule
+    try:
+        words = shlex.split(argument)
+    except ValueError:
+        words = argument.split()
+    match words:
+        case []:
+            return StartTask(schedule.listed())
+        case ["add" | "keep" as kind, when, *prompt] if prompt:
+            return StartTask(_scheduled(session, when, " ".join(prompt), lasting=kind == "keep"))
+        case ["pause" | "resume" | "delete" | "run" as action, id]:
+            return StartTask(_changed(session, action, id))
+        case _:
+            raise CommandError(
+                'Type /cron, /cron add "in 3 minutes" PROMPT, /cron keep "30 9 * * 1-5" PROMPT (for later sessions, '
+                "too), or /cron pause, resume, delete or run with an id."
+            )
+
+
+async def _scheduled(session: Session, when: str, prompt: str, *, lasting: bool) -> str:
+    schedule = session.background.schedule
+    return schedule.described(await schedule.create(when, prompt, lasting=lasting))
+
+
+async def _changed(session: Session, action: str, id: str) -> str:
+    schedule = session.background.schedule
+    changes = {"pause": schedule.pause, "resume": schedule.resume, "delete": schedule.delete, "run": schedule.fire}
+    await changes[action](id)
+    done = {"pause": "is paused", "resume": "fires again", "delete": "is deleted", "run": "fires now"}
+    return f"{id} {done[action]}."
+
+
 # ── agents ──────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -10,7 +10,7 @@ from harness.base.external_text import visible
 from harness.events import OWN_EFFORT, BreakerCommand, Effort
 from harness.session import CommandFile, Session
 from harness.ui.commands import session_commands, tool_commands
-from harness.ui.commands.background_commands import agents, background, kill
+from harness.ui.commands.background_commands import agents, background, cron, kill, tasks
 from harness.ui.commands.context_commands import context, hooks, memory, plan, prompt, skill, skills
 from harness.ui.commands.results import CommandError, CommandResult, PlayEvents, ShowList, ShowText
 from harness.ui.lines.line import Groups
@@ -229,6 +229,13 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     (
         "In the background",
         (
+            SlashCommand("tasks", "[ID]", "show the task board, or one task", tasks),
+            SlashCommand(
+                "cron",
+                "[add|keep WHEN PROMPT|pause|resume|delete|run ID]",
+                "scheduled prompts: list, add, change",
+                cron,
+            ),
             SlashCommand("agents", "[ID|stop ID]", "list subagents, show one, or stop it", agents),
             SlashCommand("background", "[ID|keep ID]", "list background commands, show one, or keep it", background),
             SlashCommand("kill", "ID", "stop a subagent or a background command", kill),

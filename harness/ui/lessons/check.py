@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import TextIO
 
@@ -14,15 +15,21 @@ from harness.events import Json
 from harness.lessons.catalogue import chapters_folder, lessons
 from harness.lessons.checker import Checked, CheckFailure, CheckResult, Trouble, run_checks
 from harness.lessons.copies import Copy, NoCopy, copies
-from harness.lessons.exercises import Exercise, every_exercise, exercises_of
+from harness.lessons.exercises import every_exercise, exercises_of
 from harness.lessons.progress import Progress, ProgressError
+from harness.lessons.solution import is_playable
 from harness.lessons.sources import source
 from harness.lessons.text import Language, LocalizedText
 from harness.settings import Settings
+from harness.ui.lessons import messages
 
 
 def check(settings: Settings, options: Namespace, out: TextIO) -> int:
     """Run the command; returns 0 if everything passes. Raises HarnessError."""
+    if options.final is not None:
+        from harness.ui.lessons.final import final_exam  # a server and its scripts; exercises need none
+
+        return final_exam(settings, options, out)
     found = copies(Path.cwd() / (options.folder or ""), every_exercise(chapters_folder()))
     if options.hint:
         _hint(found, options, out)
@@ -163,7 +170,7 @@ def check_lines(copy: Copy, checked: Checked, language: Language) -> Iterator[st
     yield ""
     yield _summary(copy, checked, language)
     if checked.passed:
-        yield from _what_next(copy.exercise, language)
+        yield from _what_next(copy, language)
 
 
 def hint_lines(copy: Copy, hint: int | None, language: Language) -> Iterator[str]:
@@ -255,16 +262,28 @@ def _summary(copy: Copy, checked: Checked, language: Language) -> str:
     return SOME_PASS.into(language).format(of=of, passed=passed) + more
 
 
-def _what_next(exercise: Exercise, language: Language) -> Iterator[str]:
+def _what_next(copy: Copy, language: Language) -> Iterator[str]:
+    exercise = copy.exercise
     if exercise.program is not None:
         path, _, name = exercise.program.partition(":")
         yield SAME.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
+    if is_playable(exercise):
+        command = f"harness learn {exercise.chapter} --with {quote(visible(shown_path(copy.file)))}"
+        yield messages.WATCH.into(language).format(command=command)
     others = [one.name for one in exercises_of(exercise.folder.parent.parent) if one.name > exercise.name]
     chapters = [one.id for one in lessons() if one.id > exercise.chapter]
     if others:
         yield NEXT.into(language).format(command=f"harness learn {exercise.chapter} --exercise {others[0]}")
     elif chapters:
         yield NEXT.into(language).format(command=f"harness learn {chapters[0]}")
+    else:
+        yield NEXT.into(language).format(command="harness check --final my_agent.py")
+
+
+def shown_path(file: Path) -> str:
+    """A path as the user would type it here."""
+    here = Path.cwd()
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
 def _failure(failure: CheckFailure | None) -> Json | None:

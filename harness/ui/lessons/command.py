@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.cells import cell_len, set_cell_size
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model
+from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model, with_solution
 from harness.settings import Settings, load
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import Narration
@@ -23,6 +23,8 @@ from harness.ui.screen_choice import screen_wanted
 
 def learn(settings: Settings, options: Namespace) -> int:
     """Run the command; returns the exit code. Raises HarnessError."""
+    if options.html is not None:
+        return write_pages(options)
     progress = Progress.of(settings.state_dir)
     if options.language:
         progress.set_language(options.language)
@@ -40,7 +42,13 @@ def learn(settings: Settings, options: Namespace) -> int:
         if chapter is None:
             raise SettingsError("--model needs a chapter; for example `harness learn s09 --model NAME`.")
         chapter = with_model(chapter, settings)
-    if chapter is not None and options.restart:
+    if options.with_ is not None:
+        if chapter is None:
+            raise SettingsError("--with needs a chapter; for example `harness learn s11 --with backoff.py`.")
+        if chapter.connection is not None:
+            raise SettingsError("--with and --model cannot be combined; --with runs the script of the chapter.")
+        chapter = with_solution(chapter, Path.cwd() / options.with_)
+    elif chapter is not None and options.restart:
         progress.restart(chapter.id)
     if on_screen:
         from harness.ui.lessons.screen.app import learn_on_screen
@@ -88,6 +96,22 @@ def copy(options: Namespace, language: Language) -> int:
     for line in copied(lesson(options.lesson), options.exercise, Path.cwd(), language):
         print(line)
     return 0
+
+
+def write_pages(options: Namespace) -> int:
+    """Write the course as static pages; returns the exit code."""
+    from harness.ui.lessons.site.writer import write_site
+
+    if options.lesson is not None:
+        raise SettingsError("--html writes the whole course; leave out the chapter.")
+    folder = Path(options.html)
+
+    async def write() -> None:
+        print("recording the chapters …", file=sys.stderr)
+        names = await write_site(folder)
+        print(f"{len(names)} files written; open {folder / 'index.html'}")
+
+    return asyncio.run(until_stopped(write(), sys.stdout))
 
 
 def play_through(chapter: Lesson, language: Language) -> int:

@@ -67,6 +67,8 @@ NOT_SO = LocalizedText(
     "This does not hold in this run: {condition}.",
     "この実行では成り立っていません: {condition}。",
 )
+WITH = LocalizedText("with your {file}", "あなたの {file} で実行")
+WATCH = LocalizedText("Watch it: {command}", "動かして見る: {command}")
 REAL = LocalizedText(
     "A real model answers: nothing is asserted about its replies, and you answer its questions.",
     "本物のモデルが答えます。応答については何も確かめません。許可の質問にはあなたが答えてください。",
@@ -74,6 +76,9 @@ REAL = LocalizedText(
 PLAYED = LocalizedText("All {count} steps happened.", "{count} の場面がすべて起こりました。")
 SENT = LocalizedText("request {number}: sent", "リクエスト {number}: 送信")
 RECEIVED = LocalizedText("request {number}: received", "リクエスト {number}: 受信")
+NEW_SINCE = LocalizedText("+ marks what request {number} did not have", "+ はリクエスト {number} になかった部分")
+CUT_HERE = LocalizedText("the stream ended here", "ここでストリームが切れました")
+OMITTED = LocalizedText("… {count} more bytes", "… ほか {count} バイト")
 SCRIPTED = LocalizedText("scripted reply {which}", "台本の応答 {which}")
 CODE_AT = LocalizedText("code: {place}, line {line}", "コード: {place} {line} 行目")
 

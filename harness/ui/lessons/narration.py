@@ -1,11 +1,11 @@
 """A chapter as lines of text."""
 
 import io
-import json
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import visible
 from harness.events import BreakerState, Event
 from harness.lessons import (
     CodeExcerpt,
@@ -22,8 +22,10 @@ from harness.lessons import (
     readme,
     source,
 )
+from harness.lessons.sources import parts_of
 from harness.ui.lessons import messages
 from harness.ui.lessons.position import LessonPosition
+from harness.ui.lessons.wire_text import exchange_lines
 from harness.ui.lines.line import Line, Tone, dollars, priced
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.state import Panel
@@ -57,7 +59,7 @@ class Narration:
 
     def title(self) -> None:
         """Title and idea."""
-        self.lines.say(f"{self.lesson.id} · {self.lesson.title.into(self.language)}")
+        self.lines.say(title_of(self.lesson, self.language))
         self.lines.say(self.lesson.idea.into(self.language))
 
     def step(self, position: LessonPosition) -> None:
@@ -68,8 +70,10 @@ class Narration:
         self.lines.line(panel_line(panel_of(position.shown)))
         if found.step.code:
             code = source(found.step.code)
-            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.first_line)
+            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.deciding or code.first_line)
             self.lines.line(Line("≡", where))
+            if code.deciding:
+                self.lines.say(f"  {deciding_line(code)}")
         self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
         for denial in denials(found, self.language):
             self.lines.line(Line("✗", denial, Tone.BAD))
@@ -112,19 +116,20 @@ class Narration:
         self.lines.say(numbered(code))
 
     def difference(self) -> None:
-        """The diff of the demo. Raises LessonError."""
+        """What is new in my_agent.py. Raises LessonError."""
         self.lines.say(difference(self.lesson))
 
     def wire(self, position: LessonPosition) -> None:
         """Requests and replies of this place."""
-        exchanges = position.exchanges()
+        exchanges = position.compared()
         if not exchanges:
             self.say(messages.NO_WIRE)
-        for one in exchanges:
-            self.heading(messages.SENT.into(self.language).format(number=one.number))
-            self.lines.say(request_text(one, MOST_CHARACTERS))
-            self.heading(received(one, self.language))
-            self.lines.say(reply_text(one, MOST_CHARACTERS))
+        for one, before in exchanges:
+            for line in exchange_lines(one, before, self.language, MOST_CHARACTERS):
+                if line.kind == "heading":
+                    self.heading(line.text)
+                else:
+                    self.lines.say(f"{'+' if line.new else ' '} {line.text}")
 
     def text(self, part: slice = slice(None)) -> None:
         """Some sections of the README, or an error."""
@@ -159,6 +164,12 @@ class Narration:
             self.lines.say(section.text)
 
 
+def title_of(lesson: Lesson, language: Language) -> str:
+    """Id and title, and the file of the learner if that runs."""
+    own = [] if lesson.solution is None else [messages.WITH.into(language).format(file=visible(lesson.solution.name))]
+    return " · ".join((lesson.id, lesson.title.into(language), *own))
+
+
 def denials(found: LocatedStep, language: Language) -> tuple[str, ...]:
     """What makes the sentence of a step false in this run."""
     return tuple(messages.NOT_SO.into(language).format(condition=one) for one in found.failed)
@@ -175,8 +186,6 @@ def write_moment(lines: LinePrinter, moment: Moment) -> None:
 
 SAID = 60
 """Characters of a reply to quote in a line."""
-FIRST = ("model", "max_tokens", "messages")
-"""First keys of a shown request, before the long tool descriptions."""
 MOST_CHARACTERS = 600
 """Longest text within a shown request."""
 
@@ -217,48 +226,29 @@ def panel_line(panel: Panel) -> Line:
     return Line("▤", f"panel: {' · '.join(facts)}")
 
 
-def received(one: WireExchange, language: Language) -> str:
-    """The heading of a reply."""
-    heading = messages.RECEIVED.into(language).format(number=one.number)
-    return f"{heading} · {messages.SCRIPTED.into(language).format(which=one.scripted)}" if one.scripted else heading
-
-
-def request_text(one: WireExchange, most: int | None = None) -> str:
-    """The body of a request as JSON, with texts cut to `most` characters."""
-    ordered = {name: one.sent[name] for name in FIRST if name in one.sent} | dict(one.sent)
-    return json.dumps(_cut(ordered, most), indent=2, ensure_ascii=False)
-
-
-def reply_text(one: WireExchange, most: int | None = None) -> str:
-    """The content of the reply as JSON."""
-    reply = {"answer": one.answer, "stop_reason": one.stop_reason, "content": list(one.came)}
-    return json.dumps(_cut(reply, most), indent=2, ensure_ascii=False)
-
-
-def _cut(value: object, most: int | None) -> object:
-    match value:
-        case str() if most is not None and len(value) > most:
-            return f"{value[:most]}… ({len(value) - most:,} more characters)"
-        case dict():
-            return {name: _cut(part, most) for name, part in value.items()}
-        case list() | tuple():
-            return [_cut(part, most) for part in value]
-        case _:
-            return value
-
-
 def _several(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def places(lesson: Lesson, step: LessonStep | None) -> tuple[str, ...]:
     """Code to show: of the step, the demo, and what else the lesson names."""
+    known: dict[tuple[str, str], str] = {}
     own = (step.code,) if step is not None and step.code else ()
-    return tuple(dict.fromkeys((*own, lesson.demo, *lesson.code)))
+    for place in (*own, lesson.demo, *lesson.code):
+        known.setdefault(parts_of(place)[:2], place)
+    return tuple(known.values())
+
+
+def deciding_line(source: CodeExcerpt) -> str:
+    """The line that decides, without its indentation."""
+    return source.text.splitlines()[source.deciding - source.first_line].strip()
 
 
 def numbered(source: CodeExcerpt) -> str:
-    """Code with line numbers."""
+    """Code with line numbers; ▸ marks the line that decides."""
     lines = source.text.splitlines()
     width = len(str(source.first_line + len(lines)))
-    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(lines, source.first_line))
+    return "\n".join(
+        f"{number:>{width}} {'▸' if number == source.deciding else ' '}{line}".rstrip()
+        for number, line in enumerate(lines, source.first_line)
+    )

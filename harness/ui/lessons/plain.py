@@ -84,14 +84,16 @@ async def play(narration: Narration) -> None:
     """Print a whole chapter. Raises LessonError if a step is missing, the demo fails or the README cannot be read."""
     async with Recording(narration.lesson, scripted_only=True) as recording:
         narration.title()
-        narration.text(slice(READ_BEFORE_THE_END))
+        whole = narration.lesson.solution is None
+        narration.text(slice(READ_BEFORE_THE_END if whole else 0))
         await _play_steps(LessonPosition(recording), narration)
         if not (failed := recording.failed):
             narration.say(messages.PLAYED, count=len(narration.lesson.steps))
-        narration.sections(readme(narration.lesson, narration.language)[READ_BEFORE_THE_END:])
+        if whole:
+            narration.sections(readme(narration.lesson, narration.language)[READ_BEFORE_THE_END:])
         if failed:
             numbers = ", ".join(str(number) for number, _ in failed)
-            raise LessonError(f"{narration.lesson.name}: these steps do not hold in this run: {numbers}.")
+            raise LessonError(f"{narration.lesson.label}: these steps do not hold in this run: {numbers}.")
 
 
 async def play_and_talk(narration: Narration, typed: TypedLines) -> None:
@@ -223,7 +225,7 @@ class _LessonRepl:
             narration.opening()
         else:
             narration.step(position)
-            if self._progress is not None:
+            if self._progress is not None and position.lesson.solution is None:
                 self._progress.reach(position.lesson.id, place, of=len(position.lesson.steps))
 
     async def _wait_for(self, place: int) -> None:
@@ -234,7 +236,7 @@ class _LessonRepl:
                 self._narration.say(messages.RUNS)
             if not await reaching:
                 await self._recording.finished()
-                raise LessonError(f"{self._position.lesson.name}: the run ended before step {place}.")
+                raise LessonError(f"{self._position.lesson.label}: the run ended before step {place}.")
         finally:
             reaching.cancel()
         if place == self._position.last:

@@ -79,3 +79,18 @@ class LessonPosition:
             return here
         before = [moment.fact for moment in self.past if isinstance(moment.fact, WireExchange)]
         return tuple(before[-1:])
+
+    def compared(self) -> tuple[tuple[WireExchange, WireExchange | None], ...]:
+        """The same requests, each with the one before it in its conversation, or else the one before it at all."""
+        earlier = [moment.fact for moment in self.shown if isinstance(moment.fact, WireExchange)]
+        return tuple((one, _compared_with(one, earlier[: one.number - 1])) for one in self.exchanges())
+
+
+def _compared_with(one: WireExchange, earlier: Sequence[WireExchange]) -> WireExchange | None:
+    alike = (other for other in reversed(earlier) if _opening(other) == _opening(one))
+    return next(alike, earlier[-1] if earlier else None)
+
+
+def _opening(one: WireExchange) -> object:
+    sent = one.sent.get("messages")
+    return sent[0] if isinstance(sent, list) and sent else None

@@ -41,7 +41,7 @@ class Predictions:
 
     def __init__(self, position: LessonPosition, *, enabled: bool = True) -> None:
         self._position = position
-        self._enabled = enabled and position.lesson.connection is None
+        self._enabled = enabled and position.lesson.connection is None and position.lesson.solution is None
         self._revealed = 0
         self._chosen: dict[int, int] = {}
         self._outcomes: dict[int, Outcome] = {}

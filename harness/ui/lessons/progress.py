@@ -63,8 +63,12 @@ def next_chapter(chapter_progress: Sequence[ChapterProgress]) -> ChapterProgress
 
 
 def starting_step(lesson: Lesson, progress: Progress) -> int:
-    """The step at which to continue; 0 for a new or completed chapter."""
-    return 0 if progress.done(lesson.id) else max(0, min(progress.step(lesson.id), len(lesson.steps) - 1))
+    """The step at which to continue; 0 for a new or completed chapter, and with a solution of the learner."""
+    return (
+        0
+        if lesson.solution is not None or progress.done(lesson.id)
+        else max(0, min(progress.step(lesson.id), len(lesson.steps) - 1))
+    )
 
 
 def exercises_called(lesson: Lesson, name: str) -> tuple[Exercise, ...]:

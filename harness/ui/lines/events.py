@@ -28,6 +28,9 @@ from harness.events import (
     HookOutcome,
     HookRan,
     Intervened,
+    JobChanged,
+    JobFired,
+    JobMissed,
     LateResult,
     LoopAnswered,
     LoopAsked,
@@ -55,6 +58,7 @@ from harness.events import (
     SettingChanged,
     SilenceHint,
     Source,
+    TaskChanged,
     ThinkingOmitted,
     ToolOutcome,
     Transition,
@@ -110,6 +114,16 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
+        case JobFired(job=job, prompt=prompt, due=due, missed=missed):
+            stands = f", stands for {missed} more" if missed else ""
+            return Line("→", f"{job} fires (due {time_of_day(due)}{stands}): {prompt}")
+        case JobMissed(job=job, prompt=prompt, due=due):
+            what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
+            return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)
+        case JobChanged(job=job, what="paused" | "skipped" | "over" as what, text=text):
+            return Line("·", f"{job} {what}: {text}" if text else f"{job} {what}", Tone.QUIET)
+        case TaskChanged(task=task, subject=subject, what="expire", text=why):
+            return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
         case PlanReminded(steps=steps, left=left):
             return Line("·", f"reminded the model of its plan after {counted(steps, 'step')}; open: {'; '.join(left)}")
         case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):

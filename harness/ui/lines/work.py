@@ -11,6 +11,7 @@ from harness.events import (
     AgentCreated,
     AgentEnd,
     AgentEnded,
+    ArrivalKind,
     Arrived,
     CheckpointMade,
     CommandEnd,
@@ -47,6 +48,8 @@ class EventLines:
         self._calls: set[str] = set()
         """Ids of calls that wait for a subagent."""
         self._arrived: dict[int, str] = {}
+        self._scheduled: set[int] = set()
+        """Numbers of arrivals that are scheduled prompts."""
         self._not_restorable: frozenset[str] = frozenset()
         """Reasons already reported."""
         self.task: AgentCreated | None = None
@@ -77,8 +80,10 @@ class EventLines:
                 return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
                 return _command_ended(event, self._command(command))
-            case Arrived(number=number, source=source):
+            case Arrived(number=number, source=source, kind=kind):
                 self._arrived[number] = source
+                if kind is ArrivalKind.SCHEDULED:
+                    self._scheduled.add(number)
             case Delivered(numbers=numbers):
                 return self._delivered(numbers)
             case CheckpointMade():
@@ -96,7 +101,10 @@ class EventLines:
         line = self._work.command_line(command)
         return f'{command} "{line}"' if line else command
 
-    def _delivered(self, numbers: tuple[int, ...]) -> Line:
+    def _delivered(self, numbers: tuple[int, ...]) -> Line | None:
+        numbers = tuple(number for number in numbers if number not in self._scheduled)
+        if not numbers:  # scheduled prompts have a line of their own
+            return None
         sources = list(dict.fromkeys(self._arrived.pop(number, "") for number in numbers))
         named = [source for source in sources if source]
         what = f"results of {', '.join(named)}" if 0 < len(named) <= SEVERAL else counted(len(numbers), "result")

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from harness.events import (
+    BoardCounted,
     BreakerChanged,
     BreakerState,
     ChangeReason,
@@ -32,6 +33,8 @@ from harness.events import (
     SilenceHint,
     SpendChanged,
     StepStarted,
+    TaskChanged,
+    TaskState,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
@@ -260,6 +263,11 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return replace(panel, consumed=consumed, budget=budget, failures=failures)
         case DispatchLimitsSet(limits=limits):
             return replace(panel, budget=limits.budget)
+        case BoardCounted():
+            return replace(panel, board=event)
+        case TaskChanged(task=task, subject=subject, state=state):
+            held = tuple(one for one in panel.held if one[0] != task)
+            return replace(panel, held=(*held, (task, subject)) if state is TaskState.IN_PROGRESS else held)
         case PauseReported(report=report):
             return replace(panel, paused=report, deferred=report.deferred)
         case TurnEnded():

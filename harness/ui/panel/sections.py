@@ -175,6 +175,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("table", lambda r: breaker_lines.table(r.panel, r.width, expanded=r.expanded)),
     ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
+    ("board", lambda r: work_lines.board(r.panel, r.width)),
     ("agents", lambda r: work_lines.agents(r.panel, r.width, r.now)),
     ("gate", lambda r: work_lines.gates(r.panel, r.width)),
     ("background", lambda r: work_lines.commands(r.panel, r.width, r.now)),
@@ -186,8 +187,8 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 )
 """In the order of display."""
 SHORTENED = (
-    *("legend", "later", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
-    *("background", "agents", "gate", "background"),
+    *("legend", "later", "board", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
+    *("background", "board", "agents", "gate", "background"),
     *(
         "paused",
         "budget",
@@ -207,6 +208,6 @@ SHORTENED = (
 )
 """Sections to shorten by one length, in this order, until all fit; least urgent first."""
 AFTER_A_GAP = frozenset(
-    {"table", "cause", "loop", "agents", "background", "budget", "paused", "later", "steps", "legend"}
+    {"table", "cause", "loop", "board", "agents", "background", "budget", "paused", "later", "steps", "legend"}
 )
 """Sections with a blank line above them if there is room."""

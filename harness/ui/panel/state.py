@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from harness.events import (
     Alternative,
+    BoardCounted,
     CascadeChanged,
     Deferred,
     FailureCharged,
@@ -88,6 +89,10 @@ class Panel:
     """Background commands, likewise."""
     gates: tuple[AdmissionView, ...] = ()
     plan: tuple[PlanItem, ...] = ()
+    board: BoardCounted | None = None
+    """The task board as this session saw it last; None: it uses none."""
+    held: tuple[tuple[str, str], ...] = ()
+    """Ids and subjects of the tasks of the board that this session works on."""
     deferred: tuple[Deferred, ...] = ()
     paused: PauseReport | None = None
     """The report of a pause, until the next turn."""

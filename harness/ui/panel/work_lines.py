@@ -172,6 +172,30 @@ def _counted(rows: Sequence[SubagentView]) -> Iterable[str]:
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
 
 
+def board(panel: Panel, width: int) -> Sequence[Lines]:
+    """The task board: how far it is, and the tasks that this session works on."""
+    if (counted := panel.board) is None:
+        return ()
+    bad = counted.failed + counted.deferred
+    numbers = (
+        (counted.ready, "ready", ""),
+        (counted.waiting, "blocked", ""),
+        (counted.in_progress, "in progress", ""),
+        (counted.failed, "failed", BAD),
+        (counted.deferred, "deferred", TROUBLE),
+        (counted.cancelled, "cancelled", QUIET),
+    )
+    every = counted.completed + sum(number for number, _, _ in numbers)
+    facts = [Content(f"{counted.completed:,} of {every:,} done")]
+    facts += [Content.styled(f"{number:,} {word}", style) for number, word, style in numbers if number]
+    first, *others = flowing(facts, width, gap=BETWEEN)
+    head = [labelled("tasks", first[LABEL:]), *others]
+    held = [labelled("", Content(f"▸ {id} {flat(subject)}")) for id, subject in panel.held[:MOST_ROWS]]
+    if len(panel.held) > MOST_ROWS:
+        held.append(labelled("", Content.styled(f"and {len(panel.held) - MOST_ROWS:,} more", QUIET)))
+    return ([*head, *held], head, head[:1] if bad else [])
+
+
 def commands(panel: Panel, width: int, now: float) -> Sequence[Lines]:
     """A row for each command, with the tail of one that seems to wait for input."""
     if not panel.commands:

@@ -138,7 +138,7 @@ async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard
         typed = asyncio.create_task(_line(keyboard, printer))
         try:
             try:
-                while not typed.done() and nothing_new() and session.background.busy:
+                while not typed.done() and nothing_new() and session.background.listens:
                     changed.clear()
                     woken = asyncio.create_task(changed.wait())
                     await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)

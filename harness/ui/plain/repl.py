@@ -226,7 +226,7 @@ class _Repl:
                     continue
             self._printer.end_line()
             try:
-                if self._keyboard and session.background.busy:
+                if self._keyboard and session.background.listens:
                     typed = self._listen(session, self._keyboard)
                 else:
                     typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "")

@@ -35,7 +35,7 @@ def breaks(text: str, width: int) -> list[int]:
     start = cells = last = 0
     for index, character in enumerate(text):
         size = cell_len(character)
-        if cells + size > width and index > start and not character.isspace():
+        while cells + size > width and index > start and not character.isspace():
             start = last if last > start else index
             found.append(start)
             cells = cell_len(text[start:index])

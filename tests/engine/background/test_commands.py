@@ -393,7 +393,7 @@ async def session_of(folder: Path) -> list[Event]:
     row = await here.commands.start("sleep 60", "c3")
     here.commands.hand_over("b3")
     await here.commands.start("sleep 60", "c4")
-    here.incoming.deliver()
+    here.incoming.deliver(here.incoming.waiting)
     await here.commands.start("sleep 61", "c5")
     await close(here)
     assert row.pid is not None

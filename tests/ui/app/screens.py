@@ -14,7 +14,7 @@ COLOURS = ("text-warning", "text-error", "text-success")
 
 def screen_lines(app: App[Any]) -> list[str]:
     """The rows of the screen without blanks at their ends."""
-    return ["".join(segment.text for segment in row).rstrip() for row in _rows(app)]
+    return ["".join(segment.text for segment in row).rstrip() for row in screen_rows(app)]
 
 
 def screen_text(app: App[Any]) -> str:
@@ -44,7 +44,7 @@ def coloured(app: App[Any]) -> list[str]:
     names = {app.theme_variables[name].upper(): name.removeprefix("text-") for name in COLOURS}
     return [
         f"{number:>2} {name:<7} {text.strip()}"
-        for number, row in enumerate(_rows(app), 1)
+        for number, row in enumerate(screen_rows(app), 1)
         for name, text in _runs(row, names)
         if name and text.strip()
     ]
@@ -63,6 +63,7 @@ def _runs(row: Sequence[Segment], names: dict[str, str]) -> list[tuple[str, str]
     return runs
 
 
-def _rows(app: App[Any]) -> Iterator[list[Segment]]:
+def screen_rows(app: App[Any]) -> Iterator[list[Segment]]:
+    """The rows with their styles."""
     for strip in app.screen._compositor.render_strips():
         yield list(strip)

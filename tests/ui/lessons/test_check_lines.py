@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.catalogue import lesson
+from harness.lessons.catalogue import chapters_folder, lesson
 from harness.lessons.checker import PRINTED_BYTES, Checked, CheckFailure, CheckResult, Trouble
 from harness.lessons.copies import Copy, copies, copy_exercise
-from harness.lessons.exercises import load_exercise
+from harness.lessons.exercises import every_exercise, load_exercise
 from harness.lessons.text import LANGUAGES, Language
 from harness.policies.recovery import backoff as backoff_module
 from harness.ui.lessons.check import WHY, as_json, check_lines, heading, hint_lines, why
@@ -50,6 +50,9 @@ def test_what_passes_is_one_line(copy: Copy) -> None:
     assert lines(first, replace(came_of(copy, None, None), exercise=first.exercise), "ja")[-1] == (
         "次へ: harness learn s11 --exercise output_cap"
     )
+    last = every_exercise(chapters_folder())[-1]
+    of_last = replace(came_of(copy, None, None), exercise=last)
+    assert lines(replace(copy, exercise=last), of_last)[-1] == "Next: harness check --final my_agent.py"
 
 
 def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:

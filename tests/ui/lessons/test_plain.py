@@ -123,7 +123,9 @@ async def test_c_shows_the_code_of_the_beat_and_then_the_rest_with_line_numbers(
     assert own == again
     assert own.startswith("s01_agent_loop/demo.py:")
     assert demo == "s01_agent_loop/demo.py (2/2)"
-    assert re.search(r"^ *1  \"\"\"", said, re.MULTILINE)
+    assert re.search(r"^ *12  MODEL = ", said, re.MULTILINE)
+    assert re.search(r"^ *\d+ ▸ {4}\"description\": \"Run a command line", said, re.MULTILINE)
+    assert '  "description": "Run a command line and read' in said  # below the sentence of the step, too
 
 
 async def test_w_shows_what_went_over_the_wire(tmp_path: Path) -> None:

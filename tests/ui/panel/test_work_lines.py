@@ -4,7 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from harness.events import AgentEnd, CommandEnd, CommandHandedOver, Event, TransitionCode
+from harness.events import (
+    AgentEnd,
+    BoardCounted,
+    CommandEnd,
+    CommandHandedOver,
+    Event,
+    TaskChanged,
+    TaskState,
+    TransitionCode,
+)
+from harness.ui.panel import work_lines
+from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from harness.ui.panel.work_lines import changes_in
@@ -122,3 +133,29 @@ def test_nothing_is_drawn_again_when_nothing_goes_on() -> None:
     assert changes_in(runs, NOW + 5) == 1.0
     assert changes_in(runs, NOW + 600.5) == 59.5
     assert changes_in(replace(runs, agents=after(work.created("a1")).agents), NOW + 5) == 1.0
+
+
+def counted(**numbers: int) -> BoardCounted:
+    """A board with so many tasks in these states."""
+    states = ("ready", "waiting", "in_progress", "completed", "failed", "cancelled", "deferred")
+    return BoardCounted(**{state: numbers.get(state, 0) for state in states})
+
+
+def test_the_board_says_how_far_it_is_and_what_this_session_works_on() -> None:
+    fold = PanelFold()
+    assert work_lines.board(fold.now, 60) == ()
+    claimed = TaskChanged("t3", "write the notes", TaskState.IN_PROGRESS, "claim", "s1/a1")
+    for event in (counted(ready=2, waiting=1, in_progress=1, completed=4, deferred=1), claimed):
+        fold.on_event(event, 1.0)
+    full, head, urgent = work_lines.board(fold.now, 60)
+    assert [line.plain for line in full] == [
+        "tasks    4 of 9 done · 2 ready · 1 blocked · 1 in progress",
+        "         1 deferred",
+        "         ▸ t3 write the notes",
+    ]
+    assert (len(head), len(urgent)) == (2, 1)
+    fold.on_event(TaskChanged("t3", "write the notes", TaskState.COMPLETED, "complete", "s1/a1"), 2.0)
+    fold.on_event(counted(completed=9), 2.0)
+    full, _, urgent = work_lines.board(fold.now, 60)
+    assert [line.plain.split() for line in full] == [["tasks", "9", "of", "9", "done"]]
+    assert urgent == []

@@ -1,5 +1,8 @@
 """Record the sessions of the documentation, and draw its pictures from them: python -m tests.ui.pictures.make
 
+With `redraw`, only the pictures are made anew, from the sessions there are. The animations of the chapters are recorded
+each time; `chapters` makes only these, and only for chapters that have changed.
+
 The real command, with the scripts and faults beside this file. The journals go to `docs/sessions`, where anyone can
 replay them, and the pictures to `docs/pictures`. What would tell of the machine is put into other words.
 """
@@ -9,22 +12,26 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
-from harness.lessons import Progress, lesson
+from harness.lessons import Lesson, Progress, lesson, lessons
 from harness.ui.app.snapshot import snapshot_svg
 from harness.ui.lessons.screen.app import LessonApp
+from harness.ui.lessons.site.writer import PICTURES as PICTURES_OF_RUNS
 from tests.ui.app.screens import settled
 from tests.ui.lessons.screen.opened import press
+from tests.ui.pictures.film import digest_in
+from tests.ui.pictures.frames import chapter_films, inputs_of, session_film
 from tests.ui.program import ROOT, Place, run
 
 HERE = Path(__file__).parent
 SESSIONS = ROOT / "docs" / "sessions"
 PICTURES = ROOT / "docs" / "pictures"
+FILM = "storm-film.svg"
 WORKSPACE = "/home/you/project"
 BEGINS_AT = 1_795_258_800.0
 """Unix time at which each recording is said to begin."""
@@ -127,6 +134,12 @@ def until(records: Sequence[Record], moment: Moment) -> Sequence[Record]:
     return records
 
 
+async def film() -> str:
+    """The animation at the top of the README."""
+    records = read(SESSIONS / "storm.jsonl").records
+    return await session_film(records, "storm", "A turn under faults, from the first request to the answer")
+
+
 async def of_the_course(folder: Path) -> str:
     """A chapter at one of its steps."""
     app = LessonApp(lesson("s21"), "en", Progress(folder / "course.json"), folder)
@@ -140,8 +153,26 @@ async def of_the_course(folder: Path) -> str:
     return svg
 
 
+def is_current(chapter: Lesson) -> bool:
+    """Whether the animations of a chapter were made from the chapter as it is."""
+    files = [chapter.folder / name for name in PICTURES_OF_RUNS.values()]
+    return all(file.exists() and digest_in(file.read_text("utf-8")) == inputs_of(chapter) for file in files)
+
+
+async def draw_chapters(chapters: Iterable[Lesson]) -> None:
+    """The animations of chapters, in their folders."""
+    for chapter in chapters:
+        for language, svg in (await chapter_films(chapter)).items():
+            (chapter.folder / PICTURES_OF_RUNS[language]).write_text(svg, "utf-8")
+            print(f"{chapter.name}/{PICTURES_OF_RUNS[language]}: {len(svg):,} characters", file=sys.stderr)
+
+
 async def main() -> None:
-    """Write everything anew; with words, only the pictures, from the journals there are."""
+    """Write everything anew, or what the argument names."""
+    if "chapters" in sys.argv:
+        await draw_chapters(chapter for chapter in lessons() if not is_current(chapter))
+        return
+    await draw_chapters(lessons())
     SESSIONS.mkdir(parents=True, exist_ok=True)
     PICTURES.mkdir(parents=True, exist_ok=True)
     for story in STORIES if len(sys.argv) == 1 else ():
@@ -151,6 +182,7 @@ async def main() -> None:
         records = until(read(SESSIONS / f"{moment.story}.jsonl").records, moment)
         svg = await snapshot_svg(records, moment.story, columns=116, rows=30)
         (PICTURES / f"{moment.name}.svg").write_text(svg, "utf-8")
+    (PICTURES / FILM).write_text(await film(), "utf-8")
     with tempfile.TemporaryDirectory() as folder:
         (PICTURES / "course.svg").write_text(await of_the_course(Path(folder)), "utf-8")
 

@@ -62,6 +62,8 @@ class LessonApp(QuestionApp):
         Binding("shift+tab", "look(-1)", "switch pane", show=False, priority=True),
         Binding("up", "line(-1)", "scroll up", show=False),
         Binding("down", "line(1)", "scroll down", show=False),
+        Binding("home", "edge(-1)", "start", show=False),
+        Binding("end", "edge(1)", "end", show=False),
         # With priority, because the following keys belong to the prompt.
         Binding("p,i", "prompt", "prompt", show=False, priority=True),
         Binding("f", "prompt('/fault ')", "break", show=False, priority=True),
@@ -162,7 +164,7 @@ class LessonApp(QuestionApp):
                 run.predictions.arrive(run.place, self.progress)
             except HarnessError as error:
                 self.warn(str(error))
-            if run.position.on_step:
+            if run.position.on_step and run.lesson.solution is None:
                 self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.steps))
         self._showing.show(run, self._look, self._room, typing=self.prompt.display)
 
@@ -309,6 +311,10 @@ class LessonApp(QuestionApp):
     def action_scroll(self, direction: int) -> None:
         scrolled = self._scrolled
         (scrolled.scroll_page_down if direction > 0 else scrolled.scroll_page_up)(animate=False)
+
+    def action_edge(self, direction: int) -> None:
+        scrolled = self._scrolled
+        (scrolled.scroll_end if direction > 0 else scrolled.scroll_home)(animate=False)
 
     @property
     def _scrolled(self) -> VerticalScroll:

@@ -30,10 +30,10 @@ _TABLE = (
                     "the code of this step; again: demo.py and more", "この場面のコード。もう一度で demo.py など"
                 ),
             ),
-            ("d", LocalizedText("diff of demo.py against the previous chapter", "前の章の demo.py との差分")),
+            ("d", LocalizedText("what is new in my_agent.py", "my_agent.py の新しい部分")),
             ("w", LocalizedText("requests and replies of this step", "この場面での通信の中身")),
             ("Tab", LocalizedText("switch between text, code and conversation", "本文・コード・会話を切り替える")),
-            ("↑ ↓ PgUp PgDn", LocalizedText("scroll", "スクロール")),
+            ("↑ ↓ PgUp PgDn Home End", LocalizedText("scroll", "スクロール")),
             ("F2  F3", LocalizedText("show or hide the panel; on the whole screen", "パネルの表示・全画面")),
             ("Ctrl+O", LocalizedText("expand or fold all tool calls", "ツール呼び出しを開く・たたむ")),
         ),
@@ -73,8 +73,8 @@ def keys_now(language: Language, *, at_end: bool, crowded: bool) -> tuple[tuple[
     """Keys for the status line, most important first; `crowded`: some panes are hidden."""
     position = (("p", PROMPT), ("f", BREAK), ("b", BACK)) if at_end else (("n", NEXT), ("b", BACK), ("c", CODE))
     look = (("Tab", TAB),) if crowded else ()
-    rest = (("w", WIRE), ("t", TEXT), ("?", KEYS), ("q", LEAVE))
-    return tuple((key, text.into(language)) for key, text in (*position, ("?", KEYS), *look, *rest[:2], rest[3]))
+    rest = (("w", WIRE), ("q", LEAVE), ("t", TEXT))
+    return tuple((key, text.into(language)) for key, text in (*position, ("?", KEYS), *look, *rest))
 
 
 def keys_typing(language: Language) -> tuple[tuple[str, str], ...]:

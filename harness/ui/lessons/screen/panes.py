@@ -13,14 +13,15 @@ from textual.widgets import Static
 from harness.base.external_text import visible
 from harness.lessons import CodeExcerpt, Language, Lesson, LessonError, ReadmeSection, WireExchange, difference, readme
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import received, reply_text, request_text
+from harness.ui.lessons.wire_text import WireLine, exchange_lines
 from harness.ui.transcript.code import coloured
 from harness.ui.transcript.markdown import markdown_content
-from harness.ui.transcript.wrap import MUTED, hanging
+from harness.ui.transcript.wrap import GOOD, MUTED, hanging
 
 MOST_WIRE = 4_000
 """Longest text within a request."""
 HEADING = "bold $text-accent"
+DECIDING = "bold on $primary-muted"
 KEPT = 64
 """Cached drawings."""
 
@@ -32,6 +33,8 @@ class LessonPage:
     title: str
     draw: Callable[[int], Content]
     """Draws lines of at most the given number of cells."""
+    deciding: Callable[[int], int | None] = lambda columns: None
+    """The row to show, at the given number of cells; None: the first."""
 
 
 def text_page(lesson: Lesson, language: Language, parts: slice) -> LessonPage:
@@ -54,36 +57,41 @@ def sections_page(sections: Sequence[ReadmeSection]) -> LessonPage:
 def code_page(source: CodeExcerpt, number: int, count: int) -> LessonPage:
     """Code with line numbers; the `number`th of `count` pieces."""
     which = f" ({number}/{count})" if count > 1 else ""
-    return LessonPage(f"{source.place}{which}", lambda columns: _code(source, columns))
+    return LessonPage(
+        f"{source.place}{which}",
+        lambda columns: Content("\n").join(_code(source, columns)),
+        lambda columns: _deciding_row(source, columns),
+    )
 
 
 def difference_page(lesson: Lesson) -> LessonPage:
-    """The diff of the demo. Raises LessonError."""
+    """What is new in my_agent.py. Raises LessonError."""
     text = visible(difference(lesson))
-    return LessonPage(f"{lesson.demo} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
+    return LessonPage(f"{lesson.agent} ±", lambda columns: _wrapped(coloured(text, "diff", closed=True), columns))
 
 
-def wire_page(exchanges: Sequence[WireExchange], language: Language) -> LessonPage:
-    """Requests and replies."""
+def wire_page(exchanges: Sequence[tuple[WireExchange, WireExchange | None]], language: Language) -> LessonPage:
+    """Requests and responses, each with the request it is compared with."""
     title = messages.WIRE.into(language)
     if not exchanges:
         return LessonPage(title, lambda columns: Content(messages.NO_WIRE.into(language)))
-    blocks = [
-        block
-        for one in exchanges
-        for block in (
-            Content.styled(messages.SENT.into(language).format(number=one.number), HEADING),
-            _json(request_text(one, MOST_WIRE)),
-            Content.styled(received(one, language), HEADING),
-            _json(reply_text(one, MOST_WIRE)),
-        )
-    ]
-    whole = Content("\n").join(blocks)
-    return LessonPage(title, lambda columns: _wrapped(whole, columns))
+    lines = [line for one, before in exchanges for line in exchange_lines(one, before, language, MOST_WIRE)]
+    drawn = tuple(map(_wire_line, lines))
+    return LessonPage(title, lambda columns: Content("\n").join(hanging(mark, line, columns) for mark, line in drawn))
 
 
-def _json(text: str) -> Content:
-    return coloured(visible(text), "json", closed=True)
+def _wire_line(line: WireLine) -> tuple[Content, Content]:
+    mark, text = Content.styled("+ " if line.new else "  ", GOOD), visible(line.text)
+    match line.kind:
+        case "heading":
+            return Content(""), Content.styled(text, HEADING)
+        case "header":
+            return mark, Content.styled(text, MUTED)
+        case "event":
+            return mark, Content(text)
+        case "json":
+            shown = coloured(text, "json", closed=True)
+            return mark, shown.stylize("bold") if line.new else shown
 
 
 @lru_cache(KEPT)
@@ -92,13 +100,28 @@ def _text(text: str, columns: int) -> Content:
 
 
 @lru_cache(KEPT)
-def _code(source: CodeExcerpt, columns: int) -> Content:
+def _code(source: CodeExcerpt, columns: int) -> tuple[Content, ...]:
+    """The lines of the code; a long one takes several rows."""
     lines = coloured(visible(source.text.expandtabs(4)).rstrip("\n"), "python", closed=True).split("\n")
     wide = len(str(source.first_line + len(lines)))
-    return Content("\n").join(
-        hanging(Content.styled(f"{number:>{wide}} ", MUTED), line, columns)
+    return tuple(
+        _code_line(f"{number:>{wide}}", line, columns, deciding=number == source.deciding)
         for number, line in enumerate(lines, source.first_line)
     )
+
+
+def _code_line(number: str, line: Content, columns: int, *, deciding: bool) -> Content:
+    if not deciding:
+        return hanging(Content.styled(f"{number} ", MUTED), line, columns)
+    rows = hanging(Content.styled(f"{number}▸", HEADING), line, columns).split("\n")
+    return Content("\n").join(row.pad_right(max(0, columns - row.cell_length)).stylize(DECIDING) for row in rows)
+
+
+def _deciding_row(source: CodeExcerpt, columns: int) -> int | None:
+    if not source.deciding:
+        return None
+    before = _code(source, columns)[: source.deciding - source.first_line]
+    return sum(len(line.split("\n", allow_blank=True)) for line in before)
 
 
 def _wrapped(text: Content, columns: int) -> Content:
@@ -159,6 +182,11 @@ class PageView(Static):
         self._page = page
         self._redraw()
 
+    @property
+    def deciding(self) -> int | None:
+        """The row that the page wants in view, if any."""
+        return None if self._drawn is None else self._drawn[0].deciding(self._drawn[1])
+
     def row_of(self, line: str) -> int | None:
         """The first row that shows the start of this line, if any."""
         rows = enumerate(row.strip() for row in self._rows)
@@ -196,6 +224,7 @@ class Pane(Vertical):
     """
 
     _title = ""
+    _sought: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield Heading()
@@ -216,20 +245,28 @@ class Pane(Vertical):
         """Set the heading, and whether the pane is active."""
         self.heading.show(" · ".join(part for part in (name, self._title) if part), active=active)
 
-    def seek(self, line: str) -> None:
-        """Scroll to a line after the next drawing, if the page contains it."""
-        self.call_after_refresh(self._seek, line)
+    def seek(self, *lines: str) -> None:
+        """Keep the first of these lines that the page contains in view, also when the width changes."""
+        self._sought = lines
+        self.call_after_refresh(self._seek)
 
-    def _seek(self, line: str) -> None:
-        row = self.query_one(PageView).row_of(line)
+    def _seek(self) -> None:
+        page = self.query_one(PageView)
+        rows = (page.deciding, *map(page.row_of, self._sought))
+        row = next((row for row in rows if row is not None), None)
         if row is not None:
-            self.body.scroll_to(y=max(0, row - LEADING), animate=False)
+            above = min(LEADING, self.body.size.height // 3)
+            self.body.scroll_to(y=max(0, row - above), animate=False)
 
     def show(self, page: LessonPage) -> None:
-        """Show a page from its start."""
+        """Show a page: its deciding row, or its start."""
         self._title = page.title
         self.query_one(PageView).show(page)
         self.body.scroll_home(animate=False)
+        self.seek()
+
+    def on_resize(self, event: Resize) -> None:
+        self.call_after_refresh(self._seek)
 
 
 class SentenceView(Static):

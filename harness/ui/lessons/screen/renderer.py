@@ -6,9 +6,9 @@ from harness.base.errors import HarnessError
 from harness.lessons import Language, LessonStep, LocalizedText, ReadmeSection, source
 from harness.ui.app.status import Status, StatusLine
 from harness.ui.lessons import messages
-from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, denials, places
+from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places, title_of
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
-from harness.ui.lessons.screen.layout import CodeView, LessonFocus, LessonPanes, Part, in_sight
+from harness.ui.lessons.screen.layout import WIDE, CodeView, LessonFocus, LessonPanes, Part, in_sight
 from harness.ui.lessons.screen.panes import (
     LessonPage,
     SentenceView,
@@ -37,8 +37,9 @@ class LessonRenderer:
 
     def show(self, run: LessonRun, look: LessonFocus, size: Size, *, typing: bool) -> None:
         """Update all widgets; `typing`: a prompt is being typed."""
-        title = f"{run.lesson.id} · {run.lesson.title.into(self.language)} · {self._where(run)}"
-        self._saying.show(title, self._sentence(run), run.trouble or self._denied(run))
+        title = f"{title_of(run.lesson, self.language)} · {self._where(run)}"
+        trouble = "\n".join(part for part in (self._denied(run), run.trouble) if part)
+        self._saying.show(title, self._sentence(run), trouble)
         parts = in_sight(size.width, size.height, look.active, reading=look.reading)
         self._parts.show(parts, reading=look.reading)
         if Part.TEXT in parts:
@@ -47,15 +48,17 @@ class LessonRenderer:
             self._show_code(run, look)
         talk = self._word(messages.CONVERSATION)
         self._parts.talk_heading.show(talk, active=look.scrolled is Part.TALK)
-        self.show_status(run, look, crowded=len(parts) < len(Part), typing=typing)
+        crowded = len(parts) < len(Part)
+        self.show_status(run, look, crowded=crowded, narrow=size.width < WIDE, typing=typing)
 
-    def show_status(self, run: LessonRun, look: LessonFocus, *, crowded: bool, typing: bool) -> None:
-        """Update the status line."""
-        facts = (f"{run.lesson.id} {run.lesson.title.into(self.language)}", self._where(run))
+    def show_status(self, run: LessonRun, look: LessonFocus, *, crowded: bool, narrow: bool, typing: bool) -> None:
+        """Update the status line; `narrow`: leave the room to the keys, the title is above."""
+        title = run.lesson.id if narrow else f"{run.lesson.id} {run.lesson.title.into(self.language)}"
         busy = (self._word(messages.WORKS),) if run.busy else ()
+        facts = (" · ".join((title, *busy)),) if narrow else (title, self._where(run), *busy)
         walking = keys_now(self.language, at_end=run.position.at_end, crowded=crowded or look.reading)
         keys = keys_typing(self.language) if typing else walking
-        self._status.show(Status((*facts, *busy), self.warning, keys))
+        self._status.show(Status(facts, self.warning, keys, keys_first=narrow))
 
     # ── the sentence ────────────────────────────────────────────────────────────────────────────
 
@@ -100,9 +103,11 @@ class LessonRenderer:
         self._parts.text.mark(self._word(messages.TEXT), active=look.scrolled is Part.TEXT)
 
     def _seek(self, step: LessonStep) -> None:
-        code = source(step.code).text.splitlines() if step.code else []
-        if line := next((line for line in code if not line.lstrip().startswith("@")), ""):
-            self._parts.text.seek(line)
+        if not step.code:
+            return
+        code = source(step.code)
+        first = next((line for line in code.text.splitlines() if not line.lstrip().startswith("@")), "")
+        self._parts.text.seek(*([deciding_line(code)] if code.deciding else []), first)
 
     def _parts_to_read(self, run: LessonRun, look: LessonFocus) -> tuple[int | None, int | None]:
         if run.place == 0:
@@ -123,7 +128,7 @@ class LessonRenderer:
         try:
             match look.kind:
                 case CodeView.WIRE:
-                    return wire_page(run.position.exchanges(), self.language)
+                    return wire_page(run.position.compared(), self.language)
                 case CodeView.DIFFERENCE:
                     return difference_page(run.lesson)
                 case CodeView.CODE:

@@ -121,7 +121,7 @@ class LessonRun:
         await self._begun.wait()
         if not await self.position.reached(place):
             await self._recording.finished()
-            raise LessonError(f"{self.lesson.name}: the run ended before step {place}.")
+            raise LessonError(f"{self.lesson.label}: the run ended before step {place}.")
         if self.wanted == place:  # or the learner has moved on
             self._show(place)
 

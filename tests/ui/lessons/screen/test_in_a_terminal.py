@@ -20,7 +20,7 @@ async def test_a_learner_chooses_a_chapter_walks_in_it_and_leaves(tmp_path: Path
         await tmux.press("n")
         await tmux.sees("step 1 of 10", "demo.py:BASH")
         await tmux.resize(80, 24)
-        await tmux.sees("▸ conversation", "s01 The agent loop")
+        await tmux.sees("▸ conversation", "Tab look   w wire")
         await tmux.press("q")
         await tmux.sees("exit code 0")
         assert not await tmux.alternate()

@@ -90,21 +90,35 @@ async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -
         assert "demo.py:BASH (1/2)" in await press(pilot, "n")
         screen = await press(pilot, "c")
         assert "chapters/s01_agent_loop/demo.py (2/2)" in screen
-        assert '  1 """An agent by hand' in screen
+        assert '12 MODEL = "practice-1"' in screen
+        assert "import asyncio" not in screen
         assert "demo.py:BASH (1/2)" in await press(pilot, "c")
-        assert "demo.py ±" in await press(pilot, "d")
+        assert "my_agent.py ±" in await press(pilot, "d")
         screen = await press(pilot, "w")
         assert "request 1: sent" in screen
         assert '"model": "practice-1"' in screen
-        assert '"stop_reason"' in await press(pilot, *["pagedown"] * 4)
+        assert '"stop_reason"' in await press(pilot, "end")
         assert "request 2: sent" in await press(pilot, "n", "n")
         assert "demo.py:run_turn" in await press(pilot, "escape")
-        assert "conversation" not in await press(pilot, "t")
+        assert "▸ conversation" not in await press(pilot, "t")
         assert "Break it" in await press(pilot, *["pagedown"] * 6)
         assert "conversation" in await press(pilot, "t")
         assert "harness-exercises/s01-" in await press(pilot, "e")
         assert "harness check" in str(run_of(app).views.transcript.entries[-1])
     assert list((tmp_path / "harness-exercises").glob("s01-*/TASK.md"))
+
+
+async def test_the_deciding_line_of_each_step_is_in_view_at_any_size(tmp_path: Path) -> None:
+    async with opened(first(), tmp_path, size=(60, 20)) as (app, pilot):
+        await played(app, pilot)
+        await press(pilot, "n", "n", "n", "n", "c")
+        assert "▸        if not results:" in await press(pilot)
+        assert "▸            messages.append(" in await press(pilot, "n")
+        assert "▸        if not results:" in await press(pilot, "b")
+        await pilot.resize_terminal(100, 24)
+        assert "▸        if not results:" in await press(pilot)
+        assert "async def run_turn" in await press(pilot, "home")
+        assert '"content": results})' in await press(pilot, "end")
 
 
 async def test_l_switches_everything_into_the_other_language_and_keeps_it(tmp_path: Path) -> None:

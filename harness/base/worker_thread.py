@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
 
-from harness.slots.store import SlotsError
+from harness.base.errors import HarnessError
 
 Kept = TypeVar("Kept")
 T = TypeVar("T")
@@ -21,15 +21,24 @@ T = TypeVar("T")
 class WorkerThread(Generic[Kept]):
     """Runs calls one after another with its object. The thread starts with the first call."""
 
-    def __init__(self, keep: Callable[[], AbstractContextManager[Kept]], *, name: str, patience_s: float) -> None:
+    def __init__(
+        self,
+        keep: Callable[[], AbstractContextManager[Kept]],
+        *,
+        name: str,
+        patience_s: float,
+        error: type[HarnessError],
+    ) -> None:
         """Args:
         keep: creates the object on the thread, as a context manager.
         name: of the object, for errors.
         patience_s: time limit of a call, in seconds.
+        error: raised by `do` when the thread cannot be used.
         """
         self._keep = keep
         self._name = name
         self._patience_s = patience_s
+        self._error = error
         self._process = os.getpid()
         self._work: SimpleQueue[Callable[[Kept], None] | None] = SimpleQueue()
         self._thread: Thread | None = None
@@ -40,11 +49,11 @@ class WorkerThread(Generic[Kept]):
     def do(self, work: Callable[[Kept], T]) -> T:
         """Run `work` and return its result, or raise its exception.
 
-        Raises SlotsError on timeout, which a process can cause that was stopped while holding a lock. An abandoned call
-        may still complete; until then every call fails at once.
+        Raises the error of the thread on timeout, which a process can cause that was stopped while holding a lock. An
+        abandoned call may still complete; until then every call fails at once.
         """
         if os.getpid() != self._process:
-            raise SlotsError(f"{self._name} was opened before this process was forked off; it has to open its own.")
+            raise self._error(f"{self._name} was opened before this process was forked off; it has to open its own.")
         if self._hangs is not None and not self._hangs.is_set():
             raise self._too_slow()
         self._hangs = None
@@ -53,7 +62,7 @@ class WorkerThread(Generic[Kept]):
         self._work.put(lambda kept: _settle(answer, over, work, kept))
         with self._starting:
             if self._thread is None:
-                self._thread = Thread(target=self._serve, name=f"desk of {self._name}", daemon=True)
+                self._thread = Thread(target=self._serve, name=f"worker of {self._name}", daemon=True)
                 self._thread.start()
         try:
             return answer.result(self._patience_s)
@@ -77,8 +86,8 @@ class WorkerThread(Generic[Kept]):
             while (work := self._work.get()) is not None:
                 work(kept)
 
-    def _too_slow(self) -> SlotsError:
-        return SlotsError(f"{self._name} is held by another process that does not let go of it.")
+    def _too_slow(self) -> HarnessError:
+        return self._error(f"{self._name} is held by another process that does not let go of it.")
 
 
 def _settle(answer: "Future[T]", over: Event, work: Callable[[Kept], T], kept: Kept) -> None:

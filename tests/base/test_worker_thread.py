@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.slots.store import SlotsError
-from harness.slots.worker_thread import WorkerThread
+from harness.base.errors import HarnessError
+from harness.base.worker_thread import WorkerThread
 
 
 class Kept:
@@ -36,7 +36,7 @@ def kept() -> Kept:
 
 @pytest.fixture
 def desk(kept: Kept) -> Iterator[WorkerThread[Kept]]:
-    desk = WorkerThread(kept.keep, name="a thing", patience_s=0.2)
+    desk = WorkerThread(kept.keep, name="a thing", patience_s=0.2, error=HarnessError)
     yield desk
     desk.close()
 
@@ -61,7 +61,7 @@ def test_closed_it_puts_away_what_it_keeps_and_ends_its_thread_and_may_begin_ane
     desk.close()
 
 
-@pytest.mark.parametrize("error", [ValueError("not so"), TimeoutError("of its own"), SlotsError("full")])
+@pytest.mark.parametrize("error", [ValueError("not so"), TimeoutError("of its own"), HarnessError("full")])
 def test_what_the_work_raises_is_raised_where_it_was_asked_for(desk: WorkerThread[Kept], error: Exception) -> None:
     def fails(_: Kept) -> None:
         raise error
@@ -86,9 +86,9 @@ def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
         begun.wait(10)
         second = pool.submit(desk.do, lambda _: done.append("behind"))
         for call in (first, second):
-            with pytest.raises(SlotsError, match="a thing is held by another process"):
+            with pytest.raises(HarnessError, match="a thing is held by another process"):
                 call.result(10)
-    with pytest.raises(SlotsError):
+    with pytest.raises(HarnessError):
         desk.do(Kept.touch)
     desk.close()
     let_go.set()

@@ -1,0 +1,1 @@
+"""Fires scheduled prompts into a session."""

@@ -1,0 +1,348 @@
+"""Looks at the jobs of a session and its project, and fires those that are due.
+
+    look ──▶ decided by `harness.policies.schedule` ──▶ written ──▶ JobFired, and an arrival that begins a turn
+     ▲                                                                                  │
+     └── at the next due time, every 30 s, and after a change ◀── Delivered: taken ◀────┘
+
+Deadlines are moments on the clock, looked at again every 30 s, because timers stand still while a machine sleeps
+(docs/design/schedule.md#missed-times).
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from harness.base.clock import Clock
+from harness.base.errors import HarnessError
+from harness.base.race import race
+from harness.base.threads import in_thread, shielded
+from harness.engine.inbox import Inbox
+from harness.engine.schedule.lines import described, listed
+from harness.events import (
+    ArrivalKind,
+    Delivered,
+    Event,
+    JobChanged,
+    JobFired,
+    JobMissed,
+    Notice,
+    TransitionCode,
+    TurnEnded,
+)
+from harness.model import notices
+from harness.policies.schedule import decisions
+from harness.policies.schedule.decisions import Fire, Offer, Over, Skip
+from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
+from harness.schedule.recurrence import CronTimes, Times, parse_when, passed, period_s, preview, until_next, zone_named
+from harness.schedule.store import ScheduleError, ScheduleStore
+
+LOOK_S = 30.0
+"""Longest time between two looks."""
+WELL = frozenset({TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
+"""Ends of a turn that are no failure of a job."""
+
+
+@dataclass(slots=True)
+class _Decided:
+    """What one look has decided, in the order of the jobs."""
+
+    outcomes: list[Fire | Skip | Offer | Over] = field(default_factory=list)
+    again: list[tuple[ScheduledJob, JobFire]] = field(default_factory=list)
+    """Fires that were begun by a session that has ended."""
+    next_at: float | None = None
+    """The next due time; None: no job has one."""
+    count: int = 0
+    """Jobs that can fire in this session."""
+
+
+class ScheduleRunner:
+    """The schedule of one session. Nothing runs before `start`."""
+
+    def __init__(
+        self, store: ScheduleStore, inbox: Inbox, clock: Clock, *, emit: Callable[[Event], None], zone: ZoneInfo
+    ) -> None:
+        """
+        Args:
+            store: the jobs; closed by `aclose`.
+            inbox: receives the prompts.
+            emit: reports fires and changes.
+            zone: the local time zone, for new jobs and for what is shown.
+        """
+        self.store = store
+        self._inbox = inbox
+        self._clock = clock
+        self._emit = emit
+        self._zone = zone
+        self._changed = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._first = True
+        """Times that passed before the first look passed while no session ran."""
+        self._begun: dict[int, tuple[int, str]] = {}
+        """Arrivals by number: the job and the fire."""
+        self._in_turn: int | None = None
+        """The job whose prompt the current turn began with."""
+        self._work: set[asyncio.Task[None]] = set()
+        self._count = 0
+
+    @property
+    def can_fire(self) -> bool:
+        """A job may fire in this session, so that somebody has to listen."""
+        return self._task is not None and (self._first or self._count > 0)
+
+    def start(self) -> None:
+        """Look at the jobs from now on."""
+        if self._task is None:
+            self._begun = {
+                one.number: (int(one.source.partition("@")[0].removeprefix("c")), one.source)
+                for one in self._inbox.waiting
+                if one.kind is ArrivalKind.SCHEDULED
+            }
+            self._task = asyncio.create_task(self._run(), name="schedule")
+
+    async def aclose(self) -> None:
+        """Fire nothing more, and let another session own the schedule."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        while self._work:
+            await asyncio.wait(self._work)
+        if task is not None:
+            with suppress(ScheduleError):  # its lease ends by itself
+                await in_thread(self.store.release)
+        self.store.close()
+
+    # ── jobs ────────────────────────────────────────────────────────────────────────────────────
+
+    async def create(
+        self,
+        when: str,
+        prompt: str,
+        *,
+        lasting: bool = False,
+        missed: MissedTimes = MissedTimes.ONCE,
+        zone: str = "",
+        expires_s: float | None = None,
+    ) -> ScheduledJob:
+        """Schedule a prompt. Raises HarnessError for a time or a prompt that cannot be used.
+
+        `expires_s` is for recurring jobs: seconds until the job ends; None: the usual time, 0: never.
+        """
+        now = self._clock.now()
+        where = zone_named(zone) if zone else self._zone
+        job = job_of(when, prompt, where, now, self.store.limits, expires_s=expires_s)
+        job = replace(job, lasting=lasting, missed=missed)
+        made = await in_thread(lambda: self.store.add(job))
+        self._emit(JobChanged(made.id, "created", "; ".join(self._next_times(made, 3))))
+        self.start()
+        self._changed.set()
+        return made
+
+    async def delete(self, id: str) -> None:
+        """Remove a job. Raises ScheduleError if there is none with this id."""
+        await self._edit(id, lambda _: None, "deleted")
+
+    async def pause(self, id: str) -> None:
+        """Let a job fire no more until it is resumed. Raises ScheduleError."""
+        await self._edit(id, lambda job: replace(job, paused="by the user"), "paused")
+
+    async def resume(self, id: str) -> None:
+        """Let a paused job fire again from now on. Raises ScheduleError."""
+        await self._edit(id, lambda job: decisions.resumed(job, self._clock.now()), "resumed")
+
+    async def fire(self, id: str) -> None:
+        """Fire a job now, whatever its times. Raises ScheduleError."""
+        job = await self._found(id)
+        now = self._clock.now()
+        fire = JobFire(f"{job.id}@{int(now)}", now)
+        await in_thread(lambda: self.store.change(job.number, lambda job: replace(job, waiting=fire)))
+        self._deliver(job, fire)
+
+    async def jobs(self) -> dict[int, ScheduledJob]:
+        """The jobs that can fire in this session, by number. Raises ScheduleError."""
+        return await in_thread(self.store.jobs)
+
+    async def listed(self) -> str:
+        """One line for each job. Raises ScheduleError."""
+        return "\n".join(listed((await self.jobs()).values(), self._next_times)) or "No prompt is scheduled."
+
+    def described(self, job: ScheduledJob) -> str:
+        """What a new job does, in sentences."""
+        return described(job, self._next_times)
+
+    def _next_times(self, job: ScheduledJob, count: int) -> tuple[str, ...]:
+        return preview(_times(job), self._clock.now(), count)
+
+    def now_text(self) -> str:
+        """The time, for the model."""
+        return datetime.fromtimestamp(self._clock.now(), self._zone).strftime("%A %Y-%m-%d %H:%M:%S %Z")
+
+    async def _found(self, id: str) -> ScheduledJob:
+        digits = id.strip().removeprefix("c")
+        jobs = await self.jobs()
+        job = jobs.get(int(digits)) if digits.isascii() and digits.isdigit() else None
+        if job is None:
+            there = ", ".join(one.id for one in jobs.values()) or "none"
+            raise ScheduleError(f"There is no job {id!r}; there are: {there}.")
+        return job
+
+    async def _edit(self, id: str, change: Callable[[ScheduledJob], ScheduledJob | None], what: str) -> None:
+        job = await self._found(id)
+        await in_thread(lambda: self.store.change(job.number, change))
+        self._emit(JobChanged(job.id, what))
+        self._changed.set()
+
+    # ── looks ───────────────────────────────────────────────────────────────────────────────────
+
+    async def _run(self) -> None:
+        while True:
+            self._changed.clear()
+            next_at: float | None = None
+            try:
+                decided = await shielded(in_thread(self._look))
+                self._carry_out(decided)
+                next_at = decided.next_at
+            except HarnessError as error:
+                self._emit(Notice("warning", str(error)))
+            now = self._clock.now()
+            pause = LOOK_S if next_at is None else min(LOOK_S, max(0.0, next_at - now))
+            await race(self._clock.sleep(pause), self._changed.wait())
+
+    def _look(self) -> _Decided:
+        """Decide about every job, and write what follows. Runs in a thread."""
+        decided, now, limits = _Decided(), self._clock.now(), self.store.limits
+        jobs = self.store.jobs()
+        owned = any(job.lasting for job in jobs.values()) and self.store.own()
+        for job in jobs.values():
+            if job.lasting and not owned:
+                continue
+            decided.count += 1
+            if job.waiting is not None:
+                if job.waiting.id not in {fire for _, fire in self._begun.values()}:
+                    decided.again.append((job, job.waiting))
+                continue
+            times = _times(job)
+            delay = decisions.delay_s(job.number, period_s(times, now), limits) if isinstance(times, CronTimes) else 0.0
+            found = passed(times, job.done_until, now, delay)
+            outcome = decisions.look(job, found, now, resumed=self._first, limits=limits)
+            if outcome is not None:
+                after = None if isinstance(outcome, Over) else outcome.job
+                self.store.change(job.number, _unless_changed(job, after))
+                decided.outcomes.append(outcome)
+            due = until_next(times, max(now, job.done_until), delay)
+            if due is not None and not job.paused:
+                decided.next_at = due if decided.next_at is None else min(due, decided.next_at)
+        return decided
+
+    def _carry_out(self, decided: _Decided) -> None:
+        self._first = False
+        self._count = decided.count
+        for job, fire in decided.again:
+            self._deliver(job, fire)
+        for outcome in decided.outcomes:
+            match outcome:
+                case Fire(job=job, fire=fire):
+                    self._deliver(job, fire)
+                case Skip(job=job, count=count):
+                    self._emit(JobChanged(job.id, "skipped", f"{count} missed"))
+                case Over(job=job):
+                    self._emit(JobChanged(job.id, "over", "it has expired"))
+                case Offer(job=job, due=due):
+                    self._emit(JobMissed(job.id, job.prompt, due))
+
+    def _deliver(self, job: ScheduledJob, fire: JobFire) -> None:
+        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last))
+        text = notices.scheduled_prompt(
+            job.prompt,
+            fire=fire.id,
+            due=self._local(fire.due),
+            now=self.now_text(),
+            missed=fire.missed,
+            last=fire.last,
+        )
+        before = {one.number for one in self._inbox.waiting}
+        self._inbox.arrive(ArrivalKind.SCHEDULED, fire.id, text)
+        for number in {one.number for one in self._inbox.waiting} - before:
+            self._begun[number] = (job.number, fire.id)
+
+    def _local(self, at: float) -> str:
+        return datetime.fromtimestamp(at, self._zone).strftime("%Y-%m-%d %H:%M %Z")
+
+    # ── what becomes of fires ───────────────────────────────────────────────────────────────────
+
+    def on_event(self, event: Event) -> None:
+        """A fire that the model has taken is marked; the turn that it began says how it went."""
+        match event:
+            case Delivered(numbers=numbers):
+                for number in numbers:
+                    if (begun := self._begun.pop(number, None)) is not None:
+                        self._in_turn = begun[0]
+                        self._keep(self._change(begun[0], partial(decisions.taken, fire_id=begun[1])))
+            case TurnEnded(code=code, reason=reason, cost_usd=cost) if self._in_turn is not None:
+                number, self._in_turn = self._in_turn, None
+                failure = "" if code in WELL else f"{code}: {reason}"
+                limits = self.store.limits
+                self._keep(
+                    self._change(
+                        number, lambda job: decisions.ended(job, failure=failure, cost_usd=cost, limits=limits)
+                    )
+                )
+
+    async def _change(self, number: int, change: Callable[[ScheduledJob], ScheduledJob | None]) -> None:
+        try:
+            after = await in_thread(lambda: self.store.change(number, change))
+        except ScheduleError as error:
+            self._emit(Notice("warning", str(error)))
+            return
+        if after is not None and after.paused and after.failures:
+            self._emit(JobChanged(after.id, "paused", after.paused))
+        self._changed.set()
+
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+
+def job_of(
+    when: str, prompt: str, zone: ZoneInfo, now: float, limits: ScheduleLimits, *, expires_s: float | None = None
+) -> ScheduledJob:
+    """A new job without a number. Raises HarnessError for a time or a prompt that cannot be used.
+
+    `expires_s` is for recurring jobs: seconds until the job ends; None: the usual time, 0: never.
+    """
+    times = parse_when(when, zone, now)
+    if not prompt.strip():
+        raise ScheduleError("The prompt is empty; say what is to be done.")
+    if len(prompt) > limits.prompt:
+        raise ScheduleError(f"The prompt has {len(prompt)} characters; use at most {limits.prompt}.")
+    recurring = isinstance(times, CronTimes)
+    ends = None if not recurring or expires_s == 0 else now + (expires_s or limits.expires_s)
+    kind = JobKind.RECURRING if recurring else JobKind.ONCE
+    return ScheduledJob(0, str(times), zone.key, prompt, kind, created_at=now, expires_at=ends, done_until=now)
+
+
+def _times(job: ScheduledJob) -> Times:
+    return parse_when(job.when, zone_named(job.zone), 0.0)
+
+
+def _unless_changed(seen: ScheduledJob, after: ScheduledJob | None) -> Callable[[ScheduledJob], ScheduledJob | None]:
+    return lambda job: after if job == seen else job
+
+
+def local_zone(environ: Iterable[tuple[str, str]] = ()) -> ZoneInfo:
+    """The time zone of this machine: `TZ`, else what /etc/localtime is a link to, else UTC."""
+    named = dict(environ).get("TZ", "").removeprefix(":")
+    with suppress(OSError):
+        named = named or str(Path(os.path.realpath("/etc/localtime"))).partition("zoneinfo/")[2]
+    with suppress(HarnessError):
+        return zone_named(named or "UTC")
+    return ZoneInfo("UTC")

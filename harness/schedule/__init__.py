@@ -1,0 +1,1 @@
+"""Prompts that fire by themselves: their times, and where they are kept."""

@@ -1,0 +1,190 @@
+"""The times of a job: a cron expression in a time zone, or one moment.
+
+cronsim computes the times as Debian's cron does: a time in the hour that summer time skips fires when that hour is
+over, a time in the hour that comes twice fires once, and jobs with `*` as hour or minute fire in both
+(https://github.com/cuu508/cronsim). Where the clock changes by half an hour, that half hour counts once. What it lets
+through and users do not mean is refused here.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, islice, pairwise, takewhile
+from types import MappingProxyType
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from harness.base.errors import HarnessError
+
+ALIASES: Mapping[str, str] = MappingProxyType(
+    {
+        "@hourly": "0 * * * *",
+        "@daily": "0 0 * * *",
+        "@midnight": "0 0 * * *",
+        "@weekly": "0 0 * * 0",
+        "@monthly": "0 0 1 * *",
+        "@yearly": "0 0 1 1 *",
+        "@annually": "0 0 1 1 *",
+    }
+)
+FIELDS = ("minute", "hour", "day of the month", "month", "day of the week")
+SIZES = (60, 24, 31, 12, 7)
+UNITS: Mapping[str, float] = MappingProxyType({"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0})
+_PART = re.compile(
+    r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?", re.I
+)
+LONGEST_ABSENCE_S = 7 * 86_400.0
+"""Of a longer absence not every missed time is computed."""
+_CLOCK = re.compile(r"(?:at\s+)?(\d{1,2}):(\d{2})")
+
+
+class WhenError(HarnessError):
+    """A time cannot be used."""
+
+    exit_code = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CronTimes:
+    """The times of a cron expression."""
+
+    expression: str
+    """Five fields."""
+    zone: ZoneInfo
+
+    def after(self, moment: float) -> Iterator[float]:
+        """The times after a moment, in Unix seconds, without end."""
+        from cronsim import CronSim
+
+        for at in CronSim(self.expression, datetime.fromtimestamp(moment, self.zone)):
+            yield at.timestamp()
+
+    def __str__(self) -> str:
+        return self.expression
+
+
+@dataclass(frozen=True, slots=True)
+class OneTime:
+    """One moment."""
+
+    at: float
+    """Unix time."""
+    zone: ZoneInfo
+
+    def after(self, moment: float) -> Iterator[float]:
+        """The moment, if it is later than `moment`."""
+        if self.at > moment:
+            yield self.at
+
+    def __str__(self) -> str:
+        return datetime.fromtimestamp(self.at, self.zone).isoformat(" ", "seconds")
+
+
+Times = CronTimes | OneTime
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """A time zone by its name. Raises WhenError."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise WhenError(f"There is no time zone {name!r}; use a name such as Europe/Oslo or UTC.") from error
+
+
+def parse_when(text: str, zone: ZoneInfo, now: float) -> Times:
+    """The times that a text means. Raises WhenError with what can be written.
+
+    Understood are cron expressions of five fields, `@daily` and the like, "in 3 minutes", "at 09:30" (the next one)
+    and "2026-11-24 09:30".
+    """
+    words = " ".join(text.split())
+    if words.lower().startswith("in "):
+        return OneTime(now + _seconds_in(words[3:]), zone)
+    if clock := _CLOCK.fullmatch(words):
+        return _next_clock(int(clock[1]), int(clock[2]), zone, now)
+    if (moment := _moment(words.removeprefix("at "), zone)) is not None:
+        if moment <= now:
+            raise WhenError(f"{words} has passed; give a time in the future.")
+        return OneTime(moment, zone)
+    return CronTimes(_cron(words), zone)
+
+
+def _cron(words: str) -> str:
+    expression = ALIASES.get(words.lower(), words)
+    if expression.startswith("@"):
+        raise WhenError(f"{words} is not known; use {', '.join(ALIASES)}, or five fields.")
+    fields = expression.split()
+    if len(fields) != len(FIELDS):
+        raise WhenError(
+            f"{words!r} is not a time. Write five fields (minute hour day month weekday, as in `30 9 * * 1-5`), "
+            "@daily, `in 3 minutes`, `at 09:30` or `2026-11-24 09:30`."
+        )
+    for field, name, size in zip(fields, FIELDS, SIZES, strict=True):
+        for step in re.findall(r"/(\d+)", field):
+            if int(step) >= size:
+                raise WhenError(f"The step /{step} of the {name} is too large; use less than {size}.")
+    from cronsim import CronSim, CronSimError
+
+    try:
+        next(CronSim(expression, datetime.now(UTC)))
+    except (CronSimError, StopIteration) as error:
+        what = str(error) or "the expression"
+        raise WhenError(f"{words!r} never fires or cannot be read ({what}); correct that field.") from error
+    return expression
+
+
+def _seconds_in(text: str) -> float:
+    found = list(_PART.finditer(text))
+    if not found or "".join(part[0] for part in found) != text:
+        raise WhenError(f"`in {text}` is not understood; write `in 3 minutes` or `in 2 hours 30 minutes`.")
+    return sum(float(part[1]) * UNITS[part[2][0].lower()] for part in found)
+
+
+def _next_clock(hour: int, minute: int, zone: ZoneInfo, now: float) -> OneTime:
+    if hour > 23 or minute > 59:
+        raise WhenError(f"{hour}:{minute:02} is no time of day; use 00:00 to 23:59.")
+    times = CronTimes(f"{minute} {hour} * * *", zone)
+    return OneTime(next(times.after(now)), zone)
+
+
+def _moment(text: str, zone: ZoneInfo) -> float | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is not None:
+        return moment.timestamp()
+    local = moment.replace(tzinfo=zone)
+    if local.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment:
+        raise WhenError(f"{text} does not exist in {zone.key}: the clock skips that hour; choose another time.")
+    return local.timestamp()
+
+
+def period_s(times: CronTimes, now: float, count: int = 50) -> float:
+    """The shortest distance between the next times, in seconds."""
+    following = times.after(now)
+    moments = [next(following) for _ in range(count)]
+    return min(after - before for before, after in pairwise(moments))
+
+
+def preview(times: Times, now: float, count: int = 3) -> tuple[str, ...]:
+    """The next times as local times with their zone."""
+    shown: list[str] = []
+    for at in times.after(now):
+        shown.append(datetime.fromtimestamp(at, times.zone).strftime("%a %Y-%m-%d %H:%M %Z"))
+        if len(shown) == count:
+            break
+    return tuple(shown)
+
+
+def passed(times: Times, since: float, now: float, delay_s: float) -> tuple[float, ...]:
+    """The times after `since` up to now, each with the delay; of a long absence the first one and those of its end."""
+    start = max(since, now - LONGEST_ABSENCE_S)
+    first = islice(times.after(since - delay_s), start > since)
+    found = (at + delay_s for at in chain(first, times.after(start - delay_s)))
+    return tuple(dict.fromkeys(at for at in takewhile(lambda at: at <= now, found) if at > since))
+
+
+def until_next(times: Times, since: float, delay_s: float) -> float | None:
+    """The first time after `since`, with the delay; None: there is none."""
+    return next((at + delay_s for at in times.after(since - delay_s) if at + delay_s > since), None)

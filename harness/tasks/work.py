@@ -1,0 +1,246 @@
+"""What one agent does on a board: its claims, renewed for as long as it runs, and its changes as events."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeVar
+
+from harness.base.clock import Clock
+from harness.base.threads import in_thread, shielded
+from harness.events import BoardCounted, Event, HookPoint, Json, Notice, TaskChanged, TaskState
+from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
+from harness.policies.tasks.graph import Standing, Tasks, standings
+from harness.policies.tasks.task import ENDED, Actor, Task, TaskAction, TaskClaim, number_of
+from harness.tasks.board import BoardError, HistoryLine, TaskBoard
+from harness.tasks.lines import MOST_LISTED, line_of, text_of, tree_lines
+
+T = TypeVar("T")
+RENEWALS = 3
+"""How often a claim is renewed within its lease."""
+
+
+class TaskWork:
+    """One agent on one board. Methods that read or change it raise BoardError, except for `give_back` and `aclose`."""
+
+    def __init__(
+        self,
+        board: TaskBoard,
+        actor: Actor,
+        clock: Clock,
+        *,
+        emit: Callable[[Event], None],
+        wake: Callable[[str, str], None],
+        refuses: Callable[[HookPoint, Json], Awaitable[str]],
+    ) -> None:
+        """
+        Args:
+            board: the board; the caller closes it.
+            actor: the agent.
+            emit: reports changes.
+            wake: called with the name of an actor and the sentence that it is to read.
+            refuses: asks hooks whether a task may be created or completed; returns why not, empty: it may.
+        """
+        self.board = board
+        self.actor = actor
+        self._clock = clock
+        self._emit = emit
+        self._wake = wake
+        self._refuses = refuses
+        self._claims: dict[int, TaskClaim] = {}
+        self._renewal: asyncio.Task[None] | None = None
+        self._counted: BoardCounted | None = None
+
+    @property
+    def name(self) -> str:
+        """File name of the board."""
+        return self.board.path.stem
+
+    @property
+    def claims(self) -> tuple[int, ...]:
+        """Numbers of the tasks that it holds."""
+        return tuple(self._claims)
+
+    # ── changes ─────────────────────────────────────────────────────────────────────────────────
+
+    async def create(self, drafts: Sequence[TaskDraft]) -> Changes | Refused:
+        """Create tasks, all or none."""
+        for draft in drafts:
+            told = self._told(draft.subject, draft.description)
+            if why := await self._refuses(HookPoint.TASK_CREATED, told):
+                return Refused(f"A hook refused the task {draft.subject!r}: {why}")
+        return await self._changed(lambda: self.board.create(drafts, self.actor))
+
+    async def claim(self, id: str = "") -> Changes | Refused:
+        """Claim a task, or the first one that is ready."""
+        return await self._changed(lambda: self.board.claim(self.actor, id))
+
+    async def edit(self, id: str, edit: TaskEdit) -> Changes | Refused:
+        """Change what a task says or needs."""
+        return await self._changed(lambda: self.board.edit(id, edit, self.actor))
+
+    async def act(self, id: str, action: TaskAction, text: str = "") -> Changes | Refused:
+        """End, defer, release or reopen a task."""
+        if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
+            told = {"id": task.id, **self._told(task.subject, task.description, text)}
+            if why := await self._refuses(HookPoint.TASK_COMPLETED, told):
+                return Refused(f"A hook does not accept {task.id} as completed: {why}")
+        claim = self._claims.get(number_of(id) or 0)
+        fence = None if claim is None else claim.fence
+        return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence))
+
+    async def delete(self, id: str) -> Changes | Refused:
+        """Remove a task that no other one needs."""
+        return await self._changed(lambda: self.board.delete(id, self.actor))
+
+    async def give_back(self, why: str) -> None:
+        """Return all tasks that it holds, because its work has ended.
+
+        A board that cannot be used is reported, and frees them when their leases end.
+        """
+        if not self._claims:
+            return
+        try:
+            await self._changed(lambda: self.board.give_back(self.actor.name, why))
+        except BoardError as error:
+            self._emit(Notice("warning", str(error)))
+
+    def _told(self, subject: str, description: str, note: str = "") -> Json:
+        return {"subject": subject, "description": description, "note": note, "actor": self.actor.name}
+
+    # ── reading ─────────────────────────────────────────────────────────────────────────────────
+
+    async def tasks(self) -> dict[int, Task]:
+        """All tasks by number, in the order of claims."""
+        found = await in_thread(self.board.tasks)
+        self._count(found)
+        return found
+
+    async def listed(self, most: int) -> str:
+        """The board as a tree of at most so many lines."""
+        return "\n".join(tree_lines(await self.tasks(), most))
+
+    async def described(self, id: str) -> str:
+        """A task with its description and history. Raises BoardError if there is none with this id."""
+        tasks = await self.tasks()
+        task = tasks.get(number_of(id) or 0)
+        if task is None:
+            raise BoardError(f"There is no task {id!r}; the list has their ids.")
+        return text_of(task, standings(tasks).get(task.number), tasks, await self.history(task.id))
+
+    async def open_tasks(self) -> str:
+        """The open tasks as lines, the most urgent first; empty if there is none, or the board cannot be read."""
+        try:
+            tasks = await self.tasks()
+        except BoardError as error:
+            self._emit(Notice("warning", str(error)))
+            return ""
+        positions = standings(tasks)
+        chosen = [task for task in tasks.values() if task.state not in ENDED]
+        lines = [line_of(task, positions.get(task.number), tasks) for task in chosen[:MOST_LISTED]]
+        return "\n".join([*lines, *([f"… and {len(chosen) - len(lines)} more"] if len(chosen) > len(lines) else [])])
+
+    async def history(self, id: str) -> tuple[HistoryLine, ...]:
+        """The changes of a task, oldest first."""
+        return await in_thread(lambda: self.board.history(id))
+
+    # ── end ─────────────────────────────────────────────────────────────────────────────────────
+
+    async def aclose(self, why: str = "its agent has ended") -> None:
+        """Return what it holds, and stop."""
+        try:
+            await self.give_back(why)
+        finally:
+            self._stop_renewal()
+
+    # ── claims and events ───────────────────────────────────────────────────────────────────────
+
+    async def _changed(self, change: Callable[[], T]) -> T:
+        """Run a change to its end, also when the turn is interrupted meanwhile: what is written is reported."""
+
+        async def changed() -> T:
+            decided = await in_thread(change)
+            if isinstance(decided, Changes):
+                tasks = await in_thread(self.board.tasks)
+                self._take_in(decided, tasks)
+                self._count(tasks)
+            return decided
+
+        return await shielded(changed())
+
+    def _take_in(self, changes: Changes, tasks: Tasks) -> None:
+        for task in changes.tasks:
+            if task.claim is not None and task.claim.actor == self.actor.name:
+                self._claims[task.number] = task.claim
+            else:
+                self._claims.pop(task.number, None)
+        for event in events_of(changes):
+            self._emit(event)
+        for number, actor in changes.wakes:
+            if actor != self.actor.name and number in tasks:
+                self._wake(actor, f"t{number} can be claimed now: {tasks[number].subject}")
+        if self._claims and self._renewal is None:
+            self._renewal = asyncio.create_task(self._renew())
+        elif not self._claims:
+            self._stop_renewal()
+
+    def _stop_renewal(self) -> None:
+        renewal, self._renewal = self._renewal, None
+        if renewal is not None:
+            renewal.cancel()
+
+    async def _renew(self) -> None:
+        while self._claims:
+            await self._clock.sleep(self.board.limits.lease_s / RENEWALS)
+            held = dict(self._claims)
+            try:
+                lost = await in_thread(lambda held=held: self.board.renew(held.values(), held))  # type: ignore[misc]
+            except BoardError as error:
+                self._emit(Notice("warning", str(error)))
+                continue
+            for number in lost:
+                if self._claims.get(number) == held[number]:
+                    del self._claims[number]
+                    text = f"The claim of t{number} has ended, because it was not renewed in time."
+                    self._emit(Notice("warning", text))
+                    self._wake(self.actor.name, f"{text} Claim it again before you go on with it.")
+        self._renewal = None
+
+    def _count(self, tasks: Tasks) -> None:
+        counted = counts(tasks)
+        if counted != self._counted:
+            self._counted = counted
+            self._emit(counted)
+
+
+def events_of(changes: Changes) -> Iterable[TaskChanged]:
+    """One event for each changed task."""
+    tasks = {task.number: task for task in changes.tasks}
+    for record in changes.records:
+        task = tasks.get(record.number)
+        alone = len(changes.records) == 1
+        yield TaskChanged(
+            f"t{record.number}",
+            task.subject if task else record.text,
+            task.state if task else TaskState.CANCELLED,
+            record.what,
+            record.actor,
+            "" if record.what in ("create", "delete") else record.text,
+            tuple(f"t{number}" for number in changes.unblocked) if alone else (),
+            tuple(f"t{number}" for number in changes.deferred) if alone else (),
+        )
+
+
+def counts(tasks: Tasks) -> BoardCounted:
+    """How many tasks are in each state."""
+    number = dict.fromkeys(TaskState, 0)
+    for task in tasks.values():
+        number[task.state] += 1
+    ready = sum(one.standing is Standing.READY for one in standings(tasks).values())
+    return BoardCounted(
+        ready,
+        number[TaskState.PENDING] - ready,
+        number[TaskState.IN_PROGRESS],
+        number[TaskState.COMPLETED],
+        number[TaskState.FAILED],
+        number[TaskState.CANCELLED],
+        number[TaskState.DEFERRED],
+    )

@@ -1,0 +1,1 @@
+"""The course as static pages: `harness learn --html DIR`."""

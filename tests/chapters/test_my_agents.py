@@ -1,0 +1,110 @@
+"""The program that grows from chapter to chapter: each one runs alone, and adds little to the one before."""
+
+import ast
+import asyncio
+import difflib
+import json
+import os
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+from tests.whole import WHOLE
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted(ROOT.glob("chapters/s*/my_agent.py"))
+IN_PAIRS = [pytest.param(before, after, id=after.parent.name) for before, after in pairwise(PROGRAMS)]
+MOST_LINES = 60
+SCRIPT = """
+after = "error"
+[[reply]]
+text = "I look."
+tools = [{ name = "bash", input = { command = "cat notes.txt" } }]
+[[reply]]
+text = "It says {what}."
+fills = { what = '(forty-two)' }
+"""
+
+
+def packages(program: Path) -> set[str]:
+    """The packages of harness that a program imports."""
+    nodes = ast.walk(ast.parse(program.read_text("utf-8")))
+    modules = (node.module or "" for node in nodes if isinstance(node, ast.ImportFrom))
+    return {module.split(".")[1] for module in modules if module.startswith("harness.")}
+
+
+@pytest.mark.parametrize(("before", "after"), IN_PAIRS)
+def test_a_chapter_adds_at_most_sixty_lines_and_one_package(before: Path, after: Path) -> None:
+    old, new = before.read_text("utf-8").splitlines(), after.read_text("utf-8").splitlines()
+    difference = difflib.unified_diff(old, new, lineterm="")
+    added = [line for line in difference if line.startswith("+") and not line.startswith("+++")]
+    assert 0 < len(added) <= MOST_LINES
+    assert len(packages(after) - packages(before)) <= 1
+
+
+def test_the_first_one_imports_nothing_of_harness() -> None:
+    assert packages(PROGRAMS[0]) == set()
+
+
+async def run(program: Path, folder: Path, address: str, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error."""
+    environment = {**os.environ, "ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": "practice"}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(program),
+        *arguments,
+        cwd=folder,
+        env=environment,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    return process.returncode or 0, out.decode(), err.decode()
+
+
+# The first, one with a journal, the one with recovery and the last say enough on every day.
+SOME = {"s01_agent_loop", "s05_todo_write", "s11_error_recovery", "s23_gate"}
+
+
+@pytest.mark.parametrize(
+    "program", [one for one in PROGRAMS if WHOLE or one.parent.name in SOME], ids=lambda p: p.parent.name
+)
+async def test_each_runs_alone(program: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("forty-two\n")
+    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
+        code, out, err = await run(program, tmp_path, server.base_url, "--yolo", "What does it say?")
+        assert (code, out) == (0, "It says forty-two.\n"), err
+        assert [post.path for post in server.requests] == ["/v1/messages"] * 2
+        refused, out, err = await run(program, tmp_path, server.base_url, "And now?")
+        assert (refused, out) == (1, "")
+        assert "all 2 entries are played" in err
+
+
+async def test_a_conversation_goes_on_after_a_kill_between_a_call_and_its_result(
+    tmp_path: Path,
+) -> None:
+    program = PROGRAMS[-1]
+    call = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "cat notes.txt"}}
+    journal = tmp_path / ".my_agent" / "messages.jsonl"
+    journal.parent.mkdir()
+    written = [
+        {"role": "user", "content": [{"type": "text", "text": "Read it."}]},
+        {"role": "assistant", "content": [call]},
+    ]
+    journal.write_text("".join(json.dumps(one) + "\n" for one in written) + '{"role": "us')
+    script = '[[reply]]\ntext = "Going on."\n'
+    async with PracticeServer(script=Script.parse(script)) as server:
+        code, out, err = await run(program, tmp_path, server.base_url, "--continue", "Go on.")
+        assert (code, out) == (0, "Going on.\n"), err
+        (post,) = server.requests
+        asked, answer, result = post.body["messages"]
+        assert [asked["role"], answer["role"], result["role"]] == ["user", "assistant", "user"]
+        assert [block["type"] for block in result["content"]] == ["tool_result", "text"]
+        assert "check before you repeat it" in result["content"][0]["content"]

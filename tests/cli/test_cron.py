@@ -1,0 +1,63 @@
+"""`harness cron`: scheduled prompts from outside of a session, with the real files."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.cli.main import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a state folder beside it."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HARNESS_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HARNESS_PRACTICE", "on")
+    return folder
+
+
+def test_a_prompt_is_added_listed_paused_resumed_and_deleted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cron", "list"]) == 0
+    assert capsys.readouterr().out == "No prompt is scheduled.\n"
+    assert not (folder.parent / "state").exists()
+    assert main(["cron", "add", "30 9 * * 1-5", "run the tests", "--zone", "Europe/Oslo"]) == 0
+    made = capsys.readouterr().out
+    assert made.startswith("c1 fires 30 9 * * 1-5 (Europe/Oslo). Next: ")
+    assert made.endswith("It is kept for later sessions of this project.\n")
+    assert main(["cron", "pause", "c1"]) == 0
+    assert main(["cron", "list"]) == 0
+    assert "run the tests  [paused: by the user]" in capsys.readouterr().out
+    assert main(["cron", "resume", "1"]) == 0
+    assert main(["cron", "delete", "c1"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["c1 fires again.", "c1 is deleted."]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["add", "soon", "look"], 2, "five fields"),
+        (["add", "@daily", " "], 1, "prompt is empty"),
+        (["add", "@daily", "look", "--zone", "Mars"], 2, "no time zone"),
+        (["pause", "c7"], 1, "There is no job 'c7'; there are: c1."),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], code: int, said: str
+) -> None:
+    assert main(["cron", "add", "@daily", "look"]) == 0
+    capsys.readouterr()
+    assert main(["cron", *words]) == code
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert said in shown.err
+
+
+def test_a_prompt_is_run_without_a_screen_and_counted(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (folder / "notes.txt").write_text("TODO: water the plants\n")
+    assert main(["cron", "add", "@daily", "find TODO"]) == 0
+    assert main(["cron", "run", "c1"]) == 0
+    assert "water the plants" in capfd.readouterr().out
+    assert main(["cron", "list"]) == 0
+    assert "fired 1 time" in capfd.readouterr().out

@@ -1,0 +1,255 @@
+"""The schedule of a session: it fires by itself, once for each time, and what becomes of a fire is kept."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from harness.base.errors import HarnessError
+from harness.engine.inbox import Inbox
+from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, local_zone
+from harness.events import (
+    Arrived,
+    Delivered,
+    Event,
+    JobChanged,
+    JobFired,
+    JobMissed,
+    Notice,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+)
+from harness.schedule.store import ScheduleStore
+from harness.slots.store import this_process
+from tests.engine.hand_clock import HandClock
+from tests.processes.traces import until
+
+pytestmark = pytest.mark.anyio
+
+NOW = 1_795_521_600.0
+"""2026-11-24 12:00:00 UTC."""
+
+
+class Here:
+    """Sessions of one project, whose clock the test moves."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.clock = HandClock()
+        self.clock.time = NOW
+        self.dead: list[str] = []
+
+
+class Session:
+    """One of them: its schedule, its inbox, and what was reported."""
+
+    def __init__(self, here: Here, name: str, journal: list[Event] | None = None) -> None:
+        self.here = here
+        self.events: list[Event] = journal if journal is not None else []
+        self.inbox = Inbox(self.emit)
+        self.inbox.recall(tuple(self.events))
+        owner = replace(this_process(name), pid=len(name))
+        store = ScheduleStore(here.file, owner, clock=here.clock, lives=lambda owner: owner.session not in here.dead)
+        self.schedule = ScheduleRunner(store, self.inbox, here.clock, emit=self.emit, zone=ZoneInfo("UTC"))
+
+    def emit(self, event: Event) -> None:
+        self.events.append(event)
+        if hasattr(self, "schedule"):
+            self.schedule.on_event(event)
+
+    def of(self, kind: type[Event]) -> list[Event]:
+        return [event for event in self.events if type(event) is kind]
+
+    @property
+    def fired(self) -> list[tuple[str, float, int]]:
+        return [(e.job, e.due - NOW, e.missed) for e in self.events if isinstance(e, JobFired)]
+
+    async def later(self, seconds: float, *, slept: bool = False) -> None:
+        """Let time pass, in pieces that are no longer than a look, or all at once, as a machine sleeps."""
+        end = self.here.clock.time + seconds
+        while self.here.clock.time < end:
+            await until(lambda: bool(self.here.clock.sleepers))
+            (sleeper,) = self.here.clock.sleepers
+            piece = end - self.here.clock.time if slept else min(sleeper[0], end) - self.here.clock.time
+            self.here.clock.move(max(piece, 0.001))
+            if sleeper[0] <= self.here.clock.time:
+                await until(partial(self._sleeps_again, sleeper))
+
+    def _sleeps_again(self, before: object) -> bool:
+        return bool(self.here.clock.sleepers) and self.here.clock.sleepers[0] is not before
+
+    async def turn(self, code: TransitionCode = TransitionCode.COMPLETED, cost: float = 0.5) -> None:
+        """The model takes what waits between two turns, and the turn ends."""
+        self.inbox.deliver(self.inbox.next(scheduled=True))
+        self.emit(TurnEnded(1, code, "because", "", Usage(), cost, 1, 1, 0.1))
+        await until(lambda: not self.schedule._work)
+
+
+@asynccontextmanager
+async def session(here: Here, name: str = "s1", journal: list[Event] | None = None) -> AsyncIterator[Session]:
+    one = Session(here, name, journal)
+    try:
+        yield one
+    finally:
+        await one.schedule.aclose()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Here:
+    return Here(tmp_path / "state" / "schedule.sqlite")
+
+
+async def test_a_prompt_fires_once_at_its_time_and_begins_a_turn(here: Here) -> None:
+    async with session(here) as one:
+        job = await one.schedule.create("in 3 minutes", "look at the log")
+        assert "Next: Tue 2026-11-24 12:03 UTC" in one.schedule.described(job)
+        await one.later(179)
+        assert one.fired == []
+        await one.later(1)
+        assert one.fired == [("c1", 180.0, 0)]
+        (arrived,) = one.inbox.waiting
+        assert "look at the log" in arrived.text
+        assert "Nobody is typing" in arrived.text
+        await one.later(120)
+        assert one.fired == [("c1", 180.0, 0)]  # at most one fire waits
+        await one.turn()
+        assert await one.schedule.jobs() == {}
+
+
+async def test_a_recurring_job_counts_its_fires_and_their_cost(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("0 * * * *", "look", zone="Europe/Oslo")
+        (delay,) = {due % 3_600 for _, due, _ in await _hours(one, 3)}
+        assert 0 <= delay <= 360
+        (job,) = (await one.schedule.jobs()).values()
+        assert (job.fires, job.cost_usd, job.waiting) == (3, 1.5, None)
+        assert "fired 3 times; $1.50" in await one.schedule.listed()
+
+
+async def _hours(one: Session, count: int) -> list[tuple[str, float, int]]:
+    for _ in range(count):
+        await one.later(3_600)
+        await one.turn()
+    return one.fired
+
+
+async def test_a_machine_that_slept_fires_once_for_all_missed_times(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("*/10 * * * *", "look")
+        await one.later(3_600 * 5, slept=True)
+        ((_, _, missed),) = one.fired
+        assert missed == 29
+        assert "It stands for 29 earlier times" in one.inbox.waiting[0].text
+
+
+async def test_three_failed_turns_pause_a_job_until_it_is_resumed(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("* * * * *", "look")
+        for _ in range(3):
+            await one.later(60)
+            await one.turn(TransitionCode.API_ERROR)
+        (paused,) = [e for e in one.events if isinstance(e, JobChanged) and e.what == "paused"]
+        assert paused.text == "3 failures in a row; the last one: api_error: because"
+        await one.later(600)
+        assert len(one.fired) == 3
+        await one.schedule.resume("c1")
+        await one.later(60)
+        assert len(one.fired) == 4
+
+
+async def test_a_job_that_lasts_fires_in_one_session_and_moves_to_another_one_when_that_has_ended(here: Here) -> None:
+    async with session(here, "first") as one:
+        await one.schedule.create("* * * * *", "look", lasting=True)
+        await one.schedule.create("* * * * *", "only here")
+        await one.later(60)
+        assert sorted(job for job, _, _ in one.fired) == ["c1", "c2"]
+        (due,) = [due for job, due, _ in one.fired if job == "c1"]
+        one.schedule._task.cancel()  # type: ignore[union-attr]  # it is killed with fires that nobody has taken
+        await until(lambda: not here.clock.sleepers)
+        here.dead.append("first")
+        async with session(here, "second") as two:
+            two.schedule.start()
+            await until(lambda: bool(two.fired))
+            assert two.fired == [("c1", due, 0)]
+            (again,) = [e.source for e in two.events if isinstance(e, Arrived)]
+            assert again in [e.source for e in one.events if isinstance(e, Arrived)]
+            await two.turn()
+            await two.later(60)
+            assert len(two.fired) == 2
+
+
+async def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_offered(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("* * * * *", "again and again", lasting=True)
+        await one.schedule.create("in 5 minutes", "once", lasting=True)
+    here.clock.time += 3_600
+    async with session(here, "later") as two:
+        two.schedule.start()
+        await until(lambda: bool(two.of(JobMissed)))
+        assert [(e.job, e.due - NOW) for e in two.events if isinstance(e, JobMissed)] == [("c2", 300.0)]
+        await two.later(60)
+        assert [job for job, _, _ in two.fired] == ["c1"]
+        await two.schedule.fire("c2")
+        await two.turn()
+        await two.turn()
+        assert sorted(await two.schedule.jobs()) == [1]
+
+
+async def test_a_fire_that_waited_when_the_program_was_killed_is_delivered_once_after_the_restart(here: Here) -> None:
+    journal: list[Event] = []
+    async with session(here, "s1", journal) as one:
+        await one.schedule.create("in 1 minute", "look")
+        await one.later(60)
+    async with session(here, "s1", journal) as again:
+        again.schedule.start()
+        await until(lambda: bool(here.clock.sleepers))
+        assert len(again.inbox.waiting) == 1
+        await again.turn()
+        assert await again.schedule.jobs() == {}
+        assert len([e for e in journal if isinstance(e, Delivered)]) == 1
+
+
+async def test_what_cannot_be_scheduled_or_found_is_said(here: Here) -> None:
+    async with session(here) as one:
+        wrong: list[tuple[Callable[[], object], str]] = [
+            (lambda: one.schedule.create("soon", "look"), "five fields"),
+            (lambda: one.schedule.create("in 1 minute", " "), "prompt is empty"),
+            (lambda: one.schedule.create("in 1 minute", "x" * 10_001), "at most 10000"),
+            (lambda: one.schedule.create("in 1 minute", "look", zone="Mars"), "no time zone"),
+            (lambda: one.schedule.delete("c7"), "There is no job 'c7'; there are: none."),
+        ]
+        for attempt, words in wrong:
+            with pytest.raises(HarnessError) as error:
+                await attempt()  # type: ignore[misc]
+            assert words in str(error.value)
+        await one.schedule.create("in 1 minute", "look")
+        await one.schedule.pause("c1")
+        await one.later(LOOK_S * 4)
+        assert one.fired == []
+        await one.schedule.delete("1")
+        assert await one.schedule.listed() == "No prompt is scheduled."
+
+
+async def test_a_store_that_cannot_be_used_is_reported_and_looked_at_again(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("* * * * *", "look")
+        await until(lambda: bool(here.clock.sleepers))
+        here.file.write_bytes(b"")
+        here.file.unlink()
+        here.file.mkdir()
+        await one.later(LOOK_S)
+        assert [e.level for e in one.events if isinstance(e, Notice)]
+        here.file.rmdir()
+        await one.later(LOOK_S)
+        assert await one.schedule.jobs() == {}
+
+
+def test_the_local_zone_is_that_of_the_environment() -> None:
+    assert local_zone({"TZ": "Europe/Oslo"}.items()).key == "Europe/Oslo"
+    assert local_zone({"TZ": "not/a zone"}.items()).key == "UTC"
+    assert isinstance(local_zone(), ZoneInfo)

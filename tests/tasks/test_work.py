@@ -1,0 +1,109 @@
+"""What one agent does on a board: claims are renewed while it holds them, and what it loses it learns."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from harness.events import Event, HookPoint, Json, Notice, TaskChanged, TaskState
+from harness.policies.tasks.decisions import Changes, TaskDraft
+from harness.policies.tasks.task import Actor, Role, TaskAction, TaskLimits
+from harness.slots.store import this_process
+from harness.tasks import TaskBoard
+from harness.tasks.work import RENEWALS, TaskWork
+from tests.engine.hand_clock import HandClock
+from tests.processes.traces import until
+
+pytestmark = pytest.mark.anyio
+
+LIMITS = TaskLimits(lease_s=60.0)
+PART_S = LIMITS.lease_s / RENEWALS
+
+
+class Here:
+    """Two agents on one board, whose clock the test moves."""
+
+    def __init__(self, file: Path) -> None:
+        self.clock = HandClock()
+        self.clock.time = 1_800_000_000.0
+        self.board = TaskBoard(file, this_process("s1"), limits=LIMITS, clock=self.clock)
+        self.events: list[Event] = []
+        self.woken: list[tuple[str, str]] = []
+        self.lead = self.work(Actor("s1", Role.LEAD))
+        self.ann = self.work(Actor("s1/a1"))
+
+    def work(self, actor: Actor) -> TaskWork:
+        def wake(who: str, text: str) -> None:
+            self.woken.append((who, text))
+
+        async def refuses(point: HookPoint, task: Json) -> str:
+            return ""
+
+        return TaskWork(self.board, actor, self.clock, emit=self.events.append, wake=wake, refuses=refuses)
+
+    async def later(self, seconds: float) -> None:
+        """Move the clock while the renewal sleeps, and let it do its work."""
+        await until(lambda: bool(self.clock.sleepers))
+        (before,) = self.clock.sleepers
+        self.clock.move(seconds)
+        await until(lambda: before not in self.clock.sleepers and (bool(self.clock.sleepers) or not self.ann.claims))
+
+
+@asynccontextmanager
+async def here(folder: Path) -> AsyncIterator[Here]:
+    one = Here(folder / "board.sqlite")
+    assert isinstance(await one.lead.create([TaskDraft("a"), TaskDraft("b", needs=("t1",))]), Changes)
+    try:
+        yield one
+    finally:
+        await one.ann.aclose()
+        await one.lead.aclose()
+        one.board.close()
+
+
+async def test_a_claim_is_renewed_for_as_long_as_it_is_held(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        assert isinstance(await one.ann.claim(), Changes)
+        for _ in range(2 * RENEWALS):
+            await one.later(PART_S)
+        assert (await one.ann.tasks())[1].state is TaskState.IN_PROGRESS
+        assert isinstance(await one.ann.act("t1", TaskAction.COMPLETE, "seen"), Changes)
+        assert one.ann.claims == ()
+        await until(lambda: not one.clock.sleepers)
+        assert one.woken == [("s1", "t2 can be claimed now: b")]
+
+
+async def test_whoever_slept_too_long_learns_that_its_claim_has_ended(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        await one.ann.claim()
+        await one.lead.tasks()
+        other = TaskBoard(one.board.path, this_process("s2"), limits=LIMITS, clock=one.clock)
+        await until(lambda: bool(one.clock.sleepers))
+        one.clock.time += LIMITS.lease_s  # as after a sleep of the machine, when another session is first
+        assert other.tasks()[1].state is TaskState.PENDING
+        other.close()
+        await one.later(PART_S)
+        assert one.ann.claims == ()
+        assert [event.level for event in one.events if isinstance(event, Notice)] == ["warning"]
+        assert one.woken[-1][0] == "s1/a1"
+        refused = await one.ann.act("t1", TaskAction.COMPLETE, "seen")
+        assert not isinstance(refused, Changes)
+
+
+async def test_what_is_written_is_reported_also_when_the_turn_is_interrupted(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        claiming = asyncio.ensure_future(one.ann.claim())
+        await asyncio.sleep(0)
+        claiming.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await claiming
+        held = (await one.ann.tasks())[1].state is TaskState.IN_PROGRESS
+        assert held == bool(one.ann.claims) == any(isinstance(e, TaskChanged) and e.what == "claim" for e in one.events)
+
+
+async def test_fifty_creations_at_once_make_fifty_tasks(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        await asyncio.gather(*(one.ann.create([TaskDraft(f"part {number}")]) for number in range(50)))
+        assert sorted(await one.lead.tasks()) == list(range(1, 53))
