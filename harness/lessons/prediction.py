@@ -95,7 +95,7 @@ class Past:
         for number in reversed(range(len(self.facts))):
             if isinstance(self.facts[number][0], kinds):
                 return Past(self.chapter, self.facts[: number + 1])
-        raise PredictionError(f"{self.chapter}: a question about {kinds[0].__name__} stands before the first one.")
+        raise PredictionError(f"{self.chapter}: a question about {kinds[0].__name__} comes before the first one.")
 
     def last(self, kind: type[F]) -> F:
         """The last fact of a type. Raises PredictionError without one."""
@@ -260,7 +260,7 @@ def _room(past: Past) -> Prediction:
         case Drain() | Compact() | Stop():
             return Prediction(type(decision).__name__.lower(), f"{decision.reason}: {_text_of(type(decision))}", rule)
         case _:
-            raise PredictionError(f"{past.chapter}: the question about room stands before another decision.")
+            raise PredictionError(f"{past.chapter}: the question about room comes before another decision.")
 
 
 def _since(past: Past) -> tuple[Message, ...]:
@@ -325,7 +325,7 @@ def _results(past: Past) -> Past:
         match past.facts[number][0]:
             case MessageAdded(origin=Origin.TOOL_RESULTS):
                 return Past(past.chapter, past.facts[: number + 1])
-    raise PredictionError(f"{past.chapter}: a question about a loop stands before the first results.")
+    raise PredictionError(f"{past.chapter}: a question about a loop comes before the first results.")
 
 
 def _loop(past: Past) -> Prediction:

@@ -7,6 +7,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from rich.cells import cell_len, set_cell_size
+
 from harness.base.errors import HarnessError, SettingsError
 from harness.lessons import Language, Lesson, Progress, lesson, lessons, with_model, with_solution
 from harness.settings import Settings, load
@@ -75,9 +77,9 @@ def language_of(progress: Progress, environ: Mapping[str, str]) -> Language:
 def list_chapters(progress: Progress, language: Language) -> int:
     """Print the chapters with their progress, and the next one."""
     found = chapter_progress(lessons(), progress)
-    wide = max((len(one.label(language)) for one in found), default=0)
+    wide = max((cell_len(one.label(language)) for one in found), default=0)
     for one in found:
-        print(f"{one.lesson.id}  {one.label(language):<{wide}}  {one.lesson.title.into(language)}")
+        print(f"{one.lesson.id}  {set_cell_size(one.label(language), wide)}  {one.lesson.title.into(language)}")
     if not found:
         print(messages.NO_CHAPTER.into(language))
     elif following := next_chapter(found):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from harness.lessons import Language, LocalizedText, Prediction, Progress, Question
 from harness.ui.lessons.position import LessonPosition
 
-PREDICT = LocalizedText("What happens next?", "次はどうなりますか。")
+PREDICT = LocalizedText("What happens next?", "予想:")
 HOW = LocalizedText("1-{count} answers · Enter skips", "1〜{count} で答える · Enter で飛ばす")
 RIGHT = LocalizedText("Right: {answer}.", "正解です: {answer}。")
 WRONG = LocalizedText("Not quite: {answer}.", "違います。正解は: {answer}。")
@@ -41,7 +41,7 @@ class Predictions:
 
     def __init__(self, position: LessonPosition, *, enabled: bool = True) -> None:
         self._position = position
-        self._enabled = enabled and position.lesson.connection is None
+        self._enabled = enabled and position.lesson.connection is None and position.lesson.solution is None
         self._revealed = 0
         self._chosen: dict[int, int] = {}
         self._outcomes: dict[int, Outcome] = {}

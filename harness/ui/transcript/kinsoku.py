@@ -1,7 +1,7 @@
 """Line breaks in Japanese text (JIS X 4051; W3C, *Requirements for Japanese Text Layout*, section 3.1.7).
 
 Japanese has no spaces: a line may end after any character, unless the next one must not start a line or this one must
-not end it. Latin words stay whole, as in `Content.wrap`.
+not end it. Latin words stay whole, as in `Content.wrap`, and so do words in katakana that fit a line.
 """
 
 import unicodedata
@@ -35,7 +35,7 @@ def breaks(text: str, width: int) -> list[int]:
     start = cells = last = 0
     for index, character in enumerate(text):
         size = cell_len(character)
-        if cells + size > width and index > start and not character.isspace():
+        while cells + size > width and index > start and not character.isspace():
             start = last if last > start else index
             found.append(start)
             cells = cell_len(text[start:index])
@@ -52,8 +52,14 @@ def _may_break(before: str, after: str) -> bool:
         return True
     if after in NOT_AT_START or before in NOT_AT_END or not cell_len(after):
         return False
+    if _is_katakana(before) and _is_katakana(after):
+        return False
     return _is_ideographic(before) or _is_ideographic(after)
 
 
 def _is_ideographic(character: str) -> bool:
     return unicodedata.east_asian_width(character) in "WF" and ord(character) < PICTURES
+
+
+def _is_katakana(character: str) -> bool:
+    return "\u30a1" <= character <= "\u30fe"

@@ -25,7 +25,8 @@ def allowed(before: str, after: str) -> bool:
     if after == " ":
         return False
     japanese = not before.isascii() or not after.isascii()
-    return before == " " or (japanese and after not in NOT_AT_START and before not in NOT_AT_END)
+    word = {before, after} <= set("カナー")
+    return before == " " or (japanese and not word and after not in NOT_AT_START and before not in NOT_AT_END)
 
 
 def naive(text: str, width: int) -> list[int]:
@@ -41,6 +42,6 @@ def naive(text: str, width: int) -> list[int]:
     return starts
 
 
-@given(st.text("あ漢っー、。「」ab .(", max_size=30).map(str.strip), st.integers(2, 14))
+@given(st.text("あ漢っカナー、。「」ab .(", max_size=30).map(str.strip), st.integers(2, 14))
 def test_each_line_is_the_longest_that_may_end_there(text: str, width: int) -> None:
     assert breaks(text, width) == naive(text, width)

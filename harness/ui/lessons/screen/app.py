@@ -160,7 +160,10 @@ class LessonApp(QuestionApp):
         if run.place != self._place:
             self._place = run.place
             self._look.arrive(at_beginning=run.place == 0)
-            run.predictions.arrive(run.place, self.progress)
+            try:
+                run.predictions.arrive(run.place, self.progress)
+            except HarnessError as error:
+                self.warn(str(error))
             if run.position.on_step and run.lesson.solution is None:
                 self.progress.reach(run.lesson.id, run.place, of=len(run.lesson.steps))
         self._showing.show(run, self._look, self._room, typing=self.prompt.display)
