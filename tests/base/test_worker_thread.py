@@ -93,7 +93,7 @@ def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
     desk.close()
     let_go.set()
     for thread in threading.enumerate():
-        if thread.name == "desk of a thing":
+        if thread.name == "worker of a thing":
             thread.join(10)
     assert (done, kept.open) == (["hung"], 0)
     assert desk.do(Kept.touch) == 1
