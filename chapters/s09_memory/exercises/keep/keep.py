@@ -1,4 +1,4 @@
-"""A memory is written, perhaps over an old one. One function is missing; exercise.toml says what it has to do."""
+"""A memory is written, perhaps over an old one. One function is missing; TASK.md says what it has to do."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""A request that is sent again when it fails. Three functions are missing; exercise.toml says what they have to do."""
+"""A request that is sent again when it fails. Three functions are missing; TASK.md says what they have to do."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What to do with a reply that was cut. Two functions are missing; exercise.toml says what they have to do."""
+"""What to do with a reply that was cut. Two functions are missing; TASK.md says what they have to do."""
 
 from dataclasses import dataclass
 from enum import Enum, auto

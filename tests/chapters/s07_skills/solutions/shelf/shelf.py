@@ -1,4 +1,4 @@
-"""A tool that reads skills. One function is missing; exercise.toml says what it has to do."""
+"""A tool that reads skills. One function is missing; TASK.md says what it has to do."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Where may a history be cut? One function is missing; exercise.toml says what it has to do."""
+"""Where may a history be cut? One function is missing; TASK.md says what it has to do."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a request is made of. One function is missing; exercise.toml says what it has to do."""
+"""What a request is made of. One function is missing; TASK.md says what it has to do."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
