@@ -7,7 +7,7 @@
 
 `of` names a value:
 
-- `tokens_after`, `fault.status`: a field of the fact of this step;
+- `tokens_after`, `fault.status`, `items.0.text`: a field of the fact of this step;
 - `request.system`: of the last request sent so far, see `WireExchange`;
 - `last:ToolEnded.summary`: of the last event of a type so far;
 - `count:LoopFound`, `count:ToolEnded.outcome=error`: how many events of a type there were, with this value in a field;

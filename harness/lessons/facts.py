@@ -31,6 +31,11 @@ def raw_value_of(fact: object, name: str) -> object:
 def _member(fact: object, name: str) -> object:
     value = fact
     for part in name.split("."):
+        if isinstance(value, tuple) and part.isdecimal():
+            if int(part) >= len(value):
+                raise FieldError(f"{name!r}: there are only {len(value)}")
+            value = value[int(part)]
+            continue
         known = _names(value)
         if part not in known:
             raise FieldError(f"{type(value).__name__} has no {part!r}; it has {', '.join(known) or 'nothing'}")
