@@ -204,6 +204,7 @@ MUTATIONS = (
     off("s23", "no subagents", max_subagents=0),
     script("s23", "no failure", 'status = 400\nmessage = "this book is damaged"', 'text = "Its title is Two."'),
     script("s23", "no newer work", ', agent = "a6"', ""),
+    workspace("s23", "the command ends when it is asked to", "stubborn.sh", "trap '' TERM", "true"),
 )
 
 
