@@ -21,10 +21,10 @@ another named value.
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from harness.lessons.facts import FACTS, Fact, FieldError, raw_value_of
+from harness.lessons.facts import FACTS, Fact, FieldError, names_of, raw_value_of
 from harness.lessons.wire import WireExchange
 
 
@@ -174,7 +174,6 @@ def _check_field(type_name: str, field: str, *, needed: bool) -> None:
     if type_name not in FACTS:
         raise FieldError(f"there is no event {type_name!r}")
     kind = FACTS[type_name]
-    members = (name for name, member in vars(kind).items() if isinstance(member, property))
-    known = {*(one.name for one in fields(kind)), *members}
+    known = names_of(kind)
     if needed and field.partition(".")[0] not in known:
         raise FieldError(f"{type_name} has no {field!r}; it has {', '.join(sorted(known))}")
