@@ -1,32 +1,64 @@
-"""s24: one connection after another breaks, and no piece of an answer is lost, run or shown twice.
+"""s24: a connection that dies, stalls and lies, and a reader that keeps only what is complete.
 
-The loop is that of every chapter. New are only the limits of silence, which are short so that they can be watched.
+Reading a stream needs no code here. New are short limits of silence and a ledger of what the line has cost.
 """
 
+from dataclasses import dataclass
+
+from harness.events import Event, FaultOccurred, Notice, PartialDiscarded, RequestSent, ToolStarted, TurnEnded
 from harness.lessons import DemoSession
-from harness.settings import Settings
 
-QUIET_S = 1.0
-"""Silence in the middle of a block that is taken for a dead connection; 45 seconds by default."""
-KEEP_ALIVES_S = 1.6
-"""The same where only keep-alives arrive; 300 seconds by default."""
-HINT_S = 0.5
-"""Silence after which the user is told; 20 seconds by default."""
+BYTES_S, EVENTS_S = 1.0, 1.5
+"""Limits of silence inside a block: no byte at all, and nothing but pings. Both are short, so that you can watch."""
+QUIET_S = 4.0
+"""The same before the first byte and before the first block."""
 
 
-def impatient(session: DemoSession) -> Settings:
-    """The settings of the chapter: everything else is as usual."""
-    return session.settings(
-        watch_content_bytes_s=QUIET_S,
-        watch_content_event_s=KEEP_ALIVES_S,
-        watch_quiet_event_s=KEEP_ALIVES_S,
-        watch_hint_s=HINT_S,
-    )
+@dataclass
+class Ledger:
+    """What a turn has cost: a fold over its events."""
+
+    requests: int = 0
+    broken: int = 0
+    discarded: int = 0
+    run: int = 0
+
+    def see(self, event: Event) -> None:
+        """Take in the next event."""
+        match event:
+            case RequestSent():
+                self.requests += 1
+            case FaultOccurred():
+                self.broken += 1
+            case PartialDiscarded(characters=count):
+                self.discarded += count
+            case ToolStarted():
+                self.run += 1
+
+    def summary(self) -> Notice:
+        """One line for the user."""
+        return Notice(
+            "info",
+            f"ledger: {self.requests} requests, {self.broken} of them broken; "
+            f"{self.discarded} characters taken back; {self.run} tool calls run",
+        )
 
 
 async def demo(session: DemoSession) -> None:
-    """Shows every event, and the hints about silence, which are not kept in the journal."""
-    async with session.agent(impatient(session)) as agent:
+    """Each turn gets a ledger. Nothing here reads a byte or catches an exception."""
+    settings = session.settings(
+        watch_headers_s=QUIET_S,
+        watch_quiet_bytes_s=QUIET_S,
+        watch_quiet_event_s=QUIET_S,
+        watch_content_bytes_s=BYTES_S,
+        watch_content_event_s=EVENTS_S,
+        watch_hint_s=BYTES_S / 2,
+    )
+    async with session.agent(settings) as agent:
         async for prompt in session.prompts():
+            ledger = Ledger()
             async for event in agent.run(prompt):
+                if isinstance(event, TurnEnded):
+                    session.show(ledger.summary())
+                ledger.see(event)
                 session.show(event)

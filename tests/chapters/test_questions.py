@@ -57,7 +57,7 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             return value == ("completed" if isinstance(code, TurnStarted) else "next_turn")
         case "stream":
             follows = first(after, RetryScheduled, Transition)
-            return value == ("resend" if isinstance(follows, RetryScheduled) else AFTER_A_BREAK.get(follows.code))
+            return value == (AFTER_A_BREAK.get(follows.code) if isinstance(follows, Transition) else "resend")
         case "room":
             made = first(after, CompactionEnded)
             return isinstance(made, CompactionEnded) and MADE.get(value) == made.method
