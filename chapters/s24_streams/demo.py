@@ -1,6 +1,6 @@
-"""s24: a connection that dies, stalls and lies, and a reader that keeps only what is complete.
+"""s24: streams that break, stall and end early, and a client that keeps only what is complete.
 
-Reading a stream needs no code here. New are short limits of silence and a ledger of what the line has cost.
+Reading a stream needs no code here. The demo sets short limits of silence and counts what the line has cost.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ QUIET_S = 4.0
 
 @dataclass
 class Ledger:
-    """What a turn has cost: a fold over its events."""
+    """What a turn has cost on a bad line: a fold over its events."""
 
     requests: int = 0
     broken: int = 0
@@ -39,8 +39,8 @@ class Ledger:
         """One line for the user."""
         return Notice(
             "info",
-            f"ledger: {self.requests} requests, {self.broken} of them broken; "
-            f"{self.discarded} characters taken back; {self.run} tool calls run",
+            f"ledger: requests {self.requests}, broken {self.broken}, "
+            f"characters taken back {self.discarded}, tool calls run {self.run}",
         )
 
 

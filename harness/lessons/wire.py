@@ -73,7 +73,7 @@ class WireExchange:
     omitted: int = 0
     """Bytes of the response that were not recorded."""
     chunks: int = 0
-    """Number of chunks in which the server sent the body."""
+    """Chunks of the body, as the server sent them."""
 
     @property
     def system(self) -> str:
