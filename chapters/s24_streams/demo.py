@@ -39,7 +39,7 @@ class Ledger:
         """One line for the user."""
         return Notice(
             "info",
-            f"ledger: requests {self.requests}, broken {self.broken}, "
+            f"this turn: requests {self.requests}, broken {self.broken}, "
             f"characters taken back {self.discarded}, tool calls run {self.run}",
         )
 

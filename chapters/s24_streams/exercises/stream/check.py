@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from random import Random
 from types import ModuleType
 from typing import Any
@@ -13,7 +14,7 @@ TEXTS = ("La marée monte.", "潮が満ちる。", "Ferry at 09:30 🌊", "a\n\n
 BYTES_S, EVENTS_S = 1.0, 1.5
 STREAMS, LONGEST = 1_000, 40
 SHOWN = 8
-"""Lines of a story that are shown."""
+"""Lines of a story, and events of a line, that are shown."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,11 @@ class Sent:
     def wire(self) -> bytes:
         """The bytes of the event."""
         return f"event: {self.name}\ndata: {json.dumps(self.data, ensure_ascii=False)}\n\n".encode()
+
+    def __str__(self) -> str:
+        """The event in a story."""
+        delta = self.data.get("delta", {})
+        return repr(delta.get("text", delta.get("partial_json"))) if self.name == "content_block_delta" else self.name
 
 
 def text(words: str, size: int = 4) -> list[Sent]:
@@ -90,10 +96,21 @@ def expected(work: ModuleType, events: Sequence[Sent], chunks: Chunks) -> tuple[
     return work.BROKEN_OFF, blocks
 
 
-def story(chunks: Chunks, found: object, wanted: object) -> str:
-    """The end of a stream, and how it was read."""
-    lines = [f"{at:g} s: {data!r}" for at, data in chunks]
-    hidden = [f"… {len(lines) - SHOWN} pieces before"] if len(lines) > SHOWN else []
+def story(events: Sequence[Sent], chunks: Chunks, found: object, wanted: object) -> str:
+    """The chunks of a stream, those of the same moment together, and how it was read."""
+    ends = [len(wire(events[: number + 1])) for number in range(len(events))]
+    lines, arrived = [], 0
+    for at, group in groupby(chunks, key=lambda chunk: chunk[0]):
+        sizes = [len(data) for _, data in group]
+        before, arrived = arrived, arrived + sum(sizes)
+        whole = [str(event) for event, end in zip(events, ends, strict=True) if before < end <= arrived]
+        if len(whole) > SHOWN:
+            whole[SHOWN // 2 : -SHOWN // 2] = ["…"]
+        if sum(sizes) and arrived not in ends:
+            whole.append("then a part of an event")
+        what = ", ".join(whole) if sum(sizes) else "no bytes"
+        lines.append(f"{at:g} s{f', in {len(sizes)} pieces' if len(sizes) > 1 else ''}: {what}")
+    hidden = [f"… {len(lines) - SHOWN} moments before"] if len(lines) > SHOWN else []
     return "\n".join([*hidden, *lines[-SHOWN:], f"-> {found}", f"wanted {wanted}"])
 
 
@@ -105,7 +122,7 @@ def _reads(work: ModuleType, events: Sequence[Sent], chunks: Chunks) -> str:
         found = work.read_stream(chunks)
     except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is a finding)
         found = f"{type(error).__name__}: {error}"
-    return "" if found == wanted else story(chunks, found, wanted)
+    return "" if found == wanted else story(events, chunks, found, wanted)
 
 
 def _agree(work: ModuleType, events: Sequence[Sent], chunks: Chunks) -> None:
