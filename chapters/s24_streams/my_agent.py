@@ -4,7 +4,7 @@
 
 Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_BASE_URL with the key ANTHROPIC_API_KEY
 and works in the current folder. Answers go to standard output, everything else to standard error, also the pieces of an
-answer while it arrives. MY_AGENT_PATIENCE is the number of seconds without a byte after which a request is given up.
+answer while it arrives. After MY_AGENT_PATIENCE seconds without a byte a request is given up.
 """
 
 import ast
@@ -18,22 +18,12 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.events import (
-    Event,
-    Failure,
-    Fault,
-    Message,
-    PlanItem,
-    Reply,
-    SilenceHint,
-    TextDelta,
-    TransitionCode,
-    WorkEnd,
-)
+from harness.events import Failure, Fault, Message, PlanItem, Reply, SilenceHint, TextDelta, TransitionCode, WorkEnd
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.cache_breakpoints import with_breakpoints
@@ -172,7 +162,7 @@ def instructions() -> str:
     return file.read_text("utf-8", "replace") if file.exists() else ""
 
 
-def arrived(event: Event) -> None:
+def arrived(event: object) -> None:
     """Show a piece of an answer, or that nothing arrives."""
     match event:
         case TextDelta(text=text):
@@ -191,7 +181,7 @@ class Agent:
     def __init__(self, parent: "Agent | None" = None) -> None:
         self.parent = parent
         self.client: ModelClient = parent.client if parent else client()
-        self.requests: set[asyncio.Event] = parent.requests if parent else set()
+        self.stops: set[asyncio.Event] = parent.stops if parent else set()
         self.steps = 0
         self.slots: SlotQueue[asyncio.Future[Permit]] = SlotQueue(AT_A_TIME, MOST_WAITING, lambda event: None)
         self.asked = 0
@@ -317,13 +307,28 @@ class Agent:
                     self.add("assistant", list(keep))
                     return answer + text_of(keep)
                 case Stop(code=TransitionCode.ABORTED_STREAMING, keep=keep):
-                    self.add("assistant", [*keep, {"type": "text", "text": "(The user stopped the answer here.)"}])
-                    raise Failed("interrupted; what was written is kept")
+                    self.stopped(keep)
                 case Stop() | recovery.Repair():
                     print(answer, end="", flush=True)
                     raise Failed(decision.reason)
             if (wait := getattr(decision, "wait", None)) is not None:
-                await asyncio.sleep(wait.seconds)
+                with self.stoppable() as stop, suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), wait.seconds)
+                    self.stopped(())
+
+    @contextmanager
+    def stoppable(self) -> Iterator[asyncio.Event]:
+        """An event that Ctrl-C sets."""
+        self.stops.add(stop := asyncio.Event())
+        try:
+            yield stop
+        finally:
+            self.stops.discard(stop)
+
+    def stopped(self, keep: Sequence[Any]) -> None:
+        """End the turn at the wish of the user, with a valid history."""
+        self.add("assistant", [*keep, {"type": "text", "text": "(The user stopped the answer here.)"}])
+        raise Failed("interrupted; what was written is kept")
 
     def repetition(self) -> list[Any]:
         """A remark to the model that goes in a circle; raises Failed when it does not listen."""
@@ -431,11 +436,8 @@ class Agent:
         request = ModelRequest(
             state.model, cap, self.prompt, specs, with_breakpoints(history), estimated_tokens=size(history) // 4
         )
-        self.requests.add(interrupt := asyncio.Event())
-        try:
-            outcome = await self.client.send(request, emit=arrived, interrupt=interrupt)
-        finally:
-            self.requests.discard(interrupt)
+        with self.stoppable() as stop:
+            outcome = await self.client.send(request, emit=arrived, interrupt=stop)
         if isinstance(outcome, Reply) and text_of(outcome.content):
             note("")
         return outcome
@@ -515,23 +517,25 @@ class Agent:
 async def main(arguments: list[str]) -> int:
     """Answer the prompt of the command line, or the lines of standard input; returns the exit code."""
     agent, code = Agent(), 0
-    this = asyncio.current_task()
+    this, loop = asyncio.current_task(), asyncio.get_running_loop()
 
     def stop() -> None:
-        for request in agent.requests:
-            request.set()
-        if not agent.requests and this:
+        for event in agent.stops:
+            event.set()
+        if not agent.stops and this:
             this.cancel()
 
-    asyncio.get_running_loop().add_signal_handler(signal.SIGINT, stop)
     arguments = [word for word in arguments if word not in FLAGS]
     for prompt in [" ".join(arguments)] if arguments else sys.stdin:
+        loop.add_signal_handler(signal.SIGINT, stop)
         try:
-            if prompt.strip():
-                print(await agent.run(prompt.strip()), flush=True)
+            answer = await agent.run(prompt.strip()) if prompt.strip() else ""
+            if answer and not (sys.stdout.isatty() and sys.stderr.isatty()):  # such a user has read it
+                print(answer, flush=True)
         except Failed as error:
             code = 1
             note(f"my_agent: {error}")
+        loop.remove_signal_handler(signal.SIGINT)  # Ctrl-C before a prompt ends the program
     return code
 
 
