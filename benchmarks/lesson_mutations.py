@@ -205,6 +205,15 @@ MUTATIONS = (
     script("s23", "no failure", 'status = 400\nmessage = "this book is damaged"', 'text = "Its title is Two."'),
     script("s23", "no newer work", ', agent = "a6"', ""),
     workspace("s23", "the command ends when it is asked to", "stubborn.sh", "trap '' TERM", "true"),
+    off("s24", "no retries", max_retries=0),
+    off("s24", "no continuations", continuations=0),
+    demo("s24", "a watchdog that waits longer", "BYTES_S, EVENTS_S = 1.0, 1.5", "BYTES_S, EVENTS_S = 5.0, 8.0"),
+    demo("s24", "one limit of silence", "EVENTS_S = 1.0, 1.5", "EVENTS_S = 1.0, 0.9"),
+    script("s24", "one chunk", 'fault = "byte_by_byte"', ""),
+    script("s24", "no complete block", 'kind = "reset", at = 7', 'kind = "reset", at = 4'),
+    script("s24", "the first call is cut", "tool = 2, characters = 42", "tool = 1, characters = 12"),
+    script("s24", "the stop reason comes", 'events = ["message_delta", "message_stop"]', 'events = ["message_stop"]'),
+    workspace("s24", "another ferry", "marées.txt", "09:30", "10:00"),
 )
 
 

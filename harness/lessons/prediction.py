@@ -66,7 +66,7 @@ from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.policies.recovery.backoff import delay_s
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
-from harness.policies.recovery.decisions import Compact, Drain, Stop
+from harness.policies.recovery.decisions import Compact, Continue, Drain, Resend, RunTools, Stop
 from harness.policies.recovery.faults import response_to
 from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.policy import at_turn_end, before_request, decide, noted
@@ -215,6 +215,19 @@ def _transition(past: Past) -> Prediction:
     situation = Situation(0.0, past.facts[-1][1], card.window, card.max_output, 0, card.thinks, card.lowers_effort)
     state = TurnState(one.model, raises=MappingProxyType({one.model: one.max_tokens}))
     return _row(decide(state, Reply(one.model, reason, blocks, calls), LIMITS, situation).code)
+
+
+def _stream(past: Past) -> Prediction:
+    """What follows a stream that broke: "resend", "continue", "run" or "stop"."""
+    fact = past.last(FaultOccurred)
+    past = past.until(FaultOccurred)
+    card = known_card(fact.model)
+    situation = Situation(0.0, past.facts[-1][1], card.window, card.max_output, 0, card.thinks, card.lowers_effort)
+    decision = decide(TurnState(fact.model), fact.fault, LIMITS, situation)
+    for kind, name in ((Resend, "resend"), (Continue, "continue"), (RunTools, "run"), (Stop, "stop")):
+        if isinstance(decision, kind):
+            return Prediction(name, f"{decision.reason}: {_text_of(kind)}", f"{_RECOVERY}decisions.py:{kind.__name__}")
+    raise PredictionError(f"{past.chapter}: the fault before the question has another answer, {decision!r}.")
 
 
 def _row(code: TransitionCode | None) -> Prediction:
@@ -410,6 +423,7 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "delay": _delay,
         "endpoint": _endpoint,
         "transition": _transition,
+        "stream": _stream,
         "room": _room,
         "breaker": _breaker,
         "dispatch": _dispatch,

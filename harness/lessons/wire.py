@@ -72,6 +72,8 @@ class WireExchange:
     """Body of any other response."""
     omitted: int = 0
     """Bytes of the response that were not recorded."""
+    chunks: int = 0
+    """Chunks of the body, as the server sent them."""
 
     @property
     def system(self) -> str:
@@ -153,6 +155,7 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         stream_events(response.pieces) if streamed else (),
         "" if streamed else b"".join(data for _, data in response.pieces).decode("utf-8", "replace"),
         response.omitted,
+        response.chunks,
     )
 
 

@@ -70,7 +70,7 @@ async def run(program: Path, folder: Path, address: str, *arguments: str) -> tup
 
 
 # The first, one with a journal, the one with recovery and the last say enough on every day.
-SOME = {"s01_agent_loop", "s05_todo_write", "s11_error_recovery", "s23_gate"}
+SOME = {"s01_agent_loop", "s05_todo_write", "s11_error_recovery", "s24_streams"}
 
 
 @pytest.mark.parametrize(
