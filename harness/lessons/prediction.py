@@ -51,6 +51,7 @@ from harness.lessons.wire import WireExchange
 from harness.model import history
 from harness.model.catalogue import known_card
 from harness.model.fault_classifier import classify_stream_error
+from harness.model.repair import repaired
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.policies.admission.controller import AdmissionController
@@ -417,6 +418,16 @@ def _permission(past: Past) -> Prediction:
     return Prediction(name, decision.why, "harness/permissions/policy.py:Permissions.decide")
 
 
+def _repair(past: Past) -> Prediction:
+    """What becomes of calls at the end of the history that have no result: "error_result" or "removed"."""
+    added = [fact.message for fact, _ in past.facts if isinstance(fact, MessageAdded)]
+    sent = repaired(added).messages
+    told = [block for block in sent[-1].content if block.get("type") == "tool_result" and block.get("is_error")]
+    rule = "harness/model/repair.py:repaired"
+    _, reason, *_ = (inspect.getdoc(repaired) or "").split("\n\n")
+    return Prediction("error_result" if told else "removed", " ".join(reason.split()), rule)
+
+
 PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
     {
         "response": _response,
@@ -431,6 +442,7 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "rung": _rung,
         "admission": _admission,
         "permission": _permission,
+        "repair": _repair,
     }
 )
 """What a question may be about."""
