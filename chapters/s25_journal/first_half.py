@@ -1,4 +1,4 @@
-"""The first half of s25: a program of its own, so that it can be killed. The demo starts it, and hands it its prompt."""
+"""The first half of s25: a program of its own that can be killed. The demo starts it and hands it its prompt."""
 
 import asyncio
 import json

@@ -73,10 +73,10 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             event = first(after, *kinds)
             return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
         case "repair":
-            asked = first(after, WireExchange)
-            assert isinstance(asked, WireExchange)
-            ran = any(isinstance(fact, ToolStarted) for fact in after[: after.index(asked)])
-            return value == ("run_again" if ran else "error_result" if asked.failed_results else "removed")
+            sent = first(after, WireExchange)
+            assert isinstance(sent, WireExchange)
+            ran = any(isinstance(fact, ToolStarted) for fact in after[: after.index(sent)])
+            return value == ("run_again" if ran else "error_result" if sent.failed_results else "removed")
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED
