@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from harness.base.errors import JournalError
@@ -19,29 +20,32 @@ BELL = "bell"
 """A pipe. The command of the second jar rings it when its jar is full, and then takes a long time."""
 
 
-async def killed_at_work(session: DemoSession, settings: Settings, path: Path, prompt: str) -> int:
-    """Run the first half in a program of its own, kill it when the bell rings, and return its exit code."""
+async def killed_at_work(program: Sequence[str | Path], order: object, folder: Path) -> int:
+    """Run a Python program with `order` as JSON on its input, and kill it when it rings the bell; its exit code."""
     rung = asyncio.Event()
-    os.mkfifo(settings.workspace / BELL)
-    bell = os.open(settings.workspace / BELL, os.O_RDWR | os.O_NONBLOCK)
+    os.mkfifo(folder / BELL)
+    bell = os.open(folder / BELL, os.O_RDWR | os.O_NONBLOCK)
     asyncio.get_running_loop().add_reader(bell, rung.set)
-    first_half = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "chapters.s25_journal.first_half"),
-        stdin=asyncio.subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    path = os.pathsep.join(filter(None, sys.path))
+    running = await asyncio.create_subprocess_exec(
+        sys.executable, *program, stdin=asyncio.subprocess.PIPE, cwd=folder, env={**os.environ, "PYTHONPATH": path}
     )
-    own = settings.model_dump(mode="json", exclude_unset=True) | {"api_key": session.KEY}
-    order = json.dumps({"journal": str(path), "settings": own, "prompt": prompt})
-    ending = asyncio.create_task(first_half.communicate(order.encode()))
+    ending = asyncio.create_task(running.communicate(json.dumps(order).encode()))
     try:
-        await race(first_half.wait(), rung.wait())
+        await race(running.wait(), rung.wait())
     finally:
         asyncio.get_running_loop().remove_reader(bell)
         os.close(bell)
         if not ending.done():
-            first_half.send_signal(signal.SIGKILL)
+            running.send_signal(signal.SIGKILL)
         await ending
-    return first_half.returncode or 0
+    return running.returncode or 0
+
+
+def first_half(session: DemoSession, settings: Settings, path: Path, prompt: str) -> dict[str, object]:
+    """What the first program is to do: settings, journal and prompt."""
+    own = settings.model_dump(mode="json", exclude_unset=True) | {"api_key": session.KEY}
+    return {"journal": str(path), "settings": own, "prompt": prompt}
 
 
 def tear(path: Path) -> None:
@@ -56,7 +60,8 @@ async def demo(session: DemoSession) -> None:
     prompts = session.prompts()
     with Journal.create(session_folder(session.workspace, settings.state_dir), "jars") as journal:
         path = journal.path
-    code = await killed_at_work(session, settings, path, await anext(prompts))
+    order = first_half(session, settings, path, await anext(prompts))
+    code = await killed_at_work(["-m", "chapters.s25_journal.first_half"], order, session.workspace)
     for record in read(path).records:
         session.show(record.event)
     session.show(Notice("warning", f"the program was killed by signal {-code}"))
