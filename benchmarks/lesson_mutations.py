@@ -205,6 +205,17 @@ MUTATIONS = (
     script("s23", "no failure", 'status = 400\nmessage = "this book is damaged"', 'text = "Its title is Two."'),
     script("s23", "no newer work", ', agent = "a6"', ""),
     workspace("s23", "the command ends when it is asked to", "stubborn.sh", "trap '' TERM", "true"),
+    demo("s25", "no torn line", "    tear(path)\n", ""),
+    demo("s25", "the second program does not read the journal", "messages=state.messages", "messages=()"),
+    demo(
+        "s25",
+        "a session of its own",
+        "Conversation(journal.append, messages",
+        "Conversation(lambda event: None, messages",
+    ),
+    demo("s25", "turns begin at 1 again", "turn=state.turn, ", ""),
+    demo("s25", "asked to end, not killed", "signal.SIGKILL", "signal.SIGTERM"),
+    script("s25", "the model does not look", 'tools = [{ name = "read_file", input = { path = "jars.txt" } }]', ""),
 )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.base.errors import JournalError
 from harness.base.race import race
 from harness.engine.conversation import Conversation
-from harness.events import Notice
+from harness.events import Notice, TurnStarted
 from harness.journal import Journal, read, replay, session_folder
 from harness.lessons import DemoSession
 from harness.settings import Settings
@@ -70,7 +70,7 @@ async def demo(session: DemoSession) -> None:
         contents = read(path)
         state = replay(contents.records)
         kept = f"{len(contents.records)} events, {len(state.messages)} messages"
-        session.show(Notice("info", f"read back: {kept}, {len(contents.skipped)} line that cannot be read"))
+        session.show(Notice("info", f"read back: {kept}, unreadable lines: {len(contents.skipped)}"))
         try:
             Journal.open(path)
         except JournalError as refused:
@@ -79,3 +79,6 @@ async def demo(session: DemoSession) -> None:
         async with session.agent(settings, conversation=conversation) as agent:
             async for prompt in prompts:
                 await session.watch(agent.run(prompt))
+                records = read(path).records
+                turns = sum(isinstance(record.event, TurnStarted) for record in records)
+                session.show(Notice("info", f"one journal of both programs: {turns} turns, {len(records)} events"))

@@ -420,7 +420,7 @@ def _permission(past: Past) -> Prediction:
 
 def _repair(past: Past) -> Prediction:
     """What becomes of calls at the end of the history that have no result: "error_result" or "removed"."""
-    added = [fact.message for fact, _ in past.facts if isinstance(fact, MessageAdded)]
+    added = [fact.message for fact, _ in past.until(MessageAdded).facts if isinstance(fact, MessageAdded)]
     sent = repaired(added).messages
     told = [block for block in sent[-1].content if block.get("type") == "tool_result" and block.get("is_error")]
     rule = "harness/model/repair.py:repaired"

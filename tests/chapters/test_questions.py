@@ -23,7 +23,20 @@ from harness.lessons import Fact, Lesson, Recording, WireExchange, lessons
 
 pytestmark = pytest.mark.anyio
 ASKING = [lesson for lesson in lessons() if any(step.question for step in lesson.steps)]
-LEAST = {"s01": 1, "s02": 1, "s03": 1, "s04": 1, "s06": 1, "s08": 2, "s11": 2, "s21": 2, "s22": 2, "s23": 2, "s24": 3}
+LEAST = {
+    "s01": 1,
+    "s02": 1,
+    "s03": 1,
+    "s04": 1,
+    "s06": 1,
+    "s08": 2,
+    "s11": 2,
+    "s21": 2,
+    "s22": 2,
+    "s23": 2,
+    "s24": 3,
+    "s25": 1,
+}
 MADE = {"drain": "truncation", "compact": "summary"}
 AFTER_A_BREAK = {"max_output_tokens_recovery": "continue", "next_turn": "run", "completed": "stop"}
 RETRIES = ("retry", "retry_then_switch", "retry_fresh")
