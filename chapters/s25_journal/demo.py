@@ -36,6 +36,7 @@ async def killed_at_work(program: Sequence[str | Path], order: object, folder: P
     finally:
         asyncio.get_running_loop().remove_reader(bell)
         os.close(bell)
+        (folder / BELL).unlink()
         if not ending.done():
             running.send_signal(signal.SIGKILL)
         await ending
@@ -70,7 +71,7 @@ async def demo(session: DemoSession) -> None:
         contents = read(path)
         state = replay(contents.records)
         kept = f"{len(contents.records)} events, {len(state.messages)} messages"
-        session.show(Notice("info", f"read back: {kept}, unreadable lines: {len(contents.skipped)}"))
+        session.show(Notice("info", f"{kept}, unreadable lines: {len(contents.skipped)}"))
         try:
             Journal.open(path)
         except JournalError as refused:
