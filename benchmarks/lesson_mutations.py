@@ -219,6 +219,17 @@ MUTATIONS = (
     script("s24", "the first call is cut", "tool = 2, characters = 42", "tool = 1, characters = 12"),
     script("s24", "the stop reason comes", 'events = ["message_delta", "message_stop"]', 'events = ["message_stop"]'),
     workspace("s24", "another ferry", "marées.txt", "09:30", "10:00"),
+    demo("s25", "no torn line", "    tear(path)\n", ""),
+    demo("s25", "the second program does not read the journal", "messages=state.messages", "messages=()"),
+    demo(
+        "s25",
+        "a session of its own",
+        "Conversation(journal.append, messages",
+        "Conversation(lambda event: None, messages",
+    ),
+    demo("s25", "turns begin at 1 again", "turn=state.turn, ", ""),
+    demo("s25", "asked to end, not killed", "signal.SIGKILL", "signal.SIGTERM"),
+    script("s25", "the model does not look", 'tools = [{ name = "read_file", input = { path = "jars.txt" } }]', ""),
 )
 
 

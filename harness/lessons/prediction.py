@@ -54,6 +54,7 @@ from harness.lessons.wire import WireExchange
 from harness.model import history
 from harness.model.catalogue import known_card
 from harness.model.fault_classifier import classify_stream_error
+from harness.model.repair import repaired
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.policies.admission.controller import AdmissionController
@@ -472,6 +473,16 @@ def _deferral(past: Past) -> Prediction:
     return Prediction(deferred, _text_of(Standing, "DEFERRED"), "harness/policies/tasks/graph.py:standings")
 
 
+def _repair(past: Past) -> Prediction:
+    """What becomes of calls at the end of the history that have no result: "error_result" or "removed"."""
+    added = [fact.message for fact, _ in past.until(MessageAdded).facts if isinstance(fact, MessageAdded)]
+    sent = repaired(added).messages
+    told = [block for block in sent[-1].content if block.get("type") == "tool_result" and block.get("is_error")]
+    rule = "harness/model/repair.py:repaired"
+    _, reason, *_ = (inspect.getdoc(repaired) or "").split("\n\n")
+    return Prediction("error_result" if told else "removed", " ".join(reason.split()), rule)
+
+
 PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
     {
         "response": _response,
@@ -488,6 +499,7 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "permission": _permission,
         "claim": _claim,
         "deferral": _deferral,
+        "repair": _repair,
     }
 )
 """What a question may be about."""
