@@ -192,6 +192,11 @@ MUTATIONS = (
     off("s21", "an early probe", probe_distance=1),
     demo("s21", "the server is never away", "await shop.close()\n            async", "pass\n            async"),
     demo("s21", "the server is never repaired", "if opened(event):", "if False:"),
+    off("s12", "no board", board="off"),
+    demo("s12", "the rival ends well", "program.kill()", "program.stdin.close()"),
+    demo("s12", "no rival", "async with rival(session, settings):", "if True:"),
+    script("s12", "no cycle", 'needs = ["scrape", "launch"]', 'needs = ["scrape"]'),
+    script("s12", "the failure is a success", 'status = "failed"', 'status = "completed"'),
     demo("s21", "the shop does not say when it counted", ", as_of=float(counted)", ""),
     off("s22", "no intervention", loop_intervention=False),
     demo("s22", "the log does not grow", "grow(session.workspace / LOG)", "pass"),
@@ -214,6 +219,17 @@ MUTATIONS = (
     script("s24", "the first call is cut", "tool = 2, characters = 42", "tool = 1, characters = 12"),
     script("s24", "the stop reason comes", 'events = ["message_delta", "message_stop"]', 'events = ["message_stop"]'),
     workspace("s24", "another ferry", "marées.txt", "09:30", "10:00"),
+    demo("s25", "no torn line", "    tear(path)\n", ""),
+    demo("s25", "the second program does not read the journal", "messages=state.messages", "messages=()"),
+    demo(
+        "s25",
+        "a session of its own",
+        "Conversation(journal.append, messages",
+        "Conversation(lambda event: None, messages",
+    ),
+    demo("s25", "turns begin at 1 again", "turn=state.turn, ", ""),
+    demo("s25", "asked to end, not killed", "signal.SIGKILL", "signal.SIGTERM"),
+    script("s25", "the model does not look", 'tools = [{ name = "read_file", input = { path = "jars.txt" } }]', ""),
 )
 
 
