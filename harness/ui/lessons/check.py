@@ -277,7 +277,7 @@ def _what_next(copy: Copy, language: Language) -> Iterator[str]:
     elif chapters:
         yield NEXT.into(language).format(command=f"harness learn {chapters[0]}")
     else:
-        yield NEXT.into(language).format(command="harness check --final my_agent.py")
+        yield NEXT.into(language).format(command="harness check --final 'my_agent.py --yolo'")
 
 
 def shown_path(file: Path) -> str:

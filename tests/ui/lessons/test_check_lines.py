@@ -52,7 +52,7 @@ def test_what_passes_is_one_line(copy: Copy) -> None:
     )
     last = every_exercise(chapters_folder())[-1]
     of_last = replace(came_of(copy, None, None), exercise=last)
-    assert lines(replace(copy, exercise=last), of_last)[-1] == "Next: harness check --final my_agent.py"
+    assert lines(replace(copy, exercise=last), of_last)[-1] == "Next: harness check --final 'my_agent.py --yolo'"
 
 
 def test_what_fails_says_where_and_what_it_means(copy: Copy) -> None:
