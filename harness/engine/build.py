@@ -20,6 +20,7 @@ from harness.engine.config import (
     board_for,
     capabilities_for,
     checkpoints_for,
+    continues_at_limit,
     dispatch_limits,
     loop_limits,
     memory_for,
@@ -134,6 +135,7 @@ def build_parts(
     policies = parent.policies if parent else policies or Policies()
     outputs = outputs or outputs_folder(settings)
     hired = parent is not None
+    continues = continues_at_limit(settings, asker)
 
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
     signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
@@ -187,6 +189,7 @@ def build_parts(
             kept=agents_folder is not None,
             model=lambda: models.current,
             create=factory.create,
+            continues=continues,
         )
         ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
@@ -455,8 +458,14 @@ def background_work(
     kept: bool,
     model: Callable[[], str],
     create: Callable[[SubagentSpec], Subagent],
+    continues: bool = False,
 ) -> BackgroundWork:
-    """The subagents and background commands of a session; `tools` are the names that subagents may use."""
+    """The subagents and background commands of a session.
+
+    Args:
+        tools: the names that subagents may use.
+        continues: a command that reaches its time limit continues in the background.
+    """
     emit = conversation.emit
     inbox = Inbox(emit)
     subagent_admission = AdmissionRunner(
@@ -507,7 +516,7 @@ def background_work(
         clock,
         workspace=settings.workspace,
         outputs=outputs,
-        limits=CommandLimits(time_s=settings.background_timeout_s),
+        limits=CommandLimits(time_s=settings.background_timeout_s, continues=continues),
         masking=conversation.masking,
     )
     return BackgroundWork(

@@ -20,6 +20,8 @@ __all__ = [
     "CommandHandedOver",
     "CommandQuiet",
     "Delivered",
+    "MoveReason",
+    "MovedToBackground",
 ]
 
 
@@ -185,6 +187,27 @@ class CommandEnded(Event):
     """Processes that survived SIGKILL, as "name (pid)"."""
     reported: bool = False
     """The call that stopped it reports the end to the model; no notification follows."""
+
+
+class MoveReason(StrEnum):
+    """Why a call no longer waits for its work."""
+
+    ASKED = "asked"
+    """The user moved it."""
+    TIME_LIMIT = "time_limit"
+    """Its time limit was up."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedToBackground(Event):
+    """A running command or subagent continues in the background, and its call has ended. Follows its `CommandBegun`."""
+
+    call_id: str
+    work: str
+    """Id of the command or subagent."""
+    reason: MoveReason
+    silent_s: float = 0.0
+    """Seconds since the last output of a command."""
 
 
 class ArrivalKind(StrEnum):

@@ -171,6 +171,14 @@ def runs_in_background(agent: str) -> str:
     return f"Agent {agent} works on it in the background. You are notified when it ends; continue with other work."
 
 
+def moved_to_background(agent: str) -> str:
+    """Result of a task whose subagent continues in the background."""
+    return (
+        f"The user moved agent {agent} to the background. It was not restarted: it works on, and you are notified when "
+        "it ends; continue with other work."
+    )
+
+
 def background_answer(agent: str, task: str, result: str) -> str:
     """Notification that a background subagent has ended; `result` is what a foreground call would have returned."""
     return f'Agent {agent}, asked in the background to "{task}", has ended.\n\n{result}'

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess, ProcessCommand
+    from harness.processes.command import ChildProcess, PipedProcess, ProcessCommand
     from harness.processes.sandbox import ReadOnlySandbox
     from harness.processes.watcher_link import WatcherLink
 
@@ -68,7 +68,33 @@ class Processes:
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
-        from harness.processes.command import to_its_end
+        limits = limits or self._limits
+        piped = self.pipe(
+            command,
+            cwd=cwd,
+            environment=environment,
+            sink=sink,
+            limits=limits,
+            stdin=stdin,
+            errors=errors,
+            read_only=read_only,
+        )
+        return await piped.within(limits.time_s)
+
+    def pipe(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        sink: Callable[[bytes], None],
+        limits: ProcessLimits | None = None,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        errors: Callable[[bytes], None] | None = None,
+        read_only: bool = False,
+    ) -> "PipedProcess":
+        """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller."""
+        from harness.processes.command import PipedProcess
 
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
@@ -83,7 +109,7 @@ class Processes:
             for _, writing in pipes:
                 os.close(writing)
         heard = [(reading, one) for (reading, _), one in zip(pipes, sinks, strict=True)]
-        return await to_its_end(running, heard, limits or self._limits)
+        return PipedProcess(running, heard, limits or self._limits)
 
     async def start(
         self,

@@ -8,20 +8,27 @@ was allowed, and these tools reach nothing but commands of this session.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.base.errors import HarnessError
-from harness.events import CommandEnd, Json, ToolOutcome
+from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
+from harness.processes import ProcessResult
 from harness.tools.arguments import ToolArguments
+from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+
+if TYPE_CHECKING:
+    from harness.processes.command import PipedProcess
 
 LONGEST_BACKGROUND_S = 86_400
 """A day: the longest time limit that a call may name."""
 SHOWN_LINES = 40
 """Lines from the end of an output that are shown where the call names no other number."""
+HANG_S = 45.0
+"""Seconds without output after which a command that reached its time limit seems to hang; half of a shorter limit."""
 SHOWN_ENDS = 30
 """Ended commands that are listed, newest first kept."""
 
@@ -83,8 +90,41 @@ class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
     """Unknown command id. The text is one sentence for the model."""
 
 
+@dataclass(frozen=True, slots=True)
+class MovedCommand:
+    """A command that began in the foreground and continues in the background."""
+
+    row: CommandRow
+    reason: MoveReason
+    silent_s: float
+    """Seconds since its last output when it was moved."""
+
+
+class ForegroundRunner(Protocol):
+    """Lets calls wait for commands that can be moved to the background."""
+
+    @property
+    def continues_at_limit(self) -> bool:
+        """A command that reaches its time limit continues in the background."""
+        ...
+
+    async def wait_for(
+        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+    ) -> ProcessResult | MovedCommand:
+        """Wait for the end of a command, for its time limit, or until it is moved.
+
+        When the call is cancelled, the command is ended, unless it was moved before.
+        """
+        ...
+
+
 class BackgroundRunner(Protocol):
     """Runs background commands for one session."""
+
+    @property
+    def foreground(self) -> ForegroundRunner:
+        """Waits for commands that can continue in the background."""
+        ...
 
     async def start(
         self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
@@ -157,6 +197,34 @@ def begun_text(row: CommandRow) -> str:
         f"{beginning} Time limit {row.time_s:,g} s. Continue with other work; you are notified when it ends. "
         f"read_background shows what it has written, kill_background ends it."
     )
+
+
+def moved_text(moved: MovedCommand, time_s: float) -> str:
+    """What follows the output so far of a command that continues in the background; `time_s` was its time limit."""
+    row = moved.row
+    continues = (
+        f"It was not restarted: it runs as {row.id} (process {row.pid}) and may take {row.time_s:,g} s in all. "
+        f"Everything it writes is in {row.output}. Continue with other work; you are notified when it ends. "
+        "read_background shows what it has written, kill_background ends it."
+    )
+    match moved.reason:
+        case MoveReason.ASKED:
+            return f"[The user moved this command to the background. {continues}]"
+        case MoveReason.TIME_LIMIT:
+            why = f"Not over after its time limit of {time_s:g} s; it continues in the background."
+            return f"[{why} {pace(moved.silent_s, time_s)} {continues}]"
+
+
+def hangs(silent_s: float, time_s: float) -> bool:
+    """Whether a command that reached its time limit seems to hang, rather than to be slow."""
+    return silent_s >= min(HANG_S, time_s / 2)
+
+
+def pace(silent_s: float, time_s: float) -> str:
+    """A sentence about a command that reached its time limit: a hang, or a slow one."""
+    if hangs(silent_s, time_s):
+        return f"It seems to hang: it has written nothing for {silent_s:.1f} s."
+    return f"It seems to be slow, not to hang: it wrote something {silent_s:.1f} s ago."
 
 
 def state_words(row: CommandRow) -> str:

@@ -7,17 +7,21 @@ import pytest
 
 from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
+from harness.processes import ProcessResult
+from harness.processes.command import PipedProcess
 from harness.tools.arguments import ArgumentError
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
     CommandText,
+    MovedCommand,
     UnknownCommand,
     background_tools,
     begun_text,
     state_words,
 )
 from harness.tools.bash import bash_tool
+from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
 from harness.tools.toolbox import standard_tools
 
@@ -30,12 +34,25 @@ ENDED = replace(RUNS, state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code
 
 
 @dataclass
+class Waits:
+    """Waits for a command as if there were no background."""
+
+    continues_at_limit: bool = False
+
+    async def wait_for(
+        self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+    ) -> ProcessResult | MovedCommand:
+        return await child.within(time_s)
+
+
+@dataclass
 class Shelf:
     """Commands that are only written down."""
 
     kept: list[CommandRow] = field(default_factory=list)
     next: CommandRow = RUNS
     asked: list[object] = field(default_factory=list)
+    foreground: Waits = field(default_factory=Waits)
 
     @property
     def rows(self) -> tuple[CommandRow, ...]:

@@ -27,6 +27,7 @@ from harness.engine.background.command import (
     handed_over_text,
     quiet_text,
 )
+from harness.engine.background.foreground import ForegroundCommand, ForegroundCommands
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
@@ -40,6 +41,8 @@ from harness.events import (
     CommandHandedOver,
     CommandQuiet,
     Event,
+    MovedToBackground,
+    MoveReason,
     WorkEnd,
 )
 from harness.processes import Processes, ProcessResult
@@ -48,7 +51,7 @@ from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import RESULT_CHARACTERS
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess
+    from harness.processes.command import ChildProcess, PipedProcess
 
 __all__ = ["BackgroundCommands", "CommandLimits", "NotHandedOver"]
 
@@ -90,6 +93,8 @@ class BackgroundCommands:
         self._masking = masking or Masking()
         self._commands: dict[str, BackgroundCommand] = {}
         self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report)
+        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, continues=self._limits.continues)
+        """Those that calls wait for."""
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -170,9 +175,15 @@ class BackgroundCommands:
 
         Raises `UnknownCommand`, and `NotHandedOver` where it does not run.
         """
+        from harness.processes.command import PipedProcess
+
         command = self._known(id)
         if not command.runs or command.child is None or command.child.ended or command.ordered is not None:
             raise NotHandedOver(f"{id} does not run, so that it cannot be handed over.")
+        if isinstance(command.child, PipedProcess):
+            raise NotHandedOver(
+                f"{id} began in the foreground, so its output goes through this program, which it cannot outlive."
+            )
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
         command.let_go(self._clock.now())
@@ -225,12 +236,42 @@ class BackgroundCommands:
 
     # ── one command ─────────────────────────────────────────────────────────────────────────────
 
-    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> BackgroundCommand:
+    def _created(
+        self, line: str, call_id: str, time_s: float, *, read_only: bool, output: Path | None = None
+    ) -> BackgroundCommand:
         id = f"b{len(self._commands) + 1}"
-        command = BackgroundCommand(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
+        output = output or self._outputs / f"{id}.out"
+        command = BackgroundCommand(id, line, output, time_s, read_only, since=self._clock.now())
         self._commands[id] = command
         self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
         return command
+
+    def _has_room(self) -> bool:
+        """Whether a command in the foreground that reaches its time limit may continue."""
+        moved = sum(command.moved and not command.over for command in self._commands.values())
+        status = self._admission.status
+        return len(status.running) + moved < status.limits.max_concurrent
+
+    def _adopt(self, foreground: ForegroundCommand, reason: MoveReason) -> CommandRow:
+        """Make a background command of one that a call waits for: it runs on. Raises OSError."""
+        silent_s, child = foreground.output.silent_s, foreground.child
+        output = foreground.output.to_file(self._limits.output_bytes)
+        command = self._created(
+            foreground.line, foreground.call_id, self._limits.time_s, read_only=foreground.read_only, output=output
+        )
+        command.moved = command.called = command.answered = True
+        command.child = child
+        command.begun(child.pid, foreground.began)
+        self._emit(CommandBegun(command.id, child.pid))
+        self._emit(MovedToBackground(foreground.call_id, command.id, reason, silent_s))
+        self._watch.keep()
+        command.task = asyncio.create_task(self._carry_moved(command, foreground), name=f"command {command.id}")
+        return self._row(command)
+
+    async def _carry_moved(self, command: BackgroundCommand, foreground: ForegroundCommand) -> None:
+        finished = await self._watched(command, foreground.child)
+        foreground.output.finish()
+        self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
 
     async def _carry(self, command: BackgroundCommand) -> None:
         """From the gate to the end of the last process."""
@@ -260,6 +301,10 @@ class BackgroundCommands:
         command.begun(child.pid, self._clock.now())
         self._emit(CommandBegun(command.id, child.pid))
         self._watch.keep()
+        return await self._watched(command, child)
+
+    async def _watched(self, command: BackgroundCommand, child: "ChildProcess | PipedProcess") -> ProcessResult | None:
+        """Its end, and that of its processes; None: it was handed over."""
         await race(child.wait(), command.changed.wait())
         if command.state is CommandState.HANDED_OVER:
             return None
@@ -269,7 +314,7 @@ class BackgroundCommands:
         return await self._without_children(command, child, await child.wait())
 
     async def _without_children(
-        self, command: BackgroundCommand, child: "ChildProcess", finished: ProcessResult
+        self, command: BackgroundCommand, child: "ChildProcess | PipedProcess", finished: ProcessResult
     ) -> ProcessResult:
         """What a command leaves behind ends with it: its slot at the gate is free only then."""
         if not finished.left:

@@ -99,6 +99,24 @@ class BackgroundWork:
         """Something runs that no call waits for."""
         return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)
 
+    @property
+    def movable(self) -> bool:
+        """A call waits for something that can continue in the background."""
+        return self.commands.foreground.movable or self.subagents.movable
+
+    def move(self) -> str:
+        """Let the commands and subagents that calls wait for continue in the background; returns a sentence about them.
+
+        Raises HarnessError.
+        """
+        try:
+            moved = (*self.commands.foreground.move(), *self.subagents.move())
+        except OSError as error:
+            raise HarnessError(f"The command stays in the foreground: its output cannot be kept ({error}).") from error
+        if not moved:
+            raise HarnessError("No command or subagent runs that can continue in the background.")
+        return f"In the background now: {', '.join(moved)}."
+
     async def stop(self, id: str) -> str:
         """End a subagent or a background command; returns a sentence about it. Raises HarnessError."""
         if id in self.subagents.known:

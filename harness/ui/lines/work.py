@@ -21,6 +21,8 @@ from harness.events import (
     Delivered,
     Event,
     ItemStatus,
+    MovedToBackground,
+    MoveReason,
     PlanChanged,
     PlanItem,
     TurnStarted,
@@ -76,6 +78,8 @@ class EventLines:
             case CommandQuiet(command=command, quiet_s=quiet, tail=tail):
                 silence = f"has been silent for {seconds(quiet)} and seems to wait for input"
                 return Line("?", f"{self._command(command)} {silence}: {_last_line(tail)}", Tone.TROUBLE)
+            case MovedToBackground(work=work):
+                return _moved(event, _named(work, self.task) if self.task else self._command(work))
             case CommandHandedOver(command=command, pid=pid):
                 return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
@@ -115,6 +119,13 @@ class EventLines:
         news = [reason for reason in event.left_out if reason not in self._not_restorable]
         self._not_restorable |= frozenset(news)
         return Line("·", f"a rollback cannot restore: {'; '.join(news)}") if news else None
+
+
+def _moved(event: MovedToBackground, name: str) -> Line:
+    if event.reason is MoveReason.ASKED:
+        return Line("→", f"{name} continues in the background")
+    silence = f"silent for {seconds(event.silent_s)}"
+    return Line("→", f"{name} reached its time limit and continues in the background ({silence})", Tone.TROUBLE)
 
 
 def _planned(items: tuple[PlanItem, ...]) -> Line:

@@ -214,6 +214,28 @@ async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path
     assert "stopped" not in (await again).content
 
 
+async def test_a_moved_agent_works_on_and_reports_once(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    call = office.asked("one")
+    await quiet()
+    assert office.agents.movable
+    assert office.agents.move() == ("a1",)
+    result = await call
+    assert "moved agent a1 to the background. It was not restarted" in result.content
+    assert (office.agents.running, office.agents.move(), len(office.hired)) == (("a1",), (), 1)
+    killed = list(office.events)
+    office.hired[0].go.set()
+    await quiet()
+    (arrived,) = office.incoming.waiting
+    assert arrived.text.startswith('Agent a1, asked in the background to "do one", has ended.\n\nAbout one')
+    office.check()
+    later = Office(tmp_path)
+    later.incoming.recall(killed)
+    later.agents.recall(killed)
+    (lost,) = later.incoming.waiting
+    assert "it was at work when the session was left" in lost.text
+
+
 async def test_an_agent_that_failed_five_times_in_a_row_rests_and_says_until_when(tmp_path: Path) -> None:
     office = Office(tmp_path)
     office.code, office.hasty = FAILS, True

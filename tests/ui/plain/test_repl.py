@@ -116,6 +116,36 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
     assert "Traceback" not in terminal.screen
 
 
+async def test_a_running_command_goes_on_in_the_background(place: Place) -> None:
+    waits = "until [ -e go ]; do sleep 0.05; done; echo over"
+    script = f"""
+[[reply]]
+text = "I run it."
+tools = [ {{ name = "bash", input = {{ command = "{waits}" }} }} ]
+
+[[reply]]
+text = "It goes on."
+
+[[reply]]
+text = "I heard of it."
+"""
+    async with (
+        PracticeServer(script=Script.parse(script)) as server,
+        Terminal(Place(place.folder, server.base_url), "--model", "claude-sonnet-4-6", "--yolo") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("begin\n")
+        await terminal.sees("○ bash")
+        terminal.type("/background\n")
+        await terminal.sees("continues in the background")
+        await terminal.sees("It goes on.")
+        (place.folder / "go").touch()
+        await terminal.sees("I heard of it.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+
+
 async def test_commands_in_the_terminal(place: Place) -> None:
     async with Terminal(place, "--plain") as terminal:
         assert "set ANTHROPIC_API_KEY for a real one" in await terminal.sees("> ")
@@ -165,7 +195,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
 
 
 @pytest.mark.stories
-async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> None:
+async def test_a_session_that_was_killed_says_so_and_continued(place: Place) -> None:
     stall = '[[reply]]\ntext = "Now silence falls."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
     async with PracticeServer(script=Script.parse(stall + '[[reply]]\ntext = "It goes on."\n')) as server:
         here = Place(place.folder, server.base_url)
