@@ -518,6 +518,7 @@ def background_work(
         outputs=outputs,
         limits=CommandLimits(time_s=settings.background_timeout_s, continues=continues),
         masking=conversation.masking,
+        others=lambda: subagents.running,
     )
     return BackgroundWork(
         conversation,

@@ -171,6 +171,14 @@ def runs_in_background(agent: str) -> str:
     return f"Agent {agent} works on it in the background. You are notified when it ends; continue with other work."
 
 
+def poll_note(running: Iterable[str]) -> str:
+    """Follows the result of a command that only slept and looked while background work runs."""
+    return (
+        f"[Waiting is not needed: {', '.join(running)} in the background. An end is announced to you as soon as it "
+        "happens, also when you have ended your turn. Continue with other work, or end your turn if there is none.]"
+    )
+
+
 def moved_to_background(agent: str) -> str:
     """Result of a task whose subagent continues in the background."""
     return (

@@ -8,11 +8,12 @@ was allowed, and these tools reach nothing but commands of this session.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessResult
@@ -86,6 +87,10 @@ class CommandText:
     """Byte after its last one: where to read on."""
 
 
+class NotMonitored(HarnessError):  # noqa: N818  it says what became of the request
+    """The command cannot be monitored. The text is one sentence for the model."""
+
+
 class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
     """Unknown command id. The text is one sentence for the model."""
 
@@ -157,6 +162,21 @@ class BackgroundRunner(Protocol):
         """
         ...
 
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        """Send the lines that a command writes from now on to the model; returns the deadline in Unix time.
+
+        `words`: only lines with one of these texts. Raises `UnknownCommand` and `NotMonitored`.
+        """
+        ...
+
+    def end_monitor(self, id: str) -> bool:
+        """Send no more lines of a command. False: it was not monitored. Raises `UnknownCommand`."""
+        ...
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        """What follows the result of a command line in the foreground; empty: nothing."""
+        ...
+
 
 class NoArguments(ToolArguments):
     """A tool that takes nothing."""
@@ -180,9 +200,23 @@ class KillArguments(ToolArguments):
     id: str = Field(description='The command: "b1".', min_length=1)
 
 
+class MonitorArguments(ToolArguments):
+    """Arguments of monitor_background."""
+
+    id: str = Field(description='The command: "b1".', min_length=1)
+    words: list[Annotated[str, Field(min_length=1)]] | SkipJsonSchema[None] = Field(
+        default=None, description='Only lines with one of these texts: ["error", "ready"]. Default: all lines.'
+    )
+    seconds: Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)] | SkipJsonSchema[None] = Field(
+        default=None, description="Until the monitor ends; default 600. Call again to extend it."
+    )
+    stop: bool = Field(default=False, description="True: end the monitor.")
+
+
 def background_tools(background: BackgroundRunner, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
-    """list_background, read_background and kill_background."""
-    return (_list_tool(background), _read_tool(background, result_characters), _kill_tool(background))
+    """list_background, read_background, monitor_background and kill_background."""
+    read = _read_tool(background, result_characters)
+    return (_list_tool(background), read, _monitor_tool(background), _kill_tool(background))
 
 
 def begun_text(row: CommandRow) -> str:
@@ -294,6 +328,37 @@ def _read_tool(background: BackgroundRunner, result_characters: int) -> Tool:
     )
 
 
+def _monitor_tool(background: BackgroundRunner) -> Tool:
+    async def monitor_background(context: ToolContext, arguments: MonitorArguments) -> ToolResult:
+        id, words = arguments.id, tuple(arguments.words or ())
+        try:
+            if arguments.stop:
+                ended = background.end_monitor(id)
+                text = f"The monitor of {id} has ended." if ended else f"{id} was not monitored."
+                return ToolResult(text, summary=text)
+            until = background.monitor(id, words, arguments.seconds)
+        except (UnknownCommand, NotMonitored) as error:
+            return _refused(error)
+        which = f" with {' or '.join(map(repr, words))}" if words else ""
+        return ToolResult(
+            f"New lines of {id}{which} arrive as notifications until {time_of_day(until)}, several at once. The end of "
+            f"{id} is announced in any case. Continue with other work, or end your turn.",
+            summary=f"until {time_of_day(until)}",
+        )
+
+    return Tool(
+        name="monitor_background",
+        description=(
+            "Get the lines that a background command writes from now on as notifications, instead of reading its "
+            "output again and again. Its end is announced without this."
+        ),
+        arguments=MonitorArguments,
+        effect=Effect.READ,
+        run=monitor_background,
+        summarise=_id_of,
+    )
+
+
 def _kill_tool(background: BackgroundRunner) -> Tool:
     async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
         try:
@@ -342,7 +407,7 @@ def _dated(row: CommandRow) -> ToolResult:
             return ToolResult("")
 
 
-def _refused(why: UnknownCommand | str) -> ToolResult:
+def _refused(why: UnknownCommand | NotMonitored | str) -> ToolResult:
     return ToolResult(str(why), ToolOutcome.ERROR, shorten_line(str(why)))
 
 

@@ -207,6 +207,8 @@ async def _run(
     hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
     text = output.text(reserve=len(footer) + len(hint))
     footer += hint if _REFUSED.search(text) else ""
+    if background is not None and (note := background.poll_note(line, context.call_id)):
+        footer += f"\n{note}"
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""

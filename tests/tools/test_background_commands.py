@@ -15,6 +15,7 @@ from harness.tools.background_commands import (
     CommandState,
     CommandText,
     MovedCommand,
+    NotMonitored,
     UnknownCommand,
     background_tools,
     begun_text,
@@ -73,6 +74,18 @@ class Shelf:
         if from_byte == 9:
             raise PermissionError(13, "Permission denied")
         return CommandText(self.next, "compiling\nlinking\n", 1_100, 1_200)
+
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        if id != "b1":
+            raise NotMonitored(f"{id} does not run: exit 0.")
+        self.asked.append((id, words, time_s))
+        return 60.0
+
+    def end_monitor(self, id: str) -> bool:
+        return id == "b1"
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        return "[Waiting is not needed.]" if line.startswith("sleep") else ""
 
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
         self.asked.append((id, tell))
@@ -143,13 +156,25 @@ def test_the_line_for_the_person_says_where_it_runs() -> None:
     assert tool.summarise({"command": 3, "background": True}) == ""
 
 
-def test_the_standard_tools_have_three_more_where_there_is_a_background() -> None:
+def test_the_standard_tools_have_four_more_where_there_is_a_background() -> None:
     plain, more = standard_tools(), standard_tools(background=Shelf())
-    assert [tool.name for tool in more[len(plain) :]] == ["list_background", "read_background", "kill_background"]
+    names = ["list_background", "read_background", "monitor_background", "kill_background"]
+    assert [tool.name for tool in more[len(plain) :]] == names
     assert [tool.name for tool in more[: len(plain)]] == [tool.name for tool in plain]
 
 
-# ── the three ───────────────────────────────────────────────────────────────────────────────────
+# ── the four ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_command_is_monitored_until_a_time_and_a_refusal_is_a_sentence(context: ToolContext) -> None:
+    shelf = Shelf()
+    monitor = tools(shelf)["monitor_background"]
+    result = await call(monitor, context, id="b1", words=["ready", "error"], seconds=60)
+    assert result.content.startswith("New lines of b1 with 'ready' or 'error' arrive as notifications until ")
+    assert shelf.asked == [("b1", ("ready", "error"), 60)]
+    assert (await call(monitor, context, id="b3")).outcome is ToolOutcome.ERROR
+    with pytest.raises(ArgumentError):
+        monitor.parse({"id": "b1", "seconds": 90_000})
 
 
 async def test_the_list_names_every_command_and_how_it_stands(context: ToolContext) -> None:

@@ -90,6 +90,11 @@ class BackgroundCommand:
         return self.state is CommandState.RUNS
 
     @property
+    def unended(self) -> bool:
+        """Its end will be announced."""
+        return self.state in (CommandState.WAITS, CommandState.RUNS)
+
+    @property
     def over(self) -> bool:
         """Nothing more comes of it."""
         return self.state in (CommandState.ENDED, CommandState.HANDED_OVER)
@@ -217,15 +222,17 @@ class CommandMonitor:
         clock: Clock,
         limits: CommandLimits,
         seems_to_wait: Callable[[BackgroundCommand, CommandQuiet], None],
+        each_look: Callable[[float], None],
     ) -> None:
         """
         Args:
             commands: all of the session, by id; changed by their owner.
             admission: says whose output is looked at.
             seems_to_wait: called once per silence of a command that seems to wait for input.
+            each_look: called at each look, with its Unix time.
         """
         self._commands, self._admission, self._clock, self._limits = commands, admission, clock, limits
-        self._seems_to_wait = seems_to_wait
+        self._seems_to_wait, self._each_look = seems_to_wait, each_look
         self._looking: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
@@ -258,6 +265,7 @@ class CommandMonitor:
             watched = self._commands.get(id)
             if watched is not None and watched.runs:
                 self._look_at_output(watched, now)
+        self._each_look(now)
 
     def _look_at_output(self, command: BackgroundCommand, now: float) -> None:
         size = size_of(command.output)

@@ -28,6 +28,7 @@ from harness.engine.background.command import (
     quiet_text,
 )
 from harness.engine.background.foreground import ForegroundCommand, ForegroundCommands
+from harness.engine.background.line_monitors import LineMonitors
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
@@ -43,10 +44,24 @@ from harness.events import (
     Event,
     MovedToBackground,
     MoveReason,
+    PollNoted,
     WorkEnd,
 )
+from harness.model import notices
+from harness.permissions import commands_of
+from harness.permissions.shell.resolution import base_name
+from harness.permissions.shell.syntax import Unreadable
+from harness.policies.background.polling import note_due, polls
 from harness.processes import Processes, ProcessResult
-from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
+from harness.tools.background_commands import (
+    SHOWN_LINES,
+    CommandRow,
+    CommandState,
+    CommandText,
+    NotMonitored,
+    UnknownCommand,
+    state_words,
+)
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import RESULT_CHARACTERS
 
@@ -75,6 +90,7 @@ class BackgroundCommands:
         outputs: Path,
         limits: CommandLimits | None = None,
         masking: Masking | None = None,
+        others: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         """
         Args:
@@ -84,6 +100,7 @@ class BackgroundCommands:
             emit: records what happens.
             workspace: the folder they start in.
             outputs: folder of the session for their output; made when first needed.
+            others: ids of other background work, whose ends are announced as well.
             masking: takes known keys out of that output when it is read and when its command has ended.
         """
         self._processes, self._admission, self._inbox = processes, admission, inbox
@@ -92,7 +109,10 @@ class BackgroundCommands:
         self._limits = limits or CommandLimits()
         self._masking = masking or Masking()
         self._commands: dict[str, BackgroundCommand] = {}
-        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report)
+        self._lines = LineMonitors(inbox, emit, clock, self._mask)
+        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report, self._lines.look)
+        self._others = others
+        self._polled = 0
         self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, continues=self._limits.continues)
         """Those that calls wait for."""
 
@@ -170,6 +190,41 @@ class BackgroundCommands:
                 raise
         return self._row(command)
 
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        """Send the lines that a command writes from now on to the model; returns the deadline in Unix time.
+
+        Args:
+            words: only lines with one of these texts; empty: all lines.
+            time_s: seconds until the deadline; None: ten minutes.
+
+        Raises `UnknownCommand`, and `NotMonitored` for one that does not run or when too many are monitored.
+        """
+        command = self._known(id)
+        if not command.runs:
+            raise NotMonitored(f"{id} does not run: {state_words(self._row(command))}.")
+        if self._lines.full(command):
+            others = ", ".join(self._lines.commands)
+            raise NotMonitored(f"{id} cannot be monitored as well; stop the monitor of one of {others} first.")
+        return self._lines.start(command, words, time_s)
+
+    def end_monitor(self, id: str) -> bool:
+        """Send no more lines of a command. False: it was not monitored. Raises `UnknownCommand`."""
+        return self._lines.stop(self._known(id))
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        """What a command line that ran in the foreground gets to read behind its result; empty: nothing.
+
+        That is a note for one that only slept and looked while background work runs.
+        """
+        running = (*(command.id for command in self._commands.values() if command.unended), *self._others())
+        if not running or not polls(commands_in(line)):
+            return ""
+        self._polled += 1
+        if not note_due(self._polled):
+            return ""
+        self._emit(PollNoted(call_id, running))
+        return notices.poll_note(running)
+
     def hand_over(self, id: str) -> CommandRow:
         """Detach a command: it outlives the program and has no time limit.
 
@@ -186,6 +241,7 @@ class BackgroundCommands:
             )
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
+        self._lines.close(command, tell=True)
         command.let_go(self._clock.now())
         self._watch.rest()
         self._report(command, event)
@@ -349,6 +405,7 @@ class BackgroundCommands:
             left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
             reported=not command.tell,
         )
+        self._lines.close(command, tell=command.tell)
         command.close(event, now)
         self._watch.rest()
         self._emit(event)
@@ -390,6 +447,14 @@ class BackgroundCommands:
 
     def _row(self, command: BackgroundCommand) -> CommandRow:
         return command.row(self._places().get(command.id, 0))
+
+
+def commands_in(line: str) -> tuple[tuple[str, ...], ...]:
+    """The commands of a line as words, the programs without their folders; none where it cannot be read."""
+    try:
+        return tuple((base_name(words[0]), *words[1:]) for words in commands_of(line))
+    except Unreadable:
+        return ()
 
 
 def _judged(command: BackgroundCommand, finished: ProcessResult | None) -> WorkEnd:

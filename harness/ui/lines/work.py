@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
+from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import (
     AdmissionPool,
@@ -21,10 +22,14 @@ from harness.events import (
     Delivered,
     Event,
     ItemStatus,
+    MonitorEnd,
+    MonitorEnded,
+    MonitorSet,
     MovedToBackground,
     MoveReason,
     PlanChanged,
     PlanItem,
+    PollNoted,
     TurnStarted,
     WorkAdmitted,
 )
@@ -80,6 +85,14 @@ class EventLines:
                 return Line("?", f"{self._command(command)} {silence}: {_last_line(tail)}", Tone.TROUBLE)
             case MovedToBackground(work=work):
                 return _moved(event, _named(work, self.task) if self.task else self._command(work))
+            case MonitorSet(command=command, words=words, until=until):
+                which = f" with {' or '.join(words)}" if words else ""
+                return Line("·", f"new lines of {self._command(command)}{which} are sent until {time_of_day(until)}")
+            case MonitorEnded(command=command, end=MonitorEnd.DEADLINE | MonitorEnd.TOO_MANY as end):
+                why = "its time is over" if end is MonitorEnd.DEADLINE else f"after {event.notifications} notifications"
+                return Line("·", f"new lines of {self._command(command)} are no longer sent: {why}")
+            case PollNoted(running=running):
+                return Line("·", f"the model waits for {', '.join(running)}; it was told that ends are announced")
             case CommandHandedOver(command=command, pid=pid):
                 return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
