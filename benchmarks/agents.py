@@ -25,7 +25,7 @@ SCRIPT = """
 text = "I give this to {count} agents."
 
 [[reply.tools]]
-name = "task"
+name = "agent"
 times = {count}
 input = {{ description = "Multiply {{n}} by 17", prompt = "What is {{n}} * 17?" }}
 
@@ -36,7 +36,7 @@ text = "All of them have ended."
 probability = {share}
 seed = 6
 faults = ["overloaded", "server_error", "error_event", "reset", "clean_end", "refused"]
-when = {{ lacks = "task" }}
+when = {{ lacks = "agent" }}
 """
 
 
@@ -69,7 +69,7 @@ def crowd_of(events: Sequence[dict[str, object]], run: Run) -> Crowd:
                 working.discard(key)
         most = max(most, len(working))
     ends = Counter(str(event["end"]) for event in events if event["type"] == "agent_ended")
-    results = sum(event["type"] == "tool_ended" and event["tool"] == "task" for event in events)
+    results = sum(event["type"] == "tool_ended" and event["tool"] == "agent" for event in events)
     retried = sum(event["type"] == "agent_moved" and "try again" in str(event["doing"]) for event in events)
     return Crowd(run, kinds["agent_created"], ends, most, results, retried, kinds["work_released"])
 

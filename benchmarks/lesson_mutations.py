@@ -192,6 +192,7 @@ MUTATIONS = (
     off("s21", "an early probe", probe_distance=1),
     demo("s21", "the server is never away", "await shop.close()\n            async", "pass\n            async"),
     demo("s21", "the server is never repaired", "if opened(event):", "if False:"),
+    demo("s21", "the shop does not say when it counted", ", as_of=float(counted)", ""),
     off("s22", "no intervention", loop_intervention=False),
     demo("s22", "the log does not grow", "grow(session.workspace / LOG)", "pass"),
     script("s22", "the model stops by itself", "times = 6", "times = 1"),
@@ -203,6 +204,7 @@ MUTATIONS = (
     off("s23", "no subagents", max_subagents=0),
     script("s23", "no failure", 'status = 400\nmessage = "this book is damaged"', 'text = "Its title is Two."'),
     script("s23", "no newer work", ', agent = "a6"', ""),
+    workspace("s23", "the command ends when it is asked to", "stubborn.sh", "trap '' TERM", "true"),
 )
 
 

@@ -1,9 +1,10 @@
-"""The drawing of the chapter, made from the responses that the program has to each kind of fault."""
+"""The drawings of the chapter, made from the tables by which the program decides."""
 
+from itertools import zip_longest
 from textwrap import wrap
 
 from harness.events import FaultKind, TransitionCode
-from harness.policies.recovery.transitions import RESPONSES, RETRIED, Response
+from harness.policies.recovery.transitions import RESPONSES, RETRIED, TRANSITIONS, Response, TransitionKind
 
 WAYS: tuple[tuple[str, frozenset[Response]], ...] = (
     ("wait, then the same request", RETRIED),
@@ -56,3 +57,14 @@ def ways_back() -> str:
         lines.append(f"      {sign} {way:<{LEFT}} {first}")
         lines += [f"      {bar} {'':<{LEFT}} {line}" for line in rest]
     return "\n".join(lines)
+
+
+def reason_codes() -> str:
+    """The codes with which a step can end: those after which the turn goes on, and those that end it."""
+    on, over = (
+        [code.value for code, row in TRANSITIONS.items() if row.kind is kind]
+        for kind in (TransitionKind.CONTINUE, TransitionKind.END)
+    )
+    lines = [f"   {'the turn goes on':<{LEFT + 4}}the turn ends", ""]
+    lines += [f"   {left:<{LEFT + 4}}{right}" for left, right in zip_longest(on, over, fillvalue="")]
+    return "\n".join(line.rstrip() for line in lines)

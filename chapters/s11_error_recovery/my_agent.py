@@ -175,7 +175,7 @@ class Agent:
     def own_tools(self) -> tuple[Tool, ...]:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
-        return tools if self.parent else (*tools, *keeping_tools(self.memory), self.task_tool())
+        return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
 
     def system(self) -> tuple[Any, ...]:
         """The system prompt, made once: a cache breakpoint on its last block covers tools and system prompt."""
@@ -200,18 +200,18 @@ class Agent:
 
         return skill
 
-    def task_tool(self) -> Tool:
+    def agent_tool(self) -> Tool:
         """The tool that has a subagent work on a task."""
 
         @tool(effect=Effect.DELEGATE, parallel=True)
-        async def task(prompt: str) -> str:
+        async def agent(prompt: str) -> str:
             """Have another agent with an empty history do a part of the work, and get its answer."""
             try:
                 return await Agent(self).run(prompt)
             except Failed as error:
                 return f"The agent did not finish: {error}. This is no answer."
 
-        return task
+        return agent
 
     async def run(self, prompt: str) -> str:
         """Ask the model until it asks for no more tools; returns its last text."""

@@ -191,7 +191,7 @@ class Agent:
     def own_tools(self) -> tuple[Tool, ...]:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
-        return tools if self.parent else (*tools, *keeping_tools(self.memory), self.task_tool())
+        return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
 
     async def admitted(self) -> Permit | None:
         """A slot for a subagent, after a wait where all are taken; None: not even a place to wait is free."""
@@ -229,11 +229,11 @@ class Agent:
 
         return skill
 
-    def task_tool(self) -> Tool:
+    def agent_tool(self) -> Tool:
         """The tool that has a subagent work on a task."""
 
         @tool(effect=Effect.DELEGATE, parallel=True)
-        async def task(prompt: str) -> str:
+        async def agent(prompt: str) -> str:
             """Have another agent with an empty history do a part of the work, and get its answer."""
             permit = await self.admitted()
             if permit is None:
@@ -249,7 +249,7 @@ class Agent:
                 for admitted in self.slots.release(permit, ending):
                     admitted.work.set_result(admitted.ticket)
 
-        return task
+        return agent
 
     async def run(self, prompt: str) -> str:
         """Ask the model until it asks for no more tools; returns its last text."""

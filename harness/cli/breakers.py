@@ -18,6 +18,7 @@ from harness.events import (
 )
 from harness.journal import find, read
 from harness.journal.records import require_step, until
+from harness.policies.breakers.capabilities import CapabilityMap
 from harness.policies.breakers.dispatcher import BreakerReplay
 from harness.policies.breakers.health_table import table_lines
 from harness.policies.breakers.registry import BreakerRegistry
@@ -42,7 +43,7 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
         raise JournalError(f"{path.name} contains no breaker decisions.")
     if at is not None:
         require_step(path, records, at)
-    board = BreakerRegistry(tools, load_capabilities(None, None, tools))
+    board = BreakerRegistry(tools, recorded_capabilities(tools))
     replay, log = BreakerReplay(board), []
     for record in until(records, at):
         log += [line for event in replay.on_event(record.event, record.at) if (line := _change_line(event))]
@@ -55,6 +56,11 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     if log:
         yield ""
         yield from log
+
+
+def recorded_capabilities(tools: tuple[str, ...]) -> CapabilityMap:
+    """The shipped entries of a session's tools; derived ones for tools that this program has not, or no longer."""
+    return load_capabilities(None, None, tools, also=dict.fromkeys(tools, ""))
 
 
 def tools_in(events: Iterable[Event]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
         "todo": "todo_write",
         "todowrite": "todo_write",
         "todoread": "todo_write",
-        "agent": "task",
+        "task": "agent",
         "websearch": "web_search",
         "webfetch": "web_fetch",
         "askuserquestion": "ask_user",
@@ -32,7 +32,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 )
 """The names of other programs' tools in this program; compared case-insensitively."""
 ELSEWHERE = frozenset(
-    {"task", "web", "web_search", "web_fetch", "ask_user", "notebookedit", "exitplanmode", "enterplanmode"}
+    {"agent", "web", "web_search", "web_fetch", "ask_user", "notebookedit", "exitplanmode", "enterplanmode"}
     | {"slashcommand", "skill", "lsp", "toolsearch", "taskoutput", "taskstop", "sendmessage", "todo_write"}
     | {"read_background", "kill_background", "list_background", "monitor_background"}
 )

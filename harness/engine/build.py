@@ -92,8 +92,8 @@ from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
 from harness.slots.shared import SharedSlots
 from harness.slots.sqlite import SqliteSlotStore, slots_file
+from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
-from harness.tools.task import task_tool
 from harness.tools.todo_write import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of, own_tools
@@ -545,7 +545,7 @@ def _tools_of_parent(settings: Settings, shared: SharedParts, background: Backgr
         *standard,
         *keeping,
         *scheduling,
-        task_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds),
+        agent_tool(background.subagents, steps=settings.subagent_steps, kinds=kinds),
     )
 
 

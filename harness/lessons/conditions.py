@@ -7,7 +7,7 @@
 
 `of` names a value:
 
-- `tokens_after`, `fault.status`: a field of the fact of this step;
+- `tokens_after`, `fault.status`, `items.0.text`: a field of the fact of this step;
 - `request.system`: of the last request sent so far, see `WireExchange`;
 - `last:ToolEnded.summary`: of the last event of a type so far;
 - `count:LoopFound`, `count:ToolEnded.outcome=error`: how many events of a type there were, with this value in a field;
@@ -21,10 +21,10 @@ another named value.
 
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from harness.lessons.facts import FACTS, Fact, FieldError, raw_value_of
+from harness.lessons.facts import FACTS, Fact, FieldError, names_of, raw_value_of
 from harness.lessons.wire import WireExchange
 
 
@@ -174,7 +174,6 @@ def _check_field(type_name: str, field: str, *, needed: bool) -> None:
     if type_name not in FACTS:
         raise FieldError(f"there is no event {type_name!r}")
     kind = FACTS[type_name]
-    members = (name for name, member in vars(kind).items() if isinstance(member, property))
-    known = {*(one.name for one in fields(kind)), *members}
+    known = names_of(kind)
     if needed and field.partition(".")[0] not in known:
         raise FieldError(f"{type_name} has no {field!r}; it has {', '.join(sorted(known))}")

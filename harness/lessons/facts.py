@@ -31,7 +31,12 @@ def raw_value_of(fact: object, name: str) -> object:
 def _member(fact: object, name: str) -> object:
     value = fact
     for part in name.split("."):
-        known = _names(value)
+        if isinstance(value, tuple) and part.isdecimal():
+            if int(part) >= len(value):
+                raise FieldError(f"{name!r}: there are only {len(value)}")
+            value = value[int(part)]
+            continue
+        known = names_of(type(value))
         if part not in known:
             raise FieldError(f"{type(value).__name__} has no {part!r}; it has {', '.join(known) or 'nothing'}")
         value = getattr(value, part)
@@ -62,11 +67,12 @@ class _FactFormatter(Formatter):
         """No-op: every value comes from the fact."""
 
 
-def _names(value: object) -> tuple[str, ...]:
-    if not is_dataclass(value):
+def names_of(kind: type) -> tuple[str, ...]:
+    """Names of the values that facts of a type have; none where it is no type of facts."""
+    if not is_dataclass(kind):
         return ()
-    follow = (name for name, member in vars(type(value)).items() if isinstance(member, property))
-    return tuple(name for name in (*(field.name for field in fields(value)), *follow) if not name.startswith("_"))
+    follow = (name for name, member in vars(kind).items() if isinstance(member, property))
+    return tuple(name for name in (*(field.name for field in fields(kind)), *follow) if not name.startswith("_"))
 
 
 def _plain(value: object) -> object:

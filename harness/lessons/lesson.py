@@ -2,13 +2,13 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.errors import HarnessError
 from harness.lessons.conditions import COMPARISONS, TESTS, Condition, check_subject
-from harness.lessons.facts import FACTS, Fact, FieldError, filled, names_in, value_of
+from harness.lessons.facts import FACTS, Fact, FieldError, filled, names_in, names_of, value_of
 from harness.lessons.question import Question, question_in
 from harness.lessons.text import LANGUAGES, Language, LocalizedText, text_in
 from harness.practice.toml_table import ScriptError, Table
@@ -155,7 +155,7 @@ def _step(table: Table, earlier: Sequence[str]) -> LessonStep:
     question = None if asked is None else question_in(asked)
     step = LessonStep(on, where, text_in(table, "say"), table.text("code"), needs, question)
     table.done()
-    known = {field.name for field in fields(FACTS[on])}
+    known = names_of(FACTS[on])
     try:
         for need in needs:
             for subject in (need.of, *((str(need.wanted),) if need.test in COMPARISONS else ())):

@@ -23,6 +23,7 @@ from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.resolution import base_name
 from harness.permissions.shell.syntax import Assignment, Unreadable, Word, WordKind
 from harness.permissions.variables import harmless_assignment
+from harness.tools.tool import FORMER_NAMES
 
 READ, WRITE = "read", "write"
 FILE_TOOLS = {"read_file": READ, "grep": READ, "glob": READ, "write_file": WRITE, "edit_file": WRITE}
@@ -232,7 +233,7 @@ def parse_rule(
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         raise RuleError("is no rule; write for example bash(npm run *), write(src/**), or the name of a tool")
-    subject, inner = found[1], found[2]
+    subject, inner = FORMER_NAMES.get(found[1], found[1]), found[2]
     pattern = (inner or "").strip()
     if inner is not None and not pattern:
         raise RuleError("has nothing in its brackets; leave them out to mean everything")

@@ -9,6 +9,7 @@ from harness.practice import faults
 from harness.practice.faults import Fault, StatusFault, StreamFault
 from harness.practice.replies import ScriptedReply
 from harness.practice.requests import Purpose, last_text, purpose, tool_names
+from harness.tools.tool import FORMER_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class When:
     model: str | None = None
     """Must be part of the model's name."""
     offers: str | None = None
-    """The name of a tool that the request must offer. The agent of a session offers `task`, which its agents lack."""
+    """The name of a tool that the request must offer. The agent of a session offers `agent`, which its agents lack."""
     lacks: str | None = None
     """The name of a tool that the request must not offer."""
 
@@ -31,9 +32,14 @@ class When:
             (self.text is None or self.text in last_text(body))
             and (self.purpose is None or self.purpose is purpose(body))
             and (self.model is None or self.model in str(body.get("model")))
-            and (self.offers is None or self.offers in tool_names(body))
-            and (self.lacks is None or self.lacks not in tool_names(body))
+            and (self.offers is None or _offers(body, self.offers))
+            and not (self.lacks and _offers(body, self.lacks))
         )
+
+
+def _offers(body: Json, tool: str) -> bool:
+    """Whether a request offers a tool, which may be named as in earlier versions."""
+    return not {tool, FORMER_NAMES.get(tool)}.isdisjoint(tool_names(body))
 
 
 @dataclass(frozen=True, slots=True)

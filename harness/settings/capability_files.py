@@ -24,6 +24,7 @@ from harness.policies.breakers.capabilities import (
     CapabilityProblem,
     DeclaredAlternative,
 )
+from harness.tools.tool import FORMER_NAMES
 
 NAME = "capabilities.toml"
 MOST_BYTES = 100_000
@@ -129,7 +130,8 @@ def _entries(source: _Source) -> Mapping[str, Capability]:
         raise _broken(source.name, error) from error
     except RecursionError as error:
         raise SettingsError(f"{source.name} is nested too deeply; write it in fewer levels.") from error
-    return {tool: _capability(source, tool, table) for tool, table in data.items()}
+    found = (_capability(source, tool, table) for tool, table in data.items())
+    return {one.tool: one for one in found}
 
 
 def _broken(name: str, error: tomllib.TOMLDecodeError) -> SettingsError:
@@ -150,7 +152,7 @@ def _capability(source: _Source, tool: str, table: object) -> Capability:
     if not isinstance(depends_on, list) or not all(isinstance(name, str) for name in depends_on):
         raise source.error('depends_on has to be a list of tools, such as ["bash"]', tool, "depends_on")
     return Capability(
-        tool,
+        FORMER_NAMES.get(tool, tool),
         _words(source, table, "provides", tool),
         _words(source, table, "fallback", tool),
         tuple(_alternative(source, tool, number, one) for number, one in enumerate(alternatives)),
@@ -166,7 +168,8 @@ def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any])
         raise source.error(f'severity is {severity!r}; write "low" or "high"', *path, "severity")
     degradation = _words(source, table, "degradation", *path) if "degradation" in table else UNSURE
     method = _words(source, table, "method", *path)
-    return DeclaredAlternative(_words(source, table, "tool", *path), method, degradation, Severity(severity))
+    other = _words(source, table, "tool", *path)
+    return DeclaredAlternative(FORMER_NAMES.get(other, other), method, degradation, Severity(severity))
 
 
 def _check_keys(source: _Source, table: Mapping[str, object], keys: tuple[str, ...], *path: str) -> None:

@@ -2,11 +2,12 @@
 
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, overload
 
 from pydantic import BaseModel, create_model
@@ -21,6 +22,8 @@ from harness.tools.workspace import Workspace
 
 RESULT_CHARACTERS = 50_000
 """Most characters of one result that enter the history."""
+FORMER_NAMES: Mapping[str, str] = MappingProxyType({"task": "agent"})
+"""Tools by the names that they had in earlier versions: in recorded sessions, scripts and permission rules."""
 
 
 class Effect(StrEnum):

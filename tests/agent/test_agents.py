@@ -42,15 +42,15 @@ from tests.definitions.folders import agent
 
 pytestmark = pytest.mark.anyio
 
-HIRED = '{ lacks = "task" }'
+HIRED = '{ lacks = "agent" }'
 """Requests of agents that work for another one."""
-FAR = '{ offers = "task" }'
+FAR = '{ offers = "agent" }'
 
 
 def task(description: str = "look", prompt: str = "Look.", **more: object) -> str:
     """A call of task, for a script."""
     extra = "".join(f", {key} = {_toml(value)}" for key, value in more.items())
-    return f'{{ name = "task", input = {{ description = "{description}", prompt = "{prompt}"{extra} }} }}'
+    return f'{{ name = "agent", input = {{ description = "{description}", prompt = "{prompt}"{extra} }} }}'
 
 
 def _toml(value: object) -> str:
@@ -116,10 +116,19 @@ async def test_what_an_agent_costs_is_part_of_the_session_and_of_the_turn(tmp_pa
         assert [moved.doing for moved in turn.of(AgentMoved)][:2] == ["asks the model", "bash echo one >> ran.txt"]
 
 
+async def test_a_call_by_the_name_of_an_earlier_version_starts_an_agent(tmp_path: Path) -> None:
+    old = task().replace('"agent"', '"task"', 1)
+    script = f"[[reply]]\ntools = [ {old} ]\nwhen = {{ offers = 'task' }}\n" + hired(says("Done.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert [told["content"][:5] for told in turn.results] == ["Done."]
+        assert [event.tool for event in turn.of(ToolEnded)] == ["agent"]
+
+
 async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_keep_the_order(tmp_path: Path) -> None:
     script = calls(task("first", "Say one."), task("second", "Say two."))
-    script += '\n[[reply]]\ntext = "one"\nwhen = { text = "Say one.", lacks = "task" }\n'
-    script += '\n[[reply]]\ntext = "two"\nwhen = { text = "Say two.", lacks = "task" }\n'
+    script += '\n[[reply]]\ntext = "one"\nwhen = { text = "Say one.", lacks = "agent" }\n'
+    script += '\n[[reply]]\ntext = "two"\nwhen = { text = "Say two.", lacks = "agent" }\n'
     async with on_stage(tmp_path, script + says("Both.")) as here:
         turn = await here.turn()
         assert [told["content"][:3] for told in turn.results] == ["one", "two"]
@@ -148,7 +157,7 @@ def failed(turn: Played, end: AgentEnd) -> str:
     told = result(turn)
     assert told["is_error"] is True
     assert told["content"].startswith("The agent did not finish")
-    (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "task"]
+    (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "agent"]
     assert ended.outcome is ToolOutcome.ERROR
     assert ended.failure is None  # the tool itself is well, whatever the agent met
     return str(told["content"])
@@ -188,7 +197,7 @@ async def test_an_interrupted_turn_ends_its_agents(tmp_path: Path) -> None:
     ("wrong", "said"),
     [
         ({"agent": "a9"}, "no agent a9"),
-        ({"tools": ["grep", "task"]}, "No agent can be given task"),
+        ({"tools": ["grep", "agent"]}, "No agent can be given agent"),
     ],
 )
 async def test_what_cannot_be_asked_is_answered_with_what_can(tmp_path: Path, wrong: Json, said: str) -> None:
@@ -275,7 +284,7 @@ async def test_twenty_agents_before_a_server_that_fails_make_no_more_attempts_th
             turn = await here.turn()
             (spent,) = turn.of(RetryBudgetSpent)
             assert spent.retries >= 10
-            of_agents = [body for body in here.bodies if "task" not in {tool["name"] for tool in body["tools"]}]
+            of_agents = [body for body in here.bodies if "agent" not in {tool["name"] for tool in body["tools"]}]
             made, before = len(of_agents) - before, len(of_agents)
             assert 31 <= made <= bound  # ten, and one more that the requests have added
             assert Counter(event.end for event in turn.of(AgentEnded)) == {AgentEnd.FAILED: 20}
@@ -310,7 +319,7 @@ async def test_an_agent_of_a_kind_has_its_prompt_its_tools_and_its_model(tmp_pat
     async with on_stage(tmp_path, script, trust_folder=True) as here:
         turn = await here.turn()
         parent, subagent, _ = here.bodies
-        (described,) = [tool for tool in parent["tools"] if tool["name"] == "task"]
+        (described,) = [tool for tool in parent["tools"] if tool["name"] == "agent"]
         assert "- searcher: What searcher is for." in described["description"]
         assert "kind" in described["input_schema"]["properties"]
         assert subagent["model"] == "claude-haiku-5-5"
@@ -373,7 +382,7 @@ async def test_an_unknown_kind_and_a_tool_that_it_has_not_are_said(
 async def test_without_files_the_tool_is_as_it_always_was(tmp_path: Path) -> None:
     async with on_stage(tmp_path, says("Good.")) as here:
         await here.turn()
-        (described,) = [tool for tool in here.bodies[0]["tools"] if tool["name"] == "task"]
+        (described,) = [tool for tool in here.bodies[0]["tools"] if tool["name"] == "agent"]
         assert "kind" not in described["input_schema"]["properties"]
         assert described["description"].endswith("holds what it had.")
 
@@ -399,7 +408,7 @@ async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_pa
 
 
 async def test_more_subagents_in_one_reply_than_agreed_are_refused_where_nobody_can_agree(tmp_path: Path) -> None:
-    tasks = [f'{{ name = "task", input = {{ description = "{n}", prompt = "look {n}" }} }}' for n in range(4)]
+    tasks = [f'{{ name = "agent", input = {{ description = "{n}", prompt = "look {n}" }} }}' for n in range(4)]
     async with (
         sessions(
             tmp_path, calls(*tasks) + says("Done.", times='"forever"'), fan_out="ask", fan_out_subagents=3

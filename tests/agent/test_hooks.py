@@ -168,7 +168,7 @@ async def test_the_same_hooks_hold_for_an_agent_that_works_for_another(tmp_path:
     assert [(call.point, call.tool, call.agent) for call in seen] == [
         ("session_start", "", ""),
         ("prompt_submit", "", ""),
-        ("before_tool", "task", ""),
+        ("before_tool", "agent", ""),
         ("before_tool", "bash", "a1"),
         ("stop", "", ""),
     ]

@@ -152,7 +152,7 @@ def names(**arguments: object) -> tuple[str, ...]:
 
 def test_tools_of_ones_own_join_the_standard_ones_and_none_is_lost() -> None:
     standard = names()
-    assert {"bash", "read_file", "task", "remember", "kill_background"} <= set(standard)
+    assert {"bash", "read_file", "agent", "remember", "kill_background"} <= set(standard)
     assert names(tools=[weather]) == (*standard, "weather")
     assert names(tools=(one for one in [weather])) == (*standard, "weather")
     assert names(tools=[weather], standard=["grep", "bash"]) == ("bash", "grep", "weather")
@@ -195,7 +195,7 @@ async def test_a_subagent_may_use_them_and_gets_no_standard_tool_that_its_parent
     script = calls(task()) + hired(asks("Oslo")) + hired(says("Rain.")) + says("It rains.")
     async with PracticeServer(script=Script.parse(script)) as server:
         settings = settings_of(tmp_path, server.base_url).settings
-        async with Agent(settings, tools=[weather], standard=["task", "grep"]) as agent:
+        async with Agent(settings, tools=[weather], standard=["agent", "grep"]) as agent:
             assert (await played(agent.run("Oslo?"))).end.answer == "It rains."
         bodies = [request.body for request in server.requests if request.path == "/v1/messages"]
         assert [one["name"] for one in bodies[1]["tools"]] == ["grep", "weather"]

@@ -34,21 +34,21 @@ tools = [
     { name = "bash", input = { command = "echo up >> LOG; sleep 300", background = true } },
     { name = "bash", input = { command = "STUBBORN", background = true } },
     { name = "bash", input = { command = "HIDDEN", background = true } },
-    { name = "task", times = 2, input = { description = "part {n}", prompt = "Do it.", background = true } },
+    { name = "agent", times = 2, input = { description = "part {n}", prompt = "Do it.", background = true } },
 ]
-when = { offers = "task" }
+when = { offers = "agent" }
 
 [[reply]]
 tools = [ { name = "bash", input = { command = "echo up >> LOG; : < GATE" } } ]
-when = { offers = "task" }
+when = { offers = "agent" }
 
 [[reply]]
 text = "All of it has begun."
-when = { offers = "task" }
+when = { offers = "agent" }
 
 [[reply]]
 tools = [ { name = "bash", input = { command = "STUBBORN" } } ]
-when = { lacks = "task" }
+when = { lacks = "agent" }
 times = 2
 """
 HIDDEN = "( setsid sh -c 'echo up >> LOG; exec sleep 300' & ) ; sleep 300"

@@ -107,7 +107,7 @@ async def test_a_turn_that_a_loop_ends_gives_its_tasks_back(tmp_path: Path) -> N
 
 
 async def test_a_subagent_works_on_the_same_board_and_its_lead_learns_what_it_unblocked(tmp_path: Path) -> None:
-    delegate = call("task", description="read", prompt="Claim a task and do it.")
+    delegate = call("agent", description="read", prompt="Claim a task and do it.")
     script = calls(MAKE) + calls(delegate) + says("t2 is next.")
     script += hired(calls(CLAIM)) + hired(calls(DONE)) + hired(says("Read."))
     async with sessions(tmp_path, script, board="session") as here, await here.open() as session:
@@ -121,7 +121,7 @@ async def test_a_subagent_works_on_the_same_board_and_its_lead_learns_what_it_un
 
 
 async def test_a_subagent_that_ends_gives_back_what_it_has_not_finished(tmp_path: Path) -> None:
-    delegate = call("task", description="read", prompt="Claim a task and do it.")
+    delegate = call("agent", description="read", prompt="Claim a task and do it.")
     script = calls(MAKE) + calls(delegate) + says("A pity.") + hired(calls(CLAIM)) + hired(says("I stop here."))
     async with sessions(tmp_path, script, board="session") as here, await here.open() as session:
         turn = await played(session.run("Have it read."))

@@ -15,7 +15,7 @@ COMMAND = re.compile(r"`(/[a-z]\w+[^`]*)`")
 OF_A_CHAPTER = ("/fault", "/toolfault")
 ELSEWHERE = ("sessionofyourown", "conversationofyourown", "自分のセッション", "自分の会話")
 """What a paragraph says about commands that a chapter does not have, without white space."""
-TOOLS = ("bash", "grep", "read_file", "skill", "task")
+TOOLS = ("bash", "grep", "read_file", "skill", "agent")
 
 
 def paragraphs(chapter: Lesson) -> Iterator[str]:

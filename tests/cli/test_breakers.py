@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import JournalError
-from harness.cli.breakers import breaker_lines, tools_in
+from harness.cli.breakers import breaker_lines, recorded_capabilities, tools_in
 from harness.events import (
     BreakerChanged,
     BreakerState,
@@ -24,7 +24,6 @@ from harness.journal import read
 from harness.policies.breakers.decisions import DispatchDecision
 from harness.policies.breakers.dispatcher import BreakerReplay
 from harness.policies.breakers.registry import BreakerRegistry
-from harness.settings.capability_files import load_capabilities
 from tests.policies.breakers.sessions.record import HERE, NAMES, neutral, recorded
 from tests.ui.program import Place, run
 
@@ -56,9 +55,7 @@ def test_a_kept_session_decides_the_same_again_and_says_the_same_about_it(name: 
     events = events_of(name)
     tools = tools_in(events)
     differing: list[tuple[Dispatched, DispatchDecision]] = []
-    replay = BreakerReplay(
-        BreakerRegistry(tools, load_capabilities(None, None, tools)), lambda *pair: differing.append(pair)
-    )
+    replay = BreakerReplay(BreakerRegistry(tools, recorded_capabilities(tools)), lambda *pair: differing.append(pair))
     told = [news for event in events for news in replay.on_event(event)]
     assert differing == []
     assert told == [event for event in events if isinstance(event, TOLD)]

@@ -51,8 +51,8 @@ from harness.events import (
     WorkReleased,
 )
 from harness.processes import Processes, ProcessResult
+from harness.tools.agent import AgentArguments
 from harness.tools.background_commands import CommandState
-from harness.tools.task import TaskArguments
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 from tests.agent.stage import settings_of
@@ -268,7 +268,7 @@ class Session:
         return worker
 
     def _ask(self, agent: str | None = None, *, background: bool) -> None:
-        task = TaskArguments(description="look", prompt="Look.", agent=agent, background=background)
+        task = AgentArguments(description="look", prompt="Look.", agent=agent, background=background)
         self._calls(self.crew.subagents.ask(self._context, task))
 
     def _calls(self, call: Coroutine[None, None, object]) -> None:

@@ -141,7 +141,7 @@ def scene(hang: Hang, folder: Path) -> Iterator[Scene]:
                 process.kill()
 
 
-TASK = '{ name = "task", input = { description = "part", prompt = "Do it." } }'
+TASK = '{ name = "agent", input = { description = "part", prompt = "Do it." } }'
 WRITE = '{ name = "write_file", input = { path = "a", content = "b" } }'
 
 
@@ -169,12 +169,12 @@ HANGS = (
         sign="ToolStarted",
         lay=lambda folder: (folder / "line").write_text("a" * 40 + "b\n"),
     ),
-    Hang("subagent", f'[[reply]]\ntools = [ {TASK} ]\nwhen = {{ offers = "task" }}\n{tool(bash(STUBBORN))}'),
+    Hang("subagent", f'[[reply]]\ntools = [ {TASK} ]\nwhen = {{ offers = "agent" }}\n{tool(bash(STUBBORN))}'),
     Hang(
         "admission",
-        f'[[reply]]\ntools = [ {TASK}, {TASK} ]\nwhen = {{ offers = "task" }}\n'
+        f'[[reply]]\ntools = [ {TASK}, {TASK} ]\nwhen = {{ offers = "agent" }}\n'
         + SILENT
-        + ' }\nwhen = { lacks = "task" }\ntimes = 9\n',
+        + ' }\nwhen = { lacks = "agent" }\ntimes = 9\n',
         sign="AgentCreated",
         settings="max_concurrent = 1\n",
     ),

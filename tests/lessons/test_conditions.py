@@ -21,7 +21,7 @@ def exchange(number: int, sent: Json) -> WireExchange:
 
 SENT: Json = {
     "system": [{"type": "text", "text": "Run make check.", "cache_control": {"type": "ephemeral"}}],
-    "tools": [{"name": "read_file"}, {"name": "task"}],
+    "tools": [{"name": "read_file"}, {"name": "agent"}],
     "messages": [
         {"role": "user", "content": "Read it."},
         {
@@ -42,7 +42,7 @@ HOLD = [
     ("request.last", "same_as", "last:WireExchange.last"),
     ("request.system", "has", "make check"),
     ("request.system", "lacks", "make test"),
-    ("request.offered", "has", "task"),
+    ("request.offered", "has", "agent"),
     ("request.offered", "lacks", "tas"),
     ("request.history", "has", '"path": "x"'),
     ("request.last", "is", "no such file"),

@@ -20,12 +20,12 @@ PROMPTS = (
     "use three agents to list the files", "use an agent to list the files", "use the skill review", "which skills are there?",
     "use the skill release", "remember that we release on Fridays", "what do you remember?", "forget about the release",
     "remember that I like tea", "remember that I want tabs", "what do you remember about tabs?", "read report.txt",
-    "use stock with lamp", "read last_night.txt", "read build.log", "How many files are there?", "Find TODO", "what is here?",
+    "read last_night.txt", "read build.log", "How many files are there?", "Find TODO", "what is here?",
     "Read README.md and tell me its headings",
 )  # fmt: skip
 OWN: tuple[Json, ...] = tuple(
     {"name": name, "input_schema": {"type": "object", "properties": {field: {"type": "string"}}, "required": [field]}}
-    for name, field in (("weather", "city"), ("stock", "name"))
+    for name, field in (("weather", "city"),)
 )
 
 

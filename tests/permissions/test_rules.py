@@ -39,7 +39,8 @@ def file_call(tool: str, path: str, real: str = "") -> PermissionRequest:
         ("bash(*)", "bash(*)"),
         ("write(src/**)", "write(src/**)"),
         ("read(~/.ssh/**)", "read(~/.ssh/**)"),
-        ("task", "task"),
+        ("agent", "agent"),
+        ("task", "agent"),
         ("bash(NODE_ENV=test npm test)", "bash(NODE_ENV=test npm test)"),
         ("bash(git commit -m 'a b')", "bash(git commit -m 'a b')"),
     ],
@@ -64,7 +65,7 @@ def test_a_rule_is_kept_as_it_is_written(written: str, text: str) -> None:
         ("bash(* push)", "name the program"),
         ("edit_file(src/**)", r"write write\(src/\*\*\)"),
         ("read_file(a)", r"write read\(a\)"),
-        ("task(x)", "write task"),
+        ("agent(x)", "write agent"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: str) -> None:
@@ -358,11 +359,11 @@ def test_reading_is_allowed_unless_a_rule_says_otherwise() -> None:
 
 
 def test_setting_an_agent_to_work_is_allowed_in_every_mode_unless_a_rule_says_otherwise() -> None:
-    task = PermissionRequest("1", "task", Effect.DELEGATE, "find it", "", {"prompt": "find it"})
+    task = PermissionRequest("1", "agent", Effect.DELEGATE, "find it", "", {"prompt": "find it"})
     for mode in Mode:
         assert isinstance(permissions(mode).decide(task), Allow)
-        assert isinstance(permissions(mode, deny="task").decide(task), Deny)
-    assert isinstance(permissions(ask="task").decide(task), Ask)
+        assert isinstance(permissions(mode, deny="agent").decide(task), Deny)
+    assert isinstance(permissions(ask="agent").decide(task), Ask)
 
 
 def test_a_tool_of_ones_own_has_rules_by_its_name() -> None:

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 CROWD = 400
 TASK: Json = {
-    "name": "task",
+    "name": "agent",
     "description": "Give work to an agent.",
     "input_schema": {
         "type": "object",
@@ -46,7 +46,7 @@ async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
     assert (reply.stop_reason, reply.cut_calls) == ("tool_use", ())
     assert len(reply.calls) == len({call.id for call in reply.calls}) == CROWD
     assert len({call.input["description"] for call in reply.calls}) == CROWD
-    assert Counter(call.name for call in reply.calls) == {"task": CROWD}
+    assert Counter(call.name for call in reply.calls) == {"agent": CROWD}
     assert all(call.input.keys() == {"description", "prompt"} for call in reply.calls)
     prompts = Counter(call.input["prompt"] for call in reply.calls)
     assert {prompt: count for prompt, count in prompts.items() if count > 1} == {

@@ -41,12 +41,12 @@ def test_entries_answer_in_order_as_often_as_they_say() -> None:
     assert words(script, *[ANY] * 5) == ["a", "529", "529", "b", "pass"]
 
 
-TASK: Json = {"name": "task", "input_schema": {"type": "object"}}
+TASK: Json = {"name": "agent", "input_schema": {"type": "object"}}
 MAIN, AGENT = request(tools=[TASK]), request(tools=[TASK | {"name": "grep"}])
 
 
 def test_the_agent_of_a_session_and_its_agents_are_told_apart_by_their_tools() -> None:
-    script = '[[reply]]\ntext = "m"\nwhen = { offers = "task" }\n[[reply]]\ntext = "a"\nwhen = { lacks = "task" }'
+    script = '[[reply]]\ntext = "m"\nwhen = { offers = "agent" }\n[[reply]]\ntext = "a"\nwhen = { lacks = "agent" }'
     assert words(script, AGENT, MAIN, MAIN, AGENT, ANY) == ["a", "m", "pass", "pass", "pass"]
 
 
@@ -54,7 +54,7 @@ def test_faults_at_random_for_agents_leave_the_others_alone_and_do_not_count_the
     chance = '[chance]\nprobability = 0.5\nseed = 4\nfaults = ["overloaded"]\n'
     alone = words(chance, *[AGENT] * 20)
     assert set(alone) == {"529", "pass"}
-    mixed = words(f'{chance}when = {{ lacks = "task" }}', *[MAIN, AGENT] * 20)
+    mixed = words(f'{chance}when = {{ lacks = "agent" }}', *[MAIN, AGENT] * 20)
     assert (mixed[::2], mixed[1::2]) == (["pass"] * 20, alone)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.events import Json
 from harness.practice import faults
 from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
@@ -84,18 +85,26 @@ def test_times_and_when() -> None:
 
 
 def test_an_entry_may_be_for_requests_with_or_without_a_tool() -> None:
-    assert only('text = ""\nwhen = { offers = "task" }').when == When(offers="task")
-    assert only('text = ""\nwhen = { lacks = "task" }').when == When(lacks="task")
+    assert only('text = ""\nwhen = { offers = "agent" }').when == When(offers="agent")
+    assert only('text = ""\nwhen = { lacks = "agent" }').when == When(lacks="agent")
+
+
+def test_a_tool_may_be_named_as_in_an_earlier_version() -> None:
+    offered: list[Json] = [{"tools": [{"name": name, "input_schema": {}}]} for name in ("agent", "task", "bash")]
+    assert [When(offers="task").fits(body) for body in offered] == [True, True, False]
+    assert [When(lacks="task").fits(body) for body in offered] == [False, False, True]
 
 
 def test_faults_at_random_may_be_for_some_requests_only() -> None:
-    script = Script.parse('[chance]\nprobability = 1\nfaults = ["refused"]\nwhen = { lacks = "task" }')
-    assert script.chance == Chance(1, 0, ("refused",), When(lacks="task"))
+    script = Script.parse('[chance]\nprobability = 1\nfaults = ["refused"]\nwhen = { lacks = "agent" }')
+    assert script.chance == Chance(1, 0, ("refused",), When(lacks="agent"))
 
 
 def test_a_call_can_stand_many_times_each_with_its_number() -> None:
-    step = only('tools = [ { name = "task", times = 3, input = { prompt = "Part {n}", tools = ["{n}"], steps = 1 } } ]')
-    calls = tuple(ToolUse("task", {"prompt": f"Part {n}", "tools": [str(n)], "steps": 1}) for n in (1, 2, 3))
+    step = only(
+        'tools = [ { name = "agent", times = 3, input = { prompt = "Part {n}", tools = ["{n}"], steps = 1 } } ]'
+    )
+    calls = tuple(ToolUse("agent", {"prompt": f"Part {n}", "tools": [str(n)], "steps": 1}) for n in (1, 2, 3))
     assert step.action == PlayReply(ScriptedReply(calls))
     step = only('content = [ { text = "a" }, { name = "x", times = 2, raw_input = "{{n}" }, { text = "b" } ]')
     broken = (ToolUse("x", {}, None, "{1"), ToolUse("x", {}, None, "{2"))

@@ -49,7 +49,7 @@ def test_so_has_every_tool_that_an_agent_is_given_by_the_program(tmp_path: Path)
     (skill / "SKILL.md").write_text("---\nname: tidy\ndescription: Tidy up.\n---\nTidy up.\n")
     agent = Agent(load({"workspace": tmp_path, "state_dir": tmp_path / "state"}, {}, tmp_path).settings)
     names = agent.toolbox.names
-    assert {"task", "read_background", "skill", "remember", "recall", "forget"} < set(names)
+    assert {"agent", "read_background", "skill", "remember", "recall", "forget"} < set(names)
     assert load_capabilities(None, None, names).problems(names) == ()
 
 
@@ -81,6 +81,11 @@ def test_a_table_takes_the_place_of_the_whole_table_of_that_tool_and_the_project
     assert (grep.provides, grep.alternatives) == ("ours", ())
     assert bash.provides == "commands"
     assert glob.alternatives  # as shipped
+
+
+def test_a_tool_may_be_named_as_in_an_earlier_version(tmp_path: Path) -> None:
+    found = loaded('[task]\nprovides = "a view"\nfallback = "think twice"\n', folder=tmp_path, known=["agent"])
+    assert [(one.tool, one.fallback) for one in found.capabilities] == [("agent", "think twice")]
 
 
 def test_what_is_left_out_of_an_alternative_is_taken_for_the_worst(tmp_path: Path) -> None:
@@ -143,7 +148,7 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         (
             '[xyz]\nprovides = "x"\nfallback = "y"\n',
             1,
-            "xyz is not a tool of this agent; there are ask_user, bash, edit_file",
+            "xyz is not a tool of this agent; there are agent, ask_user, bash",
         ),
         ('glob.provides = "x"\n\n\nglob.fallback = 3\n', 4, "fallback is 3"),
         ('# """\n[bash]\nprovides = "x"\nfallback = "y"\nx = 1\n', 5, "'x' is not known"),

@@ -11,9 +11,9 @@ def test_the_rules_of_all_layers_count_together(place: Place) -> None:
         user='permissions_deny = ["bash(a)"]\npermissions_allow = ["bash(b)"]',
         project='permissions_deny = ["bash(c)"]\npermissions_ask = ["bash(d)"]',
     )
-    loaded = place.load(environ={"HARNESS_PERMISSIONS_DENY": "bash(e), read(f)", "HARNESS_PERMISSIONS_ALLOW": "task"})
+    loaded = place.load(environ={"HARNESS_PERMISSIONS_DENY": "bash(e), read(f)", "HARNESS_PERMISSIONS_ALLOW": "agent"})
     assert loaded.settings.permissions_deny == ("bash(e)", "read(f)", "bash(c)", "bash(a)")
-    assert loaded.settings.permissions_allow == ("task", "bash(b)")
+    assert loaded.settings.permissions_allow == ("agent", "bash(b)")
     assert loaded.settings.permissions_ask == ("bash(d)",)
     assert loaded.origins["permissions_deny"].count(",") == 2
 

@@ -38,29 +38,29 @@ STEERING = ("ANTHROPIC_", "HARNESS_", "MODEL_ID", "FALLBACK_MODEL_ID", "XDG_", "
 SCRIPT = """
 [[reply]]
 tools = [ {{ name = "bash", input = {{ command = '''{say} up >> {log}; : < {gate}''', timeout = 600 }} }} ]
-when = {{ offers = "task" }}
+when = {{ offers = "agent" }}
 
 [[reply]]
 tools = [ {{ name = "bash", input = {{ command = ': < {gate}', timeout = 600 }} }} ]
-when = {{ offers = "task" }}
+when = {{ offers = "agent" }}
 
 [[reply]]
-tools = [ {{ name = "task", times = {agents}, input = {{ description = "part {{n}}", prompt = "Do {{n}}." }} }} ]
-when = {{ offers = "task" }}
+tools = [ {{ name = "agent", times = {agents}, input = {{ description = "part {{n}}", prompt = "Do {{n}}." }} }} ]
+when = {{ offers = "agent" }}
 
 [[reply]]
 text = "All parts are done."
-when = {{ offers = "task" }}
+when = {{ offers = "agent" }}
 
 [[reply]]
 tools = [ {{ name = "bash", input = {{ command = '''
 {say} started >> {log}; sleep {hold_s}; {say} ended >> {log}''' }} }} ]
-when = {{ lacks = "task" }}
+when = {{ lacks = "agent" }}
 times = {agents}
 
 [[reply]]
 text = "My part is done."
-when = {{ lacks = "task" }}
+when = {{ lacks = "agent" }}
 times = {agents}
 """
 SAY = "echo ${EPOCHREALTIME:-$(date +%s)} $PPID $$"
@@ -267,7 +267,7 @@ class Sessions:
         events = [json.loads(line) for line in text.splitlines()]
         answer = events[-1]["result"] if events else (self.folder / f"{number}.err").read_text()
         ends = Counter(event["end"] for event in events if event["type"] == "agent_ended")
-        results = sum(event["type"] == "tool_ended" and event["tool"] == "task" for event in events)
+        results = sum(event["type"] == "tool_ended" and event["tool"] == "agent" for event in events)
         return Outcome(code, answer, ends, results)
 
 

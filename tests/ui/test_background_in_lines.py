@@ -144,7 +144,7 @@ after = "error"
 [[reply]]
 when = { text = "begin" }
 text = "I give it away."
-tools = [ { name = "task", input = { description = "count", prompt = "How many?", background = true } } ]
+tools = [ { name = "agent", input = { description = "count", prompt = "How many?", background = true } } ]
 
 [[reply]]
 when = { text = "works on it in the background" }
@@ -234,7 +234,7 @@ after = "error"
 [[reply]]
 when = { text = "begin" }
 text = "I give it away."
-tools = [ { name = "task", input = { description = "count", prompt = "How many?", background = true } } ]
+tools = [ { name = "agent", input = { description = "count", prompt = "How many?", background = true } } ]
 
 [[reply]]
 when = { text = "works on it in the background" }

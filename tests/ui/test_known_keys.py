@@ -93,7 +93,7 @@ async def test_hooks_background_commands_and_subagents_get_and_write_no_key(plac
     script = (
         call("cat .env")
         + call("cat .env; sleep 0.2; cat .env", background=True)
-        + calls('{ name = "task", input = { description = "look", prompt = "Read the file." } }')
+        + calls('{ name = "agent", input = { description = "look", prompt = "Read the file." } }')
         + call("cat .env")
         + '[[reply]]\ntext = "The subagent says: nothing."\n'
         + '[[reply]]\ntext = "Done."\ntimes = "forever"\n'

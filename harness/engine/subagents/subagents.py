@@ -51,8 +51,8 @@ from harness.events import (
 )
 from harness.model import notices
 from harness.model.catalogue import model_named
+from harness.tools.agent import AgentArguments, kind_of
 from harness.tools.output import shorten
-from harness.tools.task import TaskArguments, kind_of
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
 
 REMEMBERED = 50
@@ -166,7 +166,7 @@ class Subagents:
 
     # ── what the tool calls ─────────────────────────────────────────────────────────────────────
 
-    async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
+    async def ask(self, context: ToolContext, task: AgentArguments) -> ToolResult:
         """Run a task and return its result. A cancellation ends the subagent and is passed on."""
         if task.agent is None and (full := self._full()) is not None:
             return full

@@ -34,8 +34,8 @@ LIVE = LocalizedText(
     "ここからは章のエージェントを自由に使えます。打ったものがそのままプロンプトになります。",
 )
 LIVE_ON_SCREEN = LocalizedText(
-    "The agent of the chapter is yours now: p types a prompt, f breaks something.",
-    "ここからは章のエージェントを自由に使えます (p: プロンプト、f: 壊す)。",
+    "The agent of the chapter is yours now: p types a prompt, f breaks something, e copies the exercise, g goes on.",
+    "ここからは章のエージェントを自由に使えます (p: プロンプト、f: 壊す、e: 演習、g: 次の章へ)。",
 )
 NOTHING_AFTER_ON_SCREEN = LocalizedText(
     "this is the end; p types a prompt, g opens another chapter",

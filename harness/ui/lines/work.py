@@ -38,8 +38,8 @@ from harness.ui.folds.work import WorkFold
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
 
-DELEGATES = "task"
-"""The tool whose calls are shown by the lines of their subagents."""
+DELEGATES = frozenset({"agent", "task"})
+"""The tool whose calls are shown by the lines of their subagents, and its name in older recorded sessions."""
 SEVERAL = 5
 """Sources of arrivals that are named; more are counted."""
 

@@ -265,7 +265,7 @@ class LinePrinter:
 
     def _tool_started(self, event: ToolStarted) -> None:
         self._started[event.call_id] = event
-        if self._open_call or event.tool == DELEGATES:
+        if self._open_call or event.tool in DELEGATES:
             return
         self.end_line()
         self._write(f"○ {_call(event.tool, event.summary)} … ")

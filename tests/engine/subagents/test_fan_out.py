@@ -67,9 +67,9 @@ class Scene:
 
     def reply(self, new: int, again: int = 0) -> list["asyncio.Task[str]"]:
         """A reply that wants so many new subagents, and as many to go on."""
-        calls = [{"type": "tool_use", "name": "task", "id": f"t{n}", "input": {"prompt": "p"}} for n in range(new)]
-        calls += [{"type": "tool_use", "name": "task", "id": f"o{n}", "input": {"agent": "a1"}} for n in range(again)]
-        calls += [{"type": "tool_use", "name": "bash", "id": "b", "input": {"command": "task"}}]
+        calls = [{"type": "tool_use", "name": "agent", "id": f"t{n}", "input": {"prompt": "p"}} for n in range(new)]
+        calls += [{"type": "tool_use", "name": "agent", "id": f"o{n}", "input": {"agent": "a1"}} for n in range(again)]
+        calls += [{"type": "tool_use", "name": "bash", "id": "b", "input": {"command": "agent"}}]
         self.conversation.add("assistant", calls, Origin.REPLY)
         return [asyncio.create_task(self._start(f"t{n}", self.started)) for n in range(new)]
 

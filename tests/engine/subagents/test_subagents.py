@@ -36,7 +36,7 @@ from harness.events import (
 )
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.admission.limits import AdmissionLimits
-from harness.tools.task import TaskArguments
+from harness.tools.agent import AgentArguments
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 from tests.engine.hand_clock import HandClock, quiet
@@ -142,7 +142,7 @@ class Office:
 
     async def ask(self, prompt: str = "it", **more: object) -> ToolResult:
         """What the tool does."""
-        asked = TaskArguments.model_validate({"description": f"do {prompt}", "prompt": prompt, **more})
+        asked = AgentArguments.model_validate({"description": f"do {prompt}", "prompt": prompt, **more})
         return await self.agents.ask(self._context, asked)
 
     def asked(self, prompt: str = "it", **more: object) -> "asyncio.Task[ToolResult]":

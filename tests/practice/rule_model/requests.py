@@ -22,7 +22,7 @@ TOOLS = (
     spec("edit_file", "path", "old_string", "new_string"),
     spec("glob", "pattern", optional=("path",)),
     spec("grep", "pattern", optional=("path", "glob")),
-    spec("task", "prompt", "description", optional=("agent", "background"), background="boolean"),
+    spec("agent", "prompt", "description", optional=("agent", "background"), background="boolean"),
     spec("list_background"),
     spec("read_background", "id"),
     spec("kill_background", "id"),

@@ -67,9 +67,9 @@ def test_a_turn_that_pauses_goes_on_with_what_failed() -> None:
 
 
 def test_answers_of_subagents_are_reported_and_failures_are_named() -> None:
-    talk = Talk({"task": ("(I am the rule-based practice model: no AI, just patterns and your real tools.)\n\nTwo.",)})
+    talk = Talk({"agent": ("(I am the rule-based practice model: no AI, just patterns and your real tools.)\n\nTwo.",)})
     assert talk.ask("use an agent to count the files").endswith("The agent answered:\n\nTwo.")
-    talk = Talk({"task": ("one", UNFINISHED)}, failures=frozenset({UNFINISHED}))
+    talk = Talk({"agent": ("one", UNFINISHED)}, failures=frozenset({UNFINISHED}))
     answer = talk.ask("use two agents to list the files")
     assert "1 of 2 agents answered." in answer
     assert "Without an answer (1):\n\n- list the files (2 of 2): it took too long" in answer
@@ -77,7 +77,7 @@ def test_answers_of_subagents_are_reported_and_failures_are_named() -> None:
 
 def test_tasks_that_a_script_delegated_are_reported_too() -> None:
     talk = Talk(messages=[{"role": "user", "content": "anything at all"}])
-    call = {"type": "tool_use", "id": "t1", "name": "task", "input": {"prompt": "x", "description": "the x"}}
+    call = {"type": "tool_use", "id": "t1", "name": "agent", "input": {"prompt": "x", "description": "the x"}}
     talk.messages.append({"role": "assistant", "content": [call]})
     talk.messages.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Ten."}]})
     assert text_of(talk.step()).endswith("The agent answered:\n\nTen.")

@@ -172,12 +172,12 @@ STUCK_HERE = replace(
     tried=tuple(replace(attempt, step=step) for attempt, step in zip(STUCK.tried, (5, 6, 7), strict=True)),
     steps_in_loop=7,
 )
-CALLS = [(f"call-a{number}", "task", {"description": about}) for number, about in enumerate(ABOUT, 1)]
+CALLS = [(f"call-a{number}", "agent", {"description": about}) for number, about in enumerate(ABOUT, 1)]
 AGENTS: tuple[Event | float, ...] = (
     *AT_WORK,
     *reply("Three agents look at it.", *CALLS),
-    *(Dispatched(id, "task", Dispatch.CALL, DispatchReason.HEALTHY, 1, 0) for id, _, _ in CALLS),
-    *(ToolStarted(id, "task", about, {}) for (id, _, _), about in zip(CALLS, ABOUT, strict=True)),
+    *(Dispatched(id, "agent", Dispatch.CALL, DispatchReason.HEALTHY, 1, 0) for id, _, _ in CALLS),
+    *(ToolStarted(id, "agent", about, {}) for (id, _, _), about in zip(CALLS, ABOUT, strict=True)),
     *(work.LIMITS, *(work.created(f"a{number}", about) for number, about in enumerate(ABOUT, 1))),
     *(work.admitted("a1", 1, 1), work.admitted("a2", 2, 2), work.admitted("a3", 3, 3)),
     4.0,
@@ -188,8 +188,8 @@ AGENTS: tuple[Event | float, ...] = (
 )
 CROWD: tuple[Event | float, ...] = (
     *AT_WORK,
-    *reply("Four hundred agents count.", *((f"call-a{n}", "task", {"description": "count"}) for n in range(1, 401))),
-    *(ToolStarted(f"call-a{n}", "task", f"count the lines of module {n}", {}) for n in range(1, 401)),
+    *reply("Four hundred agents count.", *((f"call-a{n}", "agent", {"description": "count"}) for n in range(1, 401))),
+    *(ToolStarted(f"call-a{n}", "agent", f"count the lines of module {n}", {}) for n in range(1, 401)),
     *work.crowd(),
     1.5,
 )

@@ -110,7 +110,7 @@ DELEGATES = """
 [[reply]]
 when = { text = "begin" }
 text = "I ask an agent."
-tools = [ { name = "task", input = { description = "count them", prompt = "How many?" } } ]
+tools = [ { name = "agent", input = { description = "count them", prompt = "How many?" } } ]
 
 [[reply]]
 when = { text = "How many?" }

@@ -169,7 +169,7 @@ def test_work_that_newer_work_replaced_is_told_by_its_own_name() -> None:
 
 
 def task(call_id: str, outcome: ToolOutcome = ToolOutcome.OK) -> tuple[ToolStarted, ToolEnded]:
-    return ToolStarted(call_id, "task", "find the tests", {}), ToolEnded(call_id, "task", outcome, "answered", 8.3)
+    return ToolStarted(call_id, "agent", "find the tests", {}), ToolEnded(call_id, "agent", outcome, "answered", 8.3)
 
 
 def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
@@ -181,12 +181,12 @@ def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
 
 
 def test_a_call_without_an_agent_is_told_as_any_other() -> None:
-    assert printed(task("x", ToolOutcome.DENIED)) == ["○ task find the tests: not allowed, answered, 8.3 s"]
+    assert printed(task("x", ToolOutcome.DENIED)) == ["○ agent find the tests: not allowed, answered, 8.3 s"]
     background = (work.created("a1", background=True), *task("call-a1"))
-    assert printed(background) == ["✓ task find the tests: ok, answered, 8.3 s"]
+    assert printed(background) == ["✓ agent find the tests: ok, answered, 8.3 s"]
     started, over = task("call-a1")
     assert printed((work.created("a1"), TurnStarted(2, ""), started, over)) == [
-        "✓ task find the tests: ok, answered, 8.3 s"
+        "✓ agent find the tests: ok, answered, 8.3 s"
     ]
 
 

@@ -210,7 +210,7 @@ STOPPED_IN_A_LOOP = after(
     *(REPLIED, FOUND, took(Rung.NUDGE), took(Rung.SUBSTITUTE), took(Rung.STOP), STUCK),
     *ended(TransitionCode.LOOP_STOPPED, "stopped: read_file notes.txt, 4 times in a row; nothing freed it"),
 )
-TASK = (REPLIED, *(ToolStarted(f"call-a{number}", "task", "look", {}) for number in (1, 2, 3)))
+TASK = (REPLIED, *(ToolStarted(f"call-a{number}", "agent", "look", {}) for number in (1, 2, 3)))
 AGENTS = after(
     *(*TASK, work.LIMITS, work.created("a1"), work.created("a2", "mend the settings"), work.created("a3", "read on")),
     *(work.admitted("a1", 1, 1), work.admitted("a2", 2, 2), work.moved("a1")),

@@ -128,11 +128,11 @@ def test_a_call_that_runs_says_for_how_long() -> None:
 
 
 def test_a_call_that_an_agent_works_for_says_which_and_what_it_does() -> None:
-    task = replace(CALL, tool="task", summary="find the tests", agent="a1", doing="grep timeout")
+    task = replace(CALL, tool="agent", summary="find the tests", agent="a1", doing="grep timeout")
     [line] = look(replace(task, outcome=None, running=True))
-    assert line.rstrip() == "◍ task find the tests  a1 · grep timeout"
+    assert line.rstrip() == "◍ agent find the tests  a1 · grep timeout"
     [line] = look(replace(task, result="a1 answered, 2 steps"), 80)
-    assert line.split(maxsplit=5) == ["●", "task", "find", "the", "tests", "0.2 s   a1 answered, 2 steps"]
+    assert line.split(maxsplit=5) == ["●", "agent", "find", "the", "tests", "0.2 s   a1 answered, 2 steps"]
 
 
 def test_a_label_has_a_line_of_its_own() -> None:

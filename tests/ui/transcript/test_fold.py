@@ -366,7 +366,7 @@ def test_a_piece_costs_the_same_however_much_stands_there() -> None:
 
 def doing(*events: Event) -> list[tuple[str, str, bool]]:
     """What the calls of two agents say of them, after these."""
-    tasks = (started("call-a1", "task"), started("call-a2", "task"), work.created("a1"), work.created("a2"))
+    tasks = (started("call-a1", "agent"), started("call-a2", "agent"), work.created("a1"), work.created("a2"))
     calls = folded(*prompt(1), *tasks, *events).entries
     return [(call.agent, call.doing, call.asks) for call in calls if isinstance(call, CallEntry)]
 
@@ -382,7 +382,7 @@ def test_a_call_shows_what_its_agent_does() -> None:
 
 
 def test_newer_work_for_an_agent_that_waits_is_shown_at_its_own_call() -> None:
-    newer = (started("newer", "task"), work.created("a1", call_id="newer"))
+    newer = (started("newer", "agent"), work.created("a1", call_id="newer"))
     old, a2 = ("a1", "did not finish", False), ("a2", "queued", False)
     assert doing(*newer, work.ended("a1", AgentEnd.NOT_STARTED)) == [old, a2, ("a1", "queued", False)]
     replaced = (*newer, work.ended("a1", AgentEnd.NOT_STARTED), work.admitted("a1", 1, 1))

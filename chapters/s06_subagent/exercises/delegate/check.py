@@ -75,43 +75,45 @@ def _results(agent: Any) -> list[Plain]:
     return [block for block in blocks if block["type"] == "tool_result"]
 
 
-def parent(work: ModuleType, desk: Desk, tools: tuple[str, ...] = ("read", "write", "task"), requests: int = 20) -> Any:
+def parent(
+    work: ModuleType, desk: Desk, tools: tuple[str, ...] = ("read", "write", "agent"), requests: int = 20
+) -> Any:
     """The agent that asks the others."""
     return work.Agent(desk.model, desk.do, tools, work.Purse(requests))
 
 
 def task(prompt: str, **more: Any) -> Plain:
     """A call of the tool."""
-    (call,) = calls("task", {"prompt": prompt, **more})
+    (call,) = calls("agent", {"prompt": prompt, **more})
     return call
 
 
 async def check_a_child_knows_its_task_and_nothing_else(work: ModuleType) -> None:
-    asks = [calls("task", {"prompt": "first"}), calls("task", {"prompt": "second"})]
+    asks = [calls("agent", {"prompt": "first"}), calls("agent", {"prompt": "second"})]
     desk = Desk({"Begin.": [*asks, says("Done.")], "first": [READS, says("One.")], "second": [READS, says("Two.")]})
     agent = parent(work, desk)
     ended = await agent.run("Begin.")
     for prompt in ("first", "second"):
         found = desk.of(prompt)
-        assert found, f"task({prompt!r}) -> no request with this prompt"
+        assert found, f"delegate({prompt!r}) -> no request with this prompt"
         assert found[0][0] == [{"role": "user", "content": prompt}], f"first request of {prompt!r} -> {found[0][0]}"
     roles = [message["role"] for message in agent.messages]
     assert roles == ["user", "assistant"] * 3, f"history of the agent that asks -> {roles}"
     told = [(block["tool_use_id"], block["content"], bool(block.get("is_error"))) for block in _results(agent)]
-    assert told == [("task-0", "One.", False), ("task-0", "Two.", False)], f"its results -> {told}"
+    assert told == [("agent-0", "One.", False), ("agent-0", "Two.", False)], f"its results -> {told}"
     assert ended.answer == "Done.", f"the agent that asks -> {ended}"
 
 
 async def check_a_child_gets_no_tool_that_it_must_not_have(work: ModuleType) -> None:
     for more, wanted in (({}, ("read", "write")), ({"tools": ["read"]}, ("read",)), ({"tools": []}, ())):
         desk = Desk({"look": [says("Seen.")]})
-        got = await parent(work, desk).task(task("look", **more))
+        got = await parent(work, desk).delegate(task("look", **more))
         found = [tools for _, tools in desk.asked]
-        assert found == [wanted], f"task('look', {more}) -> tools {found}, wanted {[wanted]}; {got}"
-    for wrong in ("task", "bash"):
+        assert found == [wanted], f"delegate('look', {more}) -> tools {found}, wanted {[wanted]}; {got}"
+    for wrong in ("agent", "bash"):
         desk = Desk({"look": [says("Seen.")]})
-        got = await parent(work, desk).task(task("look", tools=["read", wrong]))
-        story = f"task('look', tools=['read', {wrong!r}]) -> {got}, {len(desk.asked)} requests"
+        got = await parent(work, desk).delegate(task("look", tools=["read", wrong]))
+        story = f"delegate('look', tools=['read', {wrong!r}]) -> {got}, {len(desk.asked)} requests"
         assert not desk.asked, f"{story}; wanted none"
         assert got["is_error"] is True, story
         assert wrong in got["content"], story
@@ -119,13 +121,13 @@ async def check_a_child_gets_no_tool_that_it_must_not_have(work: ModuleType) -> 
 
 
 async def check_a_family_has_one_purse(work: ModuleType) -> None:
-    desk = Desk({"Begin.": [calls("task", {"prompt": "a"}, {"prompt": "b"}), says("Done.")]})
+    desk = Desk({"Begin.": [calls("agent", {"prompt": "a"}, {"prompt": "b"}), says("Done.")]})
     desk.replies |= {"a": [READS, says("One.")], "b": [READS, READS, says("Two.")]}
     agent = parent(work, desk, requests=10)
     await agent.run("Begin.")
     story = f"{len(desk.asked)} requests out of a purse of 10, {agent.purse.requests} left"
     assert (len(desk.asked), agent.purse.requests) == (7, 3), f"{story}; wanted 7 and 3"
-    desk = Desk({"Begin.": [calls("task", {"prompt": "a"}), says("Done.")], "a": [READS, READS, READS, says("One.")]})
+    desk = Desk({"Begin.": [calls("agent", {"prompt": "a"}), says("Done.")], "a": [READS, READS, READS, says("One.")]})
     agent = parent(work, desk, requests=3)
     ended = await agent.run("Begin.")
     assert len(desk.asked) == 3, f"{len(desk.asked)} requests out of a purse of 3; {ended}"
@@ -140,7 +142,7 @@ async def check_only_an_answer_is_told_as_an_answer(work: ModuleType) -> None:
         desk = Desk({"look": list(replies)})
         left = 20 if code is not TransitionCode.BUDGET_EXHAUSTED else len(replies)
         agent = parent(work, desk, requests=left)
-        got = await agent.task(task("look"))
+        got = await agent.delegate(task("look"))
         blocks = [reply for reply in replies if not isinstance(reply, Exception)]
         words = ["".join(block["text"] for block in one if block["type"] == "text") for one in blocks]
         ended = TurnEnded(1, code, why, words[-1] if words else "", Usage(), 0.0, len(words), len(replies), 0.0)
@@ -174,13 +176,13 @@ def _life(work: ModuleType, chance: Random) -> tuple[list[list[Plain] | Exceptio
 
 
 async def check_a_failure_is_told_and_an_interruption_is_not(work: ModuleType) -> None:
-    three = calls("task", *({"prompt": prompt} for prompt in "abc"))
+    three = calls("agent", *({"prompt": prompt} for prompt in "abc"))
     desk = Desk({"Begin.": [three, says("Two of them.")], "a": [says("One.")], "b": [OSError("is gone")]})
     desk.replies["c"] = [READS, says("Three.")]
     agent = parent(work, desk)
     ended = await agent.run("Begin.")
     told = [(block["tool_use_id"], bool(block.get("is_error"))) for block in _results(agent)]
-    wanted = [("task-0", False), ("task-1", True), ("task-2", False)]
+    wanted = [("agent-0", False), ("agent-1", True), ("agent-2", False)]
     assert told == wanted, f"three tasks, the second fails -> {told}, wanted {wanted}"
     assert ended.answer == "Two of them.", f"the agent that asks -> {ended}"
 
@@ -191,11 +193,11 @@ async def check_a_failure_is_told_and_an_interruption_is_not(work: ModuleType) -
         await asyncio.Event().wait()
         return []
 
-    running = asyncio.create_task(work.Agent(waits, desk.do, ("read", "task")).task(task("look")))
+    running = asyncio.create_task(work.Agent(waits, desk.do, ("read", "agent")).delegate(task("look")))
     first = asyncio.create_task(begun.wait())
     await asyncio.wait({running, first}, return_when=asyncio.FIRST_COMPLETED)
     first.cancel()
-    assert not running.done(), f"task('look') -> {running.result()}, and nobody was asked"
+    assert not running.done(), f"delegate('look') -> {running.result()}, and nobody was asked"
     running.cancel()
     await asyncio.wait({running})
     assert running.cancelled(), f"an interrupted task -> {running.exception() or running.result()}"
@@ -208,7 +210,7 @@ async def check_a_strict_server_takes_it(work: ModuleType) -> None:
         async def model(messages: Sequence[Plain], tools: Sequence[str]) -> list[Plain]:
             return await asyncio.to_thread(_sent, f"{server.base_url}/v1/messages", list(messages), tools)
 
-        ended = await work.Agent(model, lambda name, input: SECRET, ("read", "task")).run("Count the pages.")
+        ended = await work.Agent(model, lambda name, input: SECRET, ("read", "agent")).run("Count the pages.")
         bodies = [request.body for request in server.requests]
     assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the agent that asks -> {ended}"
     results = bodies[-1]["messages"][-1]["content"]
@@ -221,20 +223,20 @@ _SCRIPT = """
 after = "error"
 [[reply]]
 tools = [
-  { name = "task", input = { prompt = "the first book" } },
-  { name = "task", input = { prompt = "the second book" } },
-  { name = "task", input = { prompt = "the third book" } },
+  { name = "agent", input = { prompt = "the first book" } },
+  { name = "agent", input = { prompt = "the second book" } },
+  { name = "agent", input = { prompt = "the third book" } },
 ]
 [[reply]]
 text = "Two are counted, one is not."
 [[reply]]
-when = { lacks = "task", text = "first" }
+when = { lacks = "agent", text = "first" }
 text = "There are 3."
 [[reply]]
-when = { lacks = "task", text = "second" }
+when = { lacks = "agent", text = "second" }
 status = 529
 [[reply]]
-when = { lacks = "task", text = "third" }
+when = { lacks = "agent", text = "third" }
 text = "There are 5."
 """
 

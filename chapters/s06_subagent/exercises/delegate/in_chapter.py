@@ -19,8 +19,8 @@ TOOLS: dict[str, ToolParam] = {
         "description": "Read a letter by its number.",
         "input_schema": {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]},
     },
-    "task": {
-        "name": "task",
+    "agent": {
+        "name": "agent",
         "description": "Have a new agent carry out a prompt; it may use the tools with these names.",
         "input_schema": {"type": "object", "properties": {"prompt": TEXT, "tools": NAMES}, "required": ["prompt"]},
     },

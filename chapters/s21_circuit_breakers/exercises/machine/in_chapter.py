@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
-from chapters.s21_circuit_breakers.demo import Shop, stock_tool
+from chapters.s21_circuit_breakers.demo import Shop, shop_tools
 from harness import Policies
 from harness.events import (
     BreakerChanged,
@@ -116,7 +116,10 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
         hook("before_tool", tools="stock|archive", required=True, name="allow")(watched.before),
         hook("after_tool", tools="stock|archive", name="record")(watched.after),
     ]
-    tools, policies = [replace(stock_tool(shop), parallel=True), _archive_tool(watched)], Policies(breakers=NEVER)
+    tools, policies = (
+        [*(replace(one, parallel=True) for one in shop_tools(shop)), _archive_tool(watched)],
+        Policies(breakers=NEVER),
+    )
     settings = session.settings(loop_intervention=False)
     try:
         async with session.agent(settings, tools=tools, hooks=hooks, policies=policies) as agent:

@@ -1,11 +1,11 @@
-"""An agent by hand that can ask other agents. One method is missing: what the tool `task` does."""
+"""An agent by hand that can ask other agents. One method is missing: what the tool `agent` does."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TASK = "task"
+AGENT = "agent"
 STEPS = 4
 """Requests that an agent may make before its turn is ended."""
 
@@ -78,14 +78,14 @@ class Agent:
         """The result of a call."""
         if call["name"] not in self.tools:
             return result(call, f"there is no tool {call['name']}", failed=True)
-        if call["name"] == TASK:
-            return await self.task(call)
+        if call["name"] == AGENT:
+            return await self.delegate(call)
         return result(call, self.do(call["name"], call["input"]))
 
-    async def task(self, call: Block) -> Block:
+    async def delegate(self, call: Block) -> Block:
         """Have a new agent do what the call asks for: its `prompt`, and perhaps `tools`, the names that it may use."""
         # ── your part begins ─────────────────────────────────────────────
-        given = tuple(name for name in self.tools if name != TASK)
+        given = tuple(name for name in self.tools if name != AGENT)
         wanted = tuple(call["input"].get("tools", given))
         if wrong := [name for name in wanted if name not in given]:
             return result(call, f"no agent can be given {', '.join(wrong)}; there are {', '.join(given)}", failed=True)

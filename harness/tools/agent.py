@@ -1,4 +1,4 @@
-"""task: delegate a part of the work to a subagent.
+"""agent: delegate a part of the work to a subagent.
 
 The agent starts with an empty history, which keeps what it reads out of ours. Nothing it does is done in secret: each
 of its calls is decided by the same permissions, and what it costs is part of the same session.
@@ -14,15 +14,15 @@ from harness.events import Json
 from harness.tools.arguments import ToolArguments
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
 
-TASK = "task"
+AGENT = "agent"
 DESCRIPTION_CHARACTERS = 300
 """Of one kind of agent."""
 KINDS_CHARACTERS = 8_000
 """Of all of them together."""
 
 
-class TaskArguments(ToolArguments):
-    """Arguments of task."""
+class AgentArguments(ToolArguments):
+    """Arguments of agent."""
 
     description: str = Field(description="What it is to do, in three to eight words.", min_length=1, max_length=200)
     prompt: str = Field(
@@ -40,7 +40,7 @@ class TaskArguments(ToolArguments):
     )
 
 
-class KindTaskArguments(TaskArguments):
+class KindAgentArguments(AgentArguments):
     """The same where files define kinds of agents."""
 
     kind: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
@@ -48,27 +48,27 @@ class KindTaskArguments(TaskArguments):
     )
 
 
-def kind_of(task: TaskArguments) -> str:
+def kind_of(task: AgentArguments) -> str:
     """The kind of agent that is asked for; empty: none of those that files define."""
-    return task.kind or "" if isinstance(task, KindTaskArguments) else ""
+    return task.kind or "" if isinstance(task, KindAgentArguments) else ""
 
 
 class SubagentDelegate(Protocol):
     """Runs subagents."""
 
-    async def ask(self, context: ToolContext, task: TaskArguments) -> ToolResult:
+    async def ask(self, context: ToolContext, task: AgentArguments) -> ToolResult:
         """Run the task and return its result. A cancellation ends the agent and is passed on."""
         ...
 
 
-def task_tool(delegation: SubagentDelegate, *, steps: int, kinds: Mapping[str, str] | None = None) -> Tool:
-    """The tool task; an agent may take this many `steps`. `kinds` are names and descriptions of what files define."""
+def agent_tool(delegation: SubagentDelegate, *, steps: int, kinds: Mapping[str, str] | None = None) -> Tool:
+    """The tool agent; an agent may take this many `steps`. `kinds` are names and descriptions of what files define."""
 
-    async def task(context: ToolContext, arguments: TaskArguments) -> ToolResult:
+    async def agent(context: ToolContext, arguments: AgentArguments) -> ToolResult:
         return await delegation.ask(context, arguments)
 
     return Tool(
-        name=TASK,
+        name=AGENT,
         description=(
             "Delegate a part of the work to a subagent and get its answer. It starts with an empty history, has the "
             "tools for files, search and shell in the same folder, and cannot start agents itself. Good for a search "
@@ -77,9 +77,9 @@ def task_tool(delegation: SubagentDelegate, *, steps: int, kinds: Mapping[str, s
             f"{steps} steps. Only its last answer comes back; if it does not finish, the result says so and holds what "
             f"it had.{_listed(kinds or {})}"
         ),
-        arguments=KindTaskArguments if kinds else TaskArguments,
+        arguments=KindAgentArguments if kinds else AgentArguments,
         effect=Effect.DELEGATE,
-        run=task,
+        run=agent,
         parallel=True,
         summarise=_summary,
     )

@@ -1,0 +1,5 @@
+# Ignores TERM. Its child inherits that.
+trap '' TERM
+sleep 300 &
+touch ready
+wait
