@@ -145,6 +145,11 @@ def build_parts(
     if not hired:
         asker = shared.asker
 
+    background: BackgroundWork | None = None
+
+    async def ongoing() -> tuple[Json, ...]:
+        return () if background is None else await background.ongoing()
+
     hook_runner = HookRunner(
         every_hook,
         HookInvoker(processes, settings.workspace),
@@ -153,8 +158,8 @@ def build_parts(
         limits,
         workspace=str(settings.workspace),
         agent=outputs.name if hired else "",
+        ongoing=ongoing,
     )
-    background = None
 
     def wake(actor: str, text: str) -> None:
         work = background or (parent.background if parent else None)

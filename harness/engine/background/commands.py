@@ -241,7 +241,7 @@ class BackgroundCommands:
             )
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
-        self._lines.close(command, tell=True)
+        self._lines.close(command, announced=True)
         command.let_go(self._clock.now())
         self._watch.rest()
         self._report(command, event)
@@ -405,7 +405,7 @@ class BackgroundCommands:
             left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
             reported=not command.tell,
         )
-        self._lines.close(command, tell=command.tell)
+        self._lines.close(command, announced=command.tell)
         command.close(event, now)
         self._watch.rest()
         self._emit(event)

@@ -25,7 +25,7 @@ class _Monitored:
     command: BackgroundCommand
     monitor: LineMonitor
     read_to: int
-    """Byte of its output from which the next look reads."""
+    """Byte of its output where the next look begins."""
 
 
 class LineMonitors:
@@ -73,15 +73,15 @@ class LineMonitors:
         return True
 
     def look(self, now: float) -> None:
-        """Read what was written, and send what is due."""
+        """Read new output and send the lines that are due."""
         for one in tuple(self._monitored.values()):
             self._look(one, now)
 
-    def close(self, command: BackgroundCommand, *, tell: bool) -> None:
-        """A command has ended; with `tell` its last lines are sent, before its end."""
+    def close(self, command: BackgroundCommand, *, announced: bool) -> None:
+        """A command has ended; if its end is `announced`, send its last lines before."""
         if (one := self._monitored.get(command.id)) is None:
             return
-        if tell:
+        if announced:
             self._look(one, self._clock.now(), over=True)
         else:
             self._end(one, MonitorEnd.COMMAND_ENDED)

@@ -6,7 +6,7 @@ Results that no call waits for arrive in one inbox.
 
 import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, AdmissionStatus
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.subagents import Subagents
-from harness.events import Block, Event, Origin
+from harness.events import Block, Event, Json, Origin
 from harness.model.notices import arrivals_text
 from harness.processes import Processes
 from harness.tools.background_commands import CommandState
@@ -98,6 +98,17 @@ class BackgroundWork:
     def busy(self) -> bool:
         """Something runs that no call waits for."""
         return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)
+
+    async def ongoing(self) -> tuple[Json, ...]:
+        """Work that outlasts the turn, as stop hooks read it (`HookCall.background`)."""
+        commands = [("command", row.id, row.line) for row in self.commands.rows if row.state in AT_WORK]
+        tasks = {row.id: row.task for row in self.subagents.rows}
+        subagents = [("subagent", id, tasks.get(id, "")) for id in self.subagents.running]
+        jobs = []
+        if self._schedule is not None:
+            with suppress(HarnessError):  # each look at the schedule reports the same error
+                jobs = [("job", job.id, job.prompt) for job in (await self._schedule.jobs()).values() if not job.paused]
+        return tuple({"kind": kind, "id": id, "text": text} for kind, id, text in (*commands, *subagents, *jobs))
 
     @property
     def movable(self) -> bool:

@@ -1,4 +1,4 @@
-"""A model that sleeps and then looks is told that ends are announced."""
+"""Recognises a model that sleeps and then looks, and decides when to note that ends are announced."""
 
 import re
 from collections.abc import Sequence

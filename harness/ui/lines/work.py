@@ -92,7 +92,7 @@ class EventLines:
                 why = "its time is over" if end is MonitorEnd.DEADLINE else f"after {event.notifications} notifications"
                 return Line("·", f"new lines of {self._command(command)} are no longer sent: {why}")
             case PollNoted(running=running):
-                return Line("·", f"the model waits for {', '.join(running)}; it was told that ends are announced")
+                return Line("·", f"the model waits for {', '.join(running)}; a note says that ends are announced")
             case CommandHandedOver(command=command, pid=pid):
                 return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
