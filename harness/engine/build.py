@@ -24,6 +24,7 @@ from harness.engine.config import (
     dispatch_limits,
     loop_limits,
     memory_for,
+    memory_limit,
     outputs_folder,
     prompt_sections,
     recovery_limits,
@@ -412,7 +413,7 @@ def shared_parts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide),
-        processes=Processes(),
+        processes=Processes(memory=memory_limit(settings, notices.append)),
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
-from harness.base.errors import SettingsError
+from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
@@ -46,6 +46,7 @@ from harness.tools.toolbox import Toolbox, standard_tools
 
 if TYPE_CHECKING:
     from harness.engine.schedule.runner import ScheduleRunner
+    from harness.processes.memory_groups import MemoryGroups
     from harness.tasks import TaskBoard
     from harness.tasks.work import TaskWork
 
@@ -219,6 +220,19 @@ def continues_at_limit(settings: Settings, asker: Asker) -> bool:
         return settings.background_at_limit
     waits = isinstance(asker, NoAsker) and asker.waits_for_work and settings.background_wait_s > 0
     return asker.present or waits
+
+
+def memory_limit(settings: Settings, report: Callable[[str], None]) -> "MemoryGroups | None":
+    """What limits the memory of commands; None: nothing, and it is reported where the settings ask for it."""
+    if settings.bash_memory is None:
+        return None
+    from harness.processes.memory_groups import memory_groups
+
+    try:
+        return memory_groups(settings.bash_memory)
+    except HarnessError as error:
+        report(f"Commands have no memory limit, so bash_memory has no effect: {error}.")
+        return None
 
 
 def loop_limits(settings: Settings) -> LoopLimits:

@@ -9,13 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 
 from harness.base.threads import shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
+
+if TYPE_CHECKING:
+    from harness.processes.memory_groups import MemoryGroup
 
 
 class SessionLeader:
@@ -57,6 +60,11 @@ class SessionLeader:
         """Begin to wait; `tell` gets the exit code, in a thread. Until then its number cannot be used again."""
         threading.Thread(target=self._wait, args=(tell,), name=f"exit of {self.pid}", daemon=True).start()
 
+    def abandon(self) -> None:
+        """Kill it before anything waits for it."""
+        self._popen.kill()
+        self._popen.wait()
+
     def exit(self) -> "asyncio.Future[int]":
         """Begin to wait; the future gets the exit code."""
         loop = asyncio.get_running_loop()
@@ -89,6 +97,7 @@ class ProcessCommand:
         mark: str,
         ended: Callable[["ProcessCommand", ProcessEnd | None, float], None],
         in_a_hurry: Callable[[], bool],
+        memory: "MemoryGroup | None" = None,
     ) -> None:
         """
         Args:
@@ -98,6 +107,7 @@ class ProcessCommand:
             ended: called at the one end with what it took and how many seconds ending took; and once more, with None,
                 when what it had left in the background was ended.
             in_a_hurry: whether to kill at once instead of waiting for the grace to pass.
+            memory: limits its memory; None: it has no limit.
         """
         self.pid = leader.pid
         self.began = time.time()
@@ -112,6 +122,7 @@ class ProcessCommand:
         self.left: tuple[SurvivingProcess, ...] = ()
         """Who of it lives, after its end."""
         self.in_a_hurry = in_a_hurry
+        self._memory = memory
         self._ended = ended
         self.exited.add_done_callback(lambda _: tree.leader_exited() if self.ending is None else None)
 
@@ -125,6 +136,10 @@ class ProcessCommand:
     def settle(self, finished: ProcessResult, how: ProcessEnd, seconds: float = 0.0) -> None:
         """It has ended; remaining processes may be ended later, which changes only `left`."""
         self.left = finished.left
+        if self._memory is not None:
+            kills, limit = self._memory.kills(), self._memory.limit_bytes
+            finished = replace(finished, memory_kills=kills, memory_limit=limit)
+            self._memory.remove()
         first = not self.finished.done()
         if first:
             self.finished.set_result(finished)

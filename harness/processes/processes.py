@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess, PipedProcess, ProcessCommand
+    from harness.processes.command import ChildProcess, PipedProcess, ProcessCommand, SessionLeader
+    from harness.processes.memory_groups import MemoryGroup, MemoryGroups
     from harness.processes.sandbox import ReadOnlySandbox
     from harness.processes.watcher_link import WatcherLink
 
@@ -30,9 +31,14 @@ class Processes:
     app behind `harness serve`, which ends itself when its lifeline does.
     """
 
-    def __init__(self, limits: ProcessLimits | None = None) -> None:
-        """`limits` are those of commands that are given none."""
+    def __init__(self, limits: ProcessLimits | None = None, memory: "MemoryGroups | None" = None) -> None:
+        """
+        Args:
+            limits: those of commands that are given none.
+            memory: limits the memory of commands that ask for `limit_memory`; None: nothing does.
+        """
         self._limits = limits or ProcessLimits()
+        self._memory = memory
         self._owner = f"{token_hex(8)}."
         """What the marks of all commands begin with."""
         self._program = os.getpid()
@@ -92,15 +98,27 @@ class Processes:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         errors: Callable[[bytes], None] | None = None,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> "PipedProcess":
-        """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller."""
+        """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller.
+
+        With `limit_memory` its memory is limited if this owner limits any.
+        """
         from harness.processes.command import PipedProcess
 
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
         try:
             writing_ends = (writing for _, writing in pipes)
-            running = self._begin(command, cwd, environment, *writing_ends, stdin=stdin, read_only=read_only)
+            running = self._begin(
+                command,
+                cwd,
+                environment,
+                *writing_ends,
+                stdin=stdin,
+                read_only=read_only,
+                limit_memory=limit_memory,
+            )
         except BaseException:
             for reading, _ in pipes:
                 os.close(reading)
@@ -119,15 +137,16 @@ class Processes:
         environment: Mapping[str, str],
         output: Path,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> "ChildProcess":
         """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
-        read. `read_only` is that of `run`, and it raises like `run`."""
+        read. The rest is as for `pipe`, and it raises like `run`."""
         from harness.processes.command import ChildProcess
 
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            running = self._begin(command, cwd, environment, writing, read_only=read_only)
+            running = self._begin(command, cwd, environment, writing, read_only=read_only, limit_memory=limit_memory)
         finally:
             os.close(writing)
         self._children[running] = ChildProcess(running, output, self._limits, self._let_go)
@@ -179,6 +198,7 @@ class Processes:
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> "ProcessCommand":
         from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
@@ -186,21 +206,27 @@ class Processes:
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
         watch.expect(mark)
         sandbox = _sandbox() if read_only else None
+        memory = None
         try:
+            memory = self._memory.make() if self._memory and limit_memory else None
             marked = _marked(environment, mark) | (sandbox.environment if sandbox else {})
             begin = partial(
                 SessionLeader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors
             )
             leader = sandbox.start(begin) if sandbox else begin()
+            if memory:
+                _limit_memory(leader, memory)
         except BaseException:
             watch.gone(mark)
+            if memory:
+                memory.remove()
             if sandbox:
                 sandbox.close()
             raise
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
-        running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
+        running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set, memory)
         self._commands[running] = None
         if sandbox:
             running.finished.add_done_callback(lambda _: sandbox.close())
@@ -250,6 +276,14 @@ class Processes:
         self._watch.close()
         trees = (everything, *(command.tree for command in self._commands))
         return tuple(dict.fromkeys(process for tree in trees for process in tree.left_over()))
+
+
+def _limit_memory(leader: "SessionLeader", memory: "MemoryGroup") -> None:
+    try:
+        memory.add(leader.process)
+    except OSError as error:
+        leader.abandon()
+        raise OSError(error.errno, f"its memory cannot be limited (bash_memory): {error.strerror}") from error
 
 
 def _sandbox() -> "ReadOnlySandbox":

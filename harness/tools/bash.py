@@ -182,6 +182,7 @@ async def _run(
             sink=output.feed,
             limits=limits,
             read_only=context.only_looks,
+            limit_memory=True,
         )
         if background is None:
             finished: ProcessResult | MovedCommand = await child.within(limits.time_s)
@@ -251,6 +252,9 @@ def judge(finished: ProcessResult, time_s: float) -> tuple[ToolOutcome, str, Fai
             return broken, f"timed out after {time_s:g} s", FailureCategory.TIMEOUT
         case ProcessResult(exit_code=0):
             return ToolOutcome.OK, "exit 0", None
+        case ProcessResult(exit_code=int(code), memory_kills=kills) if kills:
+            end = f"exit {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+            return broken, f"out of memory, {end}", FailureCategory.KILLED
         case ProcessResult(exit_code=int(code)) if code < 0:
             return broken, f"killed by {_signal_name(-code)}", FailureCategory.KILLED
         case ProcessResult(exit_code=126):
@@ -272,6 +276,9 @@ def _footer(finished: ProcessResult, summary: str, pace: str) -> str:
             return f"[{summary}; the command and all its children were ended. {pace}]"
         case ProcessResult(timed_out=True):
             return f"[{summary}; these could not be ended: {processes}. {pace}]"
+        case ProcessResult(left=(), memory_kills=kills) if kills:
+            advice = "let it use less, for example with fewer parallel jobs"
+            return f"[{summary}: {finished.memory_note}; {advice}]"
         case ProcessResult(left=()):
             return f"[{summary}]"
         case _:

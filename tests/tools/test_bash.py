@@ -65,6 +65,8 @@ async def test_only_a_command_that_could_not_do_its_work_is_broken(
         (ProcessResult(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
         (ProcessResult(0, left=(SurvivingProcess(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
         (ProcessResult(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
+        (ProcessResult(0, memory_kills=1), (ToolOutcome.OK, "exit 0", None)),
+        (ProcessResult(137, memory_kills=1), (ToolOutcome.BROKEN, "out of memory, exit 137", FailureCategory.KILLED)),
         (ProcessResult(130), (ToolOutcome.ERROR, "exit 130", None)),
         (ProcessResult(255), (ToolOutcome.ERROR, "exit 255", None)),
         (ProcessResult(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),

@@ -352,6 +352,7 @@ class BackgroundCommands:
             environment=shell_environment(os.environ, only_looks=command.read_only),
             output=command.output,
             read_only=command.read_only,
+            limit_memory=True,
         )
         command.child = child
         command.begun(child.pid, self._clock.now())
@@ -387,6 +388,8 @@ class BackgroundCommands:
         self, command: BackgroundCommand, end: CommandEnd, finished: ProcessResult | None, reason: str = ""
     ) -> None:
         """It is over: say so, and let the model know."""
+        if finished is not None:
+            reason = "; ".join(filter(None, (finished.memory_note, reason)))
         now, limits = self._clock.now(), self._limits
         if end is CommandEnd.NOT_STARTED and not command.answered:
             command.tell = False

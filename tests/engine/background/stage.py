@@ -21,6 +21,7 @@ from harness.events import (
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.admission.limits import AdmissionLimits
 from harness.processes import Processes, ProcessLimits
+from harness.processes.memory_groups import MemoryGroups
 from harness.tools.background_commands import background_tools
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
@@ -99,6 +100,7 @@ def stage(
     watch_cap: int = 50,
     limits: CommandLimits | None = None,
     disk_is_full: Callable[[Event], bool] = lambda event: False,
+    memory: MemoryGroups | None = None,
 ) -> Stage:
     """A session. The journal of an earlier one can be given to `commands.recall`."""
     (folder / "workspace").mkdir(exist_ok=True)
@@ -112,7 +114,11 @@ def stage(
     gate: AdmissionController[AdmissionEntry] = AdmissionController(
         AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
-    processes, gating, incoming = Processes(SHORT), AdmissionRunner(gate, events.append, clock), Inbox(events.append)
+    processes, gating, incoming = (
+        Processes(SHORT, memory),
+        AdmissionRunner(gate, events.append, clock),
+        Inbox(events.append),
+    )
     commands = BackgroundCommands(
         processes,
         gating,

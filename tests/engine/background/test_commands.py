@@ -23,6 +23,7 @@ from harness.events import (
     Event,
     ToolOutcome,
 )
+from harness.processes.memory_groups import MemoryGroups
 from harness.processes.sandbox import landlock_version
 from harness.tools.background_commands import CommandState, UnknownCommand
 from harness.tools.bash import bash_tool
@@ -63,6 +64,19 @@ async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
     assert (here.end.end, here.end.exit_code, here.end.left) == (CommandEnd.EXITED, 4, ())
     assert here.end.reason == "1 process of it lived on and had to be ended"
     assert not lives(int(row.output.read_text()))
+
+
+async def test_the_end_of_a_command_names_its_memory_limit(tmp_path: Path) -> None:
+    (place := tmp_path / "groups").mkdir()  # in place of control groups; the command counts for the kernel
+    here = stage(tmp_path, memory=MemoryGroups(place, 64 * 2**20))
+    counts = f"for group in {place}/harness-*; do echo oom_kill 1 > $group/memory.events; done"
+    await here.commands.start(f"{counts}; kill -9 $$", "c")
+    await here.over("b1")
+    assert here.end.reason == "the kernel killed 1 process of it at its memory limit of 64 MiB"
+    assert here.told[0].startswith("b1 was killed by signal 9 (the kernel killed 1 process of it at its memory limit")
+    result = await here.call("bash", command=f"{counts}; exit 2")
+    assert f"[out of memory, exit 2: {here.end.reason}; let it use less, for example with fewer" in result.content
+    await close(here)
 
 
 @pytest.mark.parametrize(("line", "workspace"), [("a\0b", True), ("true", False)])
