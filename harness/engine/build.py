@@ -136,6 +136,7 @@ def build_parts(
     policies = parent.policies if parent else policies or Policies()
     outputs = outputs or outputs_folder(settings)
     hired = parent is not None
+    agent = outputs.name if hired else ""
     continues = continues_at_limit(settings, asker)
 
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
@@ -158,7 +159,7 @@ def build_parts(
         signals,
         limits,
         workspace=str(settings.workspace),
-        agent=outputs.name if hired else "",
+        agent=agent,
         ongoing=ongoing,
     )
 
@@ -171,7 +172,7 @@ def build_parts(
     board = task_work(
         shared.board,
         session_name,
-        outputs.name if hired else "",
+        agent,
         SystemClock(),  # other processes use it as well
         (parent.conversation if parent else conversation).emit,
         wake,
@@ -257,6 +258,7 @@ def build_parts(
         timeout_s=settings.tool_timeout_s,
         log=log,
         remember=shared.rules.remember,
+        agent=agent,
     )
 
     compactor = Compactor(

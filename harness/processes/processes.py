@@ -47,8 +47,8 @@ class Processes:
         self._ends: Counter[ProcessEnd] = Counter()
         self._started = 0
         self._slowest_end_s = 0.0
-        self._commands: dict[ProcessCommand, None] = {}
-        """Those that run, and those that left something running."""
+        self._commands: dict[ProcessCommand, str] = {}
+        """Those that run, and those that left something running, each with the subagent that started it, if any."""
         self._children: dict[ProcessCommand, ChildProcess] = {}
         self._handed_over: set[str] = set()
         """Marks of commands that were handed over."""
@@ -99,10 +99,12 @@ class Processes:
         errors: Callable[[bytes], None] | None = None,
         read_only: bool = False,
         limit_memory: bool = False,
+        agent: str = "",
     ) -> "PipedProcess":
         """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller.
 
-        With `limit_memory` its memory is limited if this owner limits any.
+        With `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
+        `end_left`.
         """
         from harness.processes.command import PipedProcess
 
@@ -118,6 +120,7 @@ class Processes:
                 stdin=stdin,
                 read_only=read_only,
                 limit_memory=limit_memory,
+                agent=agent,
             )
         except BaseException:
             for reading, _ in pipes:
@@ -151,6 +154,19 @@ class Processes:
             os.close(writing)
         self._children[running] = ChildProcess(running, output, self._limits, self._let_go)
         return self._children[running]
+
+    async def end_left(self, agent: str) -> tuple[SurvivingProcess, ...]:
+        """End what the commands of a subagent have left running; returns those processes."""
+        commands = [command for command, owner in self._commands.items() if owner == agent and command.left]
+        if not commands:
+            return ()
+        from harness.processes.command import end_command
+        from harness.processes.tree import look_at
+
+        look_at([command.tree for command in commands])
+        lived = tuple(dict.fromkeys(process for command in commands for process in command.tree.left_over()))
+        await asyncio.wait({end_command(command, self._limits) for command in commands})
+        return lived
 
     def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment for a short child process that other code starts and waits for, such as git: remaining
@@ -199,6 +215,7 @@ class Processes:
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         read_only: bool = False,
         limit_memory: bool = False,
+        agent: str = "",
     ) -> "ProcessCommand":
         from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
@@ -227,7 +244,7 @@ class Processes:
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
         running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set, memory)
-        self._commands[running] = None
+        self._commands[running] = agent
         if sandbox:
             running.finished.add_done_callback(lambda _: sandbox.close())
         return running

@@ -183,6 +183,7 @@ async def _run(
             limits=limits,
             read_only=context.only_looks,
             limit_memory=True,
+            agent=context.agent,
         )
         if background is None:
             finished: ProcessResult | MovedCommand = await child.within(limits.time_s)

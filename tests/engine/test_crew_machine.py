@@ -98,9 +98,10 @@ class CheapWorker:
         if not self.end.done():
             self.end.set_result(TransitionCode.ABORTED_STREAMING)
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> tuple[()]:
         """Nothing is its own."""
         self.closed = True
+        return ()
 
 
 class CheapChild:
@@ -152,6 +153,7 @@ class CheapProcesses:
         environment: Mapping[str, str],
         output: Path,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> CheapChild:
         """Begin one."""
         child = CheapChild(next(self._pids), output)

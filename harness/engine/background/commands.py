@@ -54,6 +54,7 @@ from harness.permissions.shell.syntax import Unreadable
 from harness.policies.background.polling import note_due, polls
 from harness.processes import Processes, ProcessResult
 from harness.tools.background_commands import (
+    SHOWN_ENDS,
     SHOWN_LINES,
     CommandRow,
     CommandState,
@@ -63,7 +64,7 @@ from harness.tools.background_commands import (
     state_words,
 )
 from harness.tools.bash import shell_command, shell_environment
-from harness.tools.tool import RESULT_CHARACTERS
+from harness.tools.tool import RESULT_CHARACTERS, shorten_line
 
 if TYPE_CHECKING:
     from harness.processes.command import ChildProcess, PipedProcess
@@ -439,10 +440,11 @@ class BackgroundCommands:
     def _known(self, id: str) -> BackgroundCommand:
         if (command := self._commands.get(id)) is not None:
             return command
-        known = ", ".join(self._commands)
-        raise UnknownCommand(
-            f"There is no command {id!r} in the background; " + (f"there are {known}." if known else "there are none.")
-        )
+        ongoing = [f"{one.id} ({shorten_line(one.line, 40)})" for one in self._commands.values() if one.unended]
+        over = [one.id for one in self._commands.values() if one.over]
+        parts = [f"There is no command {id!r} in the background", f"running or queued: {', '.join(ongoing) or 'none'}"]
+        parts += [f"over: {', '.join(over[-SHOWN_ENDS:])}"] if over else []
+        raise UnknownCommand("; ".join(parts) + ".")
 
     def _places(self) -> dict[str, int]:
         status = self._admission.status

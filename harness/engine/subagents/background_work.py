@@ -136,8 +136,9 @@ class BackgroundWork:
         if id in self.commands.ids:
             row = await self.commands.stop(id)
             return f"Background command {row.id} has ended."
-        there = ", ".join((*self.subagents.known, *self.commands.ids))
-        raise HarnessError(f"There is nothing called {id}; " + (f"there are {there}." if there else "nothing works."))
+        rows = [row.id for row in self.commands.rows if row.state in AT_WORK]
+        running = ", ".join((*self.subagents.running, *rows)) or "nothing"
+        raise HarnessError(f"There is nothing called {id}; running or queued in the background: {running}.")
 
     def output_of(self, command: str, lines: int = 40) -> str:
         """The last lines that a background command has written. Raises HarnessError."""

@@ -365,7 +365,7 @@ class Subagents:
             if not subagent.journal:
                 known.messages = subagent.conversation.messages
             task.report = follower.report(failure)
-            await subagent.aclose()
+            task.report = replace(task.report, ended_processes=await subagent.aclose())
 
     def _tell_end(self, known: _Known, report: SubagentReport) -> None:
         self._conversation.emit(ended := ended_with(known.agent, report))

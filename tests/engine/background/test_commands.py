@@ -147,7 +147,9 @@ async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
     with pytest.raises(NotHandedOver, match="b1 does not run"):
         here.commands.hand_over("b1")
     for refused in (here.commands.hand_over, here.commands.read):
-        with pytest.raises(UnknownCommand, match="no command 'b2' in the background; there are b1"):
+        with pytest.raises(
+            UnknownCommand, match="no command 'b2' in the background; running or queued: none; over: b1"
+        ):
             refused("b2")
 
 

@@ -60,8 +60,11 @@ async def test_few_commands_are_monitored_at_once_and_none_that_is_over(here: St
         assert (await here.call("monitor_background", id=id)).outcome is ToolOutcome.OK
     await here.commands.stop("b1")
     assert (await here.call("monitor_background", id="b1")).content == "b1 does not run: stopped."
+    await here.over("b1", "b6")
     refused = await here.call("monitor_background", id="b9")
-    assert refused.content == "There is no command 'b9' in the background; there are b1, b2, b3, b4, b5, b6."
+    ongoing = ", ".join(f"b{number} (sleep 60)" for number in range(2, 6))
+    known = f"running or queued: {ongoing}; over: b1, b6"
+    assert refused.content == f"There is no command 'b9' in the background; {known}."
     assert row.id == "b6"
 
 

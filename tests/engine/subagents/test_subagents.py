@@ -88,9 +88,10 @@ class Colleague:
         self.interrupted = True
         self.go.set()
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> tuple[()]:
         """Nothing is open."""
         self.closed += 1
+        return ()
 
 
 class Office:

@@ -8,6 +8,8 @@ import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from tests.engine.background.stage import lives
+from tests.processes.traces import until
 from tests.ui.program import Place, Terminal, run
 
 pytestmark = pytest.mark.anyio
@@ -220,16 +222,21 @@ async def test_a_session_that_was_killed_says_so_and_continued(place: Place) -> 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.stories)])
 async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.Signals) -> None:
-    """Here the REPL is started cold, and reaches a model and a tool."""
-    tools = 'tools = [ { name = "bash", input = { command = "echo $$ > pid.txt; sleep 60" } } ]'
+    """Here the REPL is started cold, and reaches a model and two commands, one of them in the background."""
+    line = "sleep 600 & echo $$ $! > {}.txt; wait"
+    back = f'{{ name = "bash", input = {{ command = "{line.format("back")}", background = true }} }}'
+    front = f'{{ name = "bash", input = {{ command = "{line.format("front")}" }} }}'
+    tools = f"tools = [ {back}, {front} ]"
     async with (
         PracticeServer(script=Script.parse(f'[[reply]]\ntext = "Running."\n{tools}\n')) as server,
         Terminal(Place(place.folder, server.base_url), "--yolo", "run it", cold=True) as terminal,
     ):
-        await terminal.sees("○ bash")
+        files = [place.folder / f"{name}.txt" for name in ("front", "back")]
+        await until(lambda: all(file.exists() and file.read_text() for file in files))
         terminal.send(number)
         await terminal.sees("resume with")
         assert await terminal.ends() == 128 + number
+    assert not any(lives(int(pid)) for file in files for pid in file.read_text().split())
     (journal,) = place.state.glob("sessions/*/*.jsonl")
     assert '"turn_ended"' in journal.read_text()
 
