@@ -204,13 +204,12 @@ class MonitorArguments(ToolArguments):
     """Arguments of monitor_background."""
 
     id: str = Field(description='The command: "b1".', min_length=1)
-    words: list[Annotated[str, Field(min_length=1)]] | SkipJsonSchema[None] = Field(
-        default=None, description='Only lines with one of these texts: ["error", "ready"]. Default: all lines.'
+    words: list[str] | SkipJsonSchema[None] = Field(
+        default=None, description="Only lines with one of these texts.", min_length=1
     )
-    seconds: Annotated[float, Field(gt=0, le=LONGEST_BACKGROUND_S)] | SkipJsonSchema[None] = Field(
-        default=None, description="Until the monitor ends; default 600. Call again to extend it."
+    seconds: Annotated[float, Field(ge=0, le=LONGEST_BACKGROUND_S)] | SkipJsonSchema[None] = Field(
+        default=None, description="For how long; default 600, 0 ends it."
     )
-    stop: bool = Field(default=False, description="True: end the monitor.")
 
 
 def background_tools(background: BackgroundRunner, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
@@ -332,7 +331,7 @@ def _monitor_tool(background: BackgroundRunner) -> Tool:
     async def monitor_background(context: ToolContext, arguments: MonitorArguments) -> ToolResult:
         id, words = arguments.id, tuple(arguments.words or ())
         try:
-            if arguments.stop:
+            if arguments.seconds == 0:
                 ended = background.end_monitor(id)
                 text = f"The monitor of {id} has ended." if ended else f"{id} was not monitored."
                 return ToolResult(text, summary=text)
@@ -348,10 +347,7 @@ def _monitor_tool(background: BackgroundRunner) -> Tool:
 
     return Tool(
         name="monitor_background",
-        description=(
-            "Get the lines that a background command writes from now on as notifications, instead of reading its "
-            "output again and again. Its end is announced without this."
-        ),
+        description="Get new lines of a background command as notifications. Its end is announced without this.",
         arguments=MonitorArguments,
         effect=Effect.READ,
         run=monitor_background,

@@ -47,8 +47,8 @@ async def test_a_monitor_ends_at_its_deadline_and_is_set_again(here: Stage) -> N
     await here.call("monitor_background", id="b1", seconds=30)
     await here.pass_by(5)
     assert len(here.told) == 1
-    assert (await here.call("monitor_background", id="b1", stop=True)).content == "The monitor of b1 has ended."
-    assert (await here.call("monitor_background", id="b1", stop=True)).content == "b1 was not monitored."
+    assert (await here.call("monitor_background", id="b1", seconds=0)).content == "The monitor of b1 has ended."
+    assert (await here.call("monitor_background", id="b1", seconds=0)).content == "b1 was not monitored."
     assert [event.words for event in here.of(MonitorSet)] == [(), (), ()]
 
 
