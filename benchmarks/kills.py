@@ -54,16 +54,21 @@ def _toml(values: dict[str, str]) -> str:
 
 def main() -> int:
     """Print the findings; the exit code is 1 when a run was not good."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    return kill(Run, __doc__ or "")
+
+
+def kill(kind: type["Run"], description: str) -> int:
+    """Kill as many sessions of this kind as the command line says; returns the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=350, help="programs to kill")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     moments, problems, reached = random.Random(options.seed), list[str](), Counter[str]()
     began = time.monotonic()
-    longest = _whole_turn()
+    longest = _whole_turn(kind)
     for number in range(options.count):
         with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-            run = Run(Path(folder))
+            run = kind(Path(folder))
             wait_s = moments.uniform(0, longest * 1.1)
             killed = run.begin_and_kill(wait_s)
             reached["killed in the turn" if killed else "ended before"] += 1
@@ -75,9 +80,9 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def _whole_turn() -> float:
+def _whole_turn(kind: type["Run"]) -> float:
     with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-        run, began = Run(Path(folder)), time.monotonic()
+        run, began = kind(Path(folder)), time.monotonic()
         run.begin().wait()
         return time.monotonic() - began
 
@@ -85,11 +90,15 @@ def _whole_turn() -> float:
 class Run:
     """One session in a folder of its own."""
 
+    options: tuple[str, ...] = ()
+    """Further options of the program."""
+    script = staticmethod(script)
+
     def __init__(self, folder: Path) -> None:
-        self._work, self._state = folder / "work", folder / "state"
-        self._work.mkdir()
+        self.work, self._state = folder / "work", folder / "state"
+        self.work.mkdir()
         self._script = folder / "script.toml"
-        self._environment = {
+        self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "HARNESS_"))},
             "HARNESS_STATE_DIR": str(self._state),
             "XDG_CONFIG_HOME": str(folder / "config"),
@@ -98,12 +107,13 @@ class Run:
     def begin(self, *more: str) -> "subprocess.Popen[bytes]":
         """The program, in a session of its own."""
         prompt = "go on" if more else "begin"
-        self._script.write_text(DONE if more else script())
-        command = [sys.executable, "-m", "harness", "-p", prompt, "--yolo", "--practice", str(self._script), *more]
+        self._script.write_text(DONE if more else self.script())
+        options = ["-p", prompt, "--yolo", "--practice", str(self._script), *self.options, *more]
+        command = [sys.executable, "-m", "harness", *options]
         return subprocess.Popen(
             command,
-            cwd=self._work,
-            env=self._environment,
+            cwd=self.work,
+            env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -133,7 +143,7 @@ class Run:
         if not before.records:
             return
         self._wait_for_commands()
-        yield from self._effects(path)
+        yield from self.effects(path)
         files = self._files()
         process = self.begin("-c")
         try:
@@ -152,21 +162,26 @@ class Run:
             yield "records of before the kill are gone"
         if len({record.seq for record in after.records}) != len(after.records):
             yield "a number of a record is there twice"
+        yield from self.after(path)
+
+    def after(self, path: Path) -> Iterator[str]:
+        """Errors that only this kind of session can have, after it was resumed."""
+        yield from ()
 
     def _wait_for_commands(self) -> None:
         """A command that had begun outlives the program until the watcher ends it, and may still write."""
-        left = [process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(self._work)]
+        left = [process for process in psutil.process_iter(["cwd"]) if process.info["cwd"] == str(self.work)]
         psutil.wait_procs(left, timeout=10)
 
     def _files(self) -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in self._work.iterdir()}
+        return {file.name: file.read_bytes() for file in self.work.iterdir()}
 
     @property
     def temporary_files(self) -> int:
         """How many files were written and never renamed."""
-        return sum(1 for folder in (self._state, self._work) for file in folder.rglob("*.tmp") if file.is_file())
+        return sum(1 for folder in (self._state, self.work) for file in folder.rglob("*.tmp") if file.is_file())
 
-    def _effects(self, path: Path) -> Iterator[str]:
+    def effects(self, path: Path) -> Iterator[str]:
         """Compare the files with what the journal says of the calls."""
         started, ended = Counter[str](), Counter[str]()
         for record in read(path).records:
@@ -175,7 +190,7 @@ class Run:
                     started[summary] += 1
                 case ToolEnded(tool="bash"):
                     ended["bash"] += 1
-        calls = self._work / "calls.txt"
+        calls = self.work / "calls.txt"
         lines = Counter(calls.read_text().splitlines() if calls.exists() else ())
         if any(times > 1 for times in lines.values()):
             yield f"a call took effect twice: {lines}"
@@ -183,7 +198,7 @@ class Run:
             yield f"{len(lines)} calls took effect, and {started.total()} are in the journal"
         if len(lines) < ended.total():
             yield f"{ended.total()} calls ended by the journal, and {len(lines)} took effect"
-        for file in self._work.glob("file-*.txt"):
+        for file in self.work.glob("file-*.txt"):
             number = file.stem.removeprefix("file-")
             if file.read_text() != f"{number}\n{CONTENT}":
                 yield f"{file.name} is half written"

@@ -1,6 +1,8 @@
 """The table from event to line, for every front end and for exported pages."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from harness.base.clock import time_of_day
@@ -129,8 +131,8 @@ def line_of(event: Event) -> Line | None:
         case BudgetReached(percent=percent, cost_usd=cost, budget_usd=budget):
             text = f"{percent} % of the budget is spent: {dollars(cost)} of {dollars(budget)}"
             return Line("$", text, Tone.QUIET if percent < 80 else Tone.TROUBLE)
-        case HistoryRepaired():
-            return Line("·", f"history repaired before sending: {'; '.join(event.repairs)}")
+        case HistoryRepaired(repairs=repairs):
+            return Line("·", f"history repaired before sending: {'; '.join(_repairs(repairs))}")
         case HistoryReplaced(reason="media" | "thinking" as reason):
             return Line("·", f"history sent without {reason}")
         case WebUsed(tool=tool, asked=asked, failed=failed):
@@ -147,6 +149,12 @@ def line_of(event: Event) -> Line | None:
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
             return _breaker_line(event) or _loop_line(event) or _hook_line(event) or _admission_line(event)
+
+
+def _repairs(repairs: Sequence[str]) -> Iterator[str]:
+    """The repairs without numbers of messages and ids of calls, equal ones once; the journal has them in full."""
+    kinds = Counter(re.sub(r"^message \d+: |,? of the call \S+$", "", one) for one in repairs)
+    return (f"{kind} ({count} times)" if count > 1 else kind for kind, count in kinds.items())
 
 
 def _retry(event: RetryScheduled) -> str:

@@ -119,9 +119,10 @@ class EventLines:
         return f'{command} "{line}"' if line else command
 
     def _delivered(self, numbers: tuple[int, ...]) -> Line | None:
+        fired = [self._arrived.pop(number, "") for number in numbers if number in self._scheduled]
         numbers = tuple(number for number in numbers if number not in self._scheduled)
-        if not numbers:  # scheduled prompts have a line of their own
-            return None
+        if not numbers:
+            return Line("·", f"the prompt of {', '.join(fired)} begins a turn")
         sources = list(dict.fromkeys(self._arrived.pop(number, "") for number in numbers))
         named = [source for source in sources if source]
         what = f"results of {', '.join(named)}" if 0 < len(named) <= SEVERAL else counted(len(numbers), "result")

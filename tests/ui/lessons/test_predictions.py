@@ -21,17 +21,17 @@ async def test_the_screen_asks_before_a_step_and_shows_the_rule_with_it(tmp_path
     async with opened(BREAKERS, tmp_path, size=(120, 40), questions=True) as (app, pilot):
         await played(app, pilot)
         asked = await press(pilot, "n", "n", "n")
-        assert "step 2 of 14" in asked
+        assert "step 2 of 16" in asked
         assert "In which state is its breaker now?" in asked
         assert "3  half-open" in asked
         right = await press(pilot, "9", "1")
-        assert "step 3 of 14" in right
+        assert "step 3 of 16" in right
         assert "✓ Right: closed." in right
         assert "Consecutive failures that open it." in right
         assert "✗ Not quite: open." in await press(pilot, "n", "n", "1")
         assert app.progress.predictions("s21") == (1, 2)
         again = await press(pilot, "b", "b", "n", "n")
-        assert "step 5 of 14" in again
+        assert "step 5 of 16" in again
         assert app.progress.predictions("s21") == (1, 2)
 
 
@@ -41,7 +41,7 @@ async def test_enter_skips_a_question_and_b_closes_it(tmp_path: Path) -> None:
         assert "What happens next?" in await press(pilot, "n", "n", "n")
         closed = await press(pilot, "b")
         assert "What happens next?" not in closed
-        assert "step 2 of 14" in closed
+        assert "step 2 of 16" in closed
         await press(pilot, "n", "enter")
         assert run_of(app).place == 3
         assert app.progress.predictions("s21") == (0, 0)
@@ -52,7 +52,7 @@ async def test_lines_ask_and_count_as_well(tmp_path: Path) -> None:
     assert "1-3" not in said.split("── 場面 2")[0]
     assert "1〜3 で答える" in said
     assert "✓ 正解です: closed（閉じている）。" in said
-    assert said.index("✓ 正解です") < said.index("── 場面 3/14")
+    assert said.index("✓ 正解です") < said.index("── 場面 3/16")
     assert progress(tmp_path).predictions("s21") == (1, 1)
     [one] = chapter_progress([BREAKERS], progress(tmp_path))
     assert "予想 1 問中 1 問正解" in one.label("ja")

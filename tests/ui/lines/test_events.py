@@ -20,6 +20,7 @@ from harness.events import (
     FailureCategory,
     FailureCharged,
     FreshnessLabel,
+    HistoryRepaired,
     HookFailed,
     HookOutcome,
     HookPoint,
@@ -50,6 +51,12 @@ def test_that_no_retry_is_left_for_all_agents_is_one_line() -> None:
     told = "✗ no more retries: the agents together have used all they share, 12 retries for 20 requests"
     assert str(line_of(RetryBudgetSpent(20, 12))) == told
     assert str(line_of(RetryBudgetSpent(1, 1))).endswith("1 retry for 1 request")
+
+
+def test_repairs_of_the_same_kind_are_told_once_without_ids() -> None:
+    missing = tuple(f"message 5: added an error for the missing result of the call toolu_{one}" for one in "abc")
+    told = "· history repaired before sending: added an error for the missing result (3 times); dropped a block"
+    assert str(line_of(HistoryRepaired((*missing, "message 9: dropped a block")))) == told
 
 
 def test_a_compaction_that_gained_nothing_is_no_success() -> None:

@@ -14,11 +14,14 @@ from harness.events import (
     AdmissionClosed,
     AdmissionPool,
     AgentEnd,
+    ArrivalKind,
+    Arrived,
     BreakerState,
     CheckpointMade,
     CommandEnd,
     CommandHandedOver,
     ConversationRemoved,
+    Delivered,
     DropReason,
     Event,
     PermissionAsked,
@@ -136,6 +139,11 @@ def test_what_the_model_is_told_of_is_named() -> None:
     many = (*(work.arrived(number, f"b{number}") for number in range(1, 9)), work.delivered(*range(1, 9)))
     assert list(map(str, lines(*many))) == ["· 8 results delivered to the model"]
     assert list(map(str, lines(work.delivered(3)))) == ["· 1 result delivered to the model"]
+
+
+def test_a_scheduled_prompt_that_begins_a_turn_is_named() -> None:
+    fired = lines(Arrived(1, ArrivalKind.SCHEDULED, "c1", "Nobody is typing."), Delivered((1,)))
+    assert list(map(str, fired)) == ["· the prompt of c1 begins a turn"]
 
 
 def test_where_calls_are_shown_only_agents_in_the_background_have_lines() -> None:
