@@ -30,6 +30,8 @@ SHOWN_LINES = 40
 """Lines from the end of an output that are shown where the call names no other number."""
 HANG_S = 45.0
 """Seconds without output after which a command that reached its time limit seems to hang; half of a shorter limit."""
+MOVED = "It was not restarted"
+"""Part of each result of a command that continues in the background."""
 SHOWN_ENDS = 30
 """Ended commands that are listed, newest first kept."""
 
@@ -236,7 +238,7 @@ def moved_text(moved: MovedCommand, time_s: float) -> str:
     """What follows the output so far of a command that continues in the background; `time_s` was its time limit."""
     row = moved.row
     continues = (
-        f"It was not restarted: it runs as {row.id} (process {row.pid}) and may take {row.time_s:,g} s in all. "
+        f"{MOVED}: it runs as {row.id} (process {row.pid}) and may take {row.time_s:,g} s in all. "
         f"Everything it writes is in {row.output}. Continue with other work; you are notified when it ends. "
         "read_background shows what it has written, kill_background ends it."
     )

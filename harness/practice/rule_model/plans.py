@@ -17,6 +17,7 @@ from typing import Any
 from harness.practice.rule_model.conversation import AnsweredCall, Language, ModelCall, ReturnedResult
 from harness.practice.rule_model.patterns import SentenceMatch
 from harness.practice.rule_model.tools import Ability, OfferedTools
+from harness.tools.background_commands import MOVED
 
 MOST_AGENTS = 50
 MOST_LISTED = 60
@@ -324,6 +325,8 @@ def _run(context: PlanContext, line: str) -> Plan:
     (result,) = yield PendingCalls(context.say("will_run", line=name), (call,))
     if result.not_run:
         raise context.stopped_by(call, result)
+    if MOVED in result.text:
+        return f"{context.say('started', line=name, answer='').rstrip()}\n\n{fenced(result.text.strip())}"
     return f"{context.say('ran_badly' if result.failed else 'ran', line=name)}\n\n{fenced(result.text.strip())}"
 
 
