@@ -4,11 +4,13 @@
 
 Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_BASE_URL with the key ANTHROPIC_API_KEY
 and works in the current folder. Answers go to standard output, everything else to standard error.
+The tasks are in .my_agent/board.sqlite; every program that runs in this folder works on the same ones.
 """
 
 import ast
 import asyncio
 import inspect
+import itertools
 import json
 import os
 import random
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionCode
+from harness.events import Event, Failure, Fault, Message, PlanItem, Reply, TaskChanged, TransitionCode
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.cache_breakpoints import with_breakpoints
@@ -33,6 +35,10 @@ from harness.policies.breakers.decisions import Finish, PauseTurn, Skip, Ticket
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.output_cap import cap_for
+from harness.policies.tasks.task import Actor, Role
+from harness.tasks import TaskBoard, this_process
+from harness.tasks.tools import board_tools
+from harness.tasks.work import TaskWork
 from harness.tools.arguments import ArgumentError
 from harness.tools.tool import Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
@@ -49,6 +55,9 @@ GO_ON = "--continue" in sys.argv[1:]
 JOURNAL = Path(".my_agent", "messages.jsonl")
 MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
+BOARD = Path(".my_agent", "board.sqlite")
+"""Tasks that outlive the conversation. What one program claims, no other one can have."""
+NUMBERS = itertools.count(1)
 SKILLS = Path(".skills")
 """A folder for each skill, with a file SKILL.md that begins with `description: …`."""
 COMPACT_AT = 400_000
@@ -148,6 +157,12 @@ def instructions() -> str:
     return file.read_text("utf-8", "replace") if file.exists() else ""
 
 
+def board_changed(event: Event) -> None:
+    """Show what happens on the board."""
+    if isinstance(event, TaskChanged):
+        note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())
+
+
 class Failed(Exception):  # noqa: N818
     """The turn has ended without an answer."""
 
@@ -171,6 +186,9 @@ class Agent:
         self.memory = MemoryBook(
             MemoryStore({MemoryOwner.PROJECT: Path(".my_agent", "memory").resolve()}, now=time.time)
         )
+        self.name: str = f"{parent.name}/{next(NUMBERS)}" if parent else f"my_agent-{os.getpid()}"
+        self.board: TaskBoard = parent.board if parent else TaskBoard(BOARD.resolve(), this_process(self.name))
+        self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
         self.tools = {tool.name: tool for tool in self.own_tools()}
         self.prompt = self.system()
         self.breakers = BreakerRegistry(self.tools)
@@ -179,6 +197,7 @@ class Agent:
     def own_tools(self) -> tuple[Tool, ...]:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
+        tools = (*tools, *board_tools(self.work))
         return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
 
     def system(self) -> tuple[Any, ...]:
@@ -210,10 +229,13 @@ class Agent:
         @tool(effect=Effect.DELEGATE, parallel=True)
         async def agent(prompt: str) -> str:
             """Have another agent with an empty history do a part of the work, and get its answer."""
+            other = Agent(self)
             try:
-                return await Agent(self).run(prompt)
+                return await other.run(prompt)
             except Failed as error:
                 return f"The agent did not finish: {error}. This is no answer."
+            finally:
+                await other.work.aclose()
 
         return agent
 
@@ -441,6 +463,9 @@ async def main(arguments: list[str]) -> int:
         except Failed as error:
             code = 1
             note(f"my_agent: {error}")
+            await agent.work.give_back(f"its turn ended without an answer: {error}")
+    await agent.work.aclose()
+    agent.board.close()
     return code
 
 

@@ -4,11 +4,13 @@
 
 Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_BASE_URL with the key ANTHROPIC_API_KEY
 and works in the current folder. Answers go to standard output, everything else to standard error.
+The tasks are in .my_agent/board.sqlite; every program that runs in this folder works on the same ones.
 """
 
 import ast
 import asyncio
 import inspect
+import itertools
 import json
 import os
 import random
@@ -20,7 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionCode, WorkEnd
+from harness.events import Event, Failure, Fault, Message, PlanItem, Reply, TaskChanged, TransitionCode, WorkEnd
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.cache_breakpoints import with_breakpoints
@@ -36,6 +38,10 @@ from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.repeats import RepeatTail
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.output_cap import cap_for
+from harness.policies.tasks.task import Actor, Role
+from harness.tasks import TaskBoard, this_process
+from harness.tasks.tools import board_tools
+from harness.tasks.work import TaskWork
 from harness.tools.arguments import ArgumentError
 from harness.tools.tool import Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
@@ -54,6 +60,9 @@ AT_A_TIME, MOST_WAITING = 5, 20
 """Subagents that work, and that wait."""
 MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
+BOARD = Path(".my_agent", "board.sqlite")
+"""Tasks that outlive the conversation. What one program claims, no other one can have."""
+NUMBERS = itertools.count(1)
 SKILLS = Path(".skills")
 """A folder for each skill, with a file SKILL.md that begins with `description: …`."""
 COMPACT_AT = 400_000
@@ -157,6 +166,12 @@ def instructions() -> str:
     return file.read_text("utf-8", "replace") if file.exists() else ""
 
 
+def board_changed(event: Event) -> None:
+    """Show what happens on the board."""
+    if isinstance(event, TaskChanged):
+        note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())
+
+
 class Failed(Exception):  # noqa: N818
     """The turn has ended without an answer."""
 
@@ -182,6 +197,9 @@ class Agent:
         self.memory = MemoryBook(
             MemoryStore({MemoryOwner.PROJECT: Path(".my_agent", "memory").resolve()}, now=time.time)
         )
+        self.name: str = f"{parent.name}/{next(NUMBERS)}" if parent else f"my_agent-{os.getpid()}"
+        self.board: TaskBoard = parent.board if parent else TaskBoard(BOARD.resolve(), this_process(self.name))
+        self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
         self.tools = {tool.name: tool for tool in self.own_tools()}
         self.prompt = self.system()
         self.breakers = BreakerRegistry(self.tools)
@@ -191,6 +209,7 @@ class Agent:
     def own_tools(self) -> tuple[Tool, ...]:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
+        tools = (*tools, *board_tools(self.work))
         return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
 
     async def admitted(self) -> Permit | None:
@@ -239,13 +258,15 @@ class Agent:
             if permit is None:
                 return "Not started: too many agents are waiting. Ask for fewer at once."
             ending = WorkEnd.FAILED
+            other = Agent(self)
             try:
-                answer = await Agent(self).run(prompt)
+                answer = await other.run(prompt)
                 ending = WorkEnd.SUCCEEDED
                 return answer
             except Failed as error:
                 return f"The agent did not finish: {error}. This is no answer."
             finally:
+                await other.work.aclose()
                 for admitted in self.slots.release(permit, ending):
                     admitted.work.set_result(admitted.ticket)
 
@@ -488,6 +509,9 @@ async def main(arguments: list[str]) -> int:
         except Failed as error:
             code = 1
             note(f"my_agent: {error}")
+            await agent.work.give_back(f"its turn ended without an answer: {error}")
+    await agent.work.aclose()
+    agent.board.close()
     return code
 
 

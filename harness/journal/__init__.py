@@ -9,6 +9,7 @@ operating system before the agent continues, so a killed process loses at most t
 fails because of the contents: unreadable lines are skipped and counted. A session is restored from this file alone.
 """
 
+from harness.base.errors import JournalError
 from harness.journal.names import name_of_session, rename
 from harness.journal.records import JournalContents, LineReader, Record, SkippedLine, read
 from harness.journal.session_state import (
@@ -41,6 +42,7 @@ __all__ = [
     "CompactionCounts",
     "Journal",
     "JournalContents",
+    "JournalError",
     "LineReader",
     "PlanHistory",
     "Record",

@@ -81,6 +81,10 @@ class DemoSession:
         self._agents.append(agent)
         return agent
 
+    def outputs(self, agent: str) -> Path:
+        """The folder for outputs of an agent that has a name of its own, for others to read."""
+        return self._state / agent
+
     def prompts(self) -> AsyncIterator[str]:
         """The prompts of the chapter, then those of the learner."""
         return self._prompts()

@@ -36,6 +36,9 @@ def _member(fact: object, name: str) -> object:
                 raise FieldError(f"{name!r}: there are only {len(value)}")
             value = value[int(part)]
             continue
+        if isinstance(value, Mapping):
+            value = value.get(part)
+            continue
         known = names_of(type(value))
         if part not in known:
             raise FieldError(f"{type(value).__name__} has no {part!r}; it has {', '.join(known) or 'nothing'}")

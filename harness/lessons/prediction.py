@@ -7,7 +7,7 @@ the decision with the text of the rule. What the run did with that input is not 
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -40,8 +40,11 @@ from harness.events import (
     ReplyReceived,
     RequestSent,
     Rung,
+    TaskChanged,
+    TaskState,
     ToolCall,
     ToolEnded,
+    ToolStarted,
     TransitionCode,
     WorkDropped,
     WorkEnd,
@@ -51,6 +54,7 @@ from harness.lessons.wire import WireExchange
 from harness.model import history
 from harness.model.catalogue import known_card
 from harness.model.fault_classifier import classify_stream_error
+from harness.model.repair import repaired
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.policies.admission.controller import AdmissionController
@@ -66,12 +70,15 @@ from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.policies.recovery.backoff import delay_s
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
-from harness.policies.recovery.decisions import Compact, Drain, Stop
+from harness.policies.recovery.decisions import Compact, Continue, Drain, Resend, RunTools, Stop
 from harness.policies.recovery.faults import response_to
 from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.policy import at_turn_end, before_request, decide, noted
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import TRANSITIONS
+from harness.policies.tasks.decisions import Refused, TaskDraft, claim, create
+from harness.policies.tasks.graph import Standing, standings
+from harness.policies.tasks.task import Actor, Task, TaskClaim, TaskLimits, number_of
 from harness.practice.requests import messages
 from harness.tools import Effect, standard_tools
 
@@ -215,6 +222,19 @@ def _transition(past: Past) -> Prediction:
     situation = Situation(0.0, past.facts[-1][1], card.window, card.max_output, 0, card.thinks, card.lowers_effort)
     state = TurnState(one.model, raises=MappingProxyType({one.model: one.max_tokens}))
     return _row(decide(state, Reply(one.model, reason, blocks, calls), LIMITS, situation).code)
+
+
+def _stream(past: Past) -> Prediction:
+    """What follows a stream that broke: "resend", "continue", "run" or "stop"."""
+    fact = past.last(FaultOccurred)
+    past = past.until(FaultOccurred)
+    card = known_card(fact.model)
+    situation = Situation(0.0, past.facts[-1][1], card.window, card.max_output, 0, card.thinks, card.lowers_effort)
+    decision = decide(TurnState(fact.model), fact.fault, LIMITS, situation)
+    for kind, name in ((Resend, "resend"), (Continue, "continue"), (RunTools, "run"), (Stop, "stop")):
+        if isinstance(decision, kind):
+            return Prediction(name, f"{decision.reason}: {_text_of(kind)}", f"{_RECOVERY}decisions.py:{kind.__name__}")
+    raise PredictionError(f"{past.chapter}: the fault before the question has another answer, {decision!r}.")
 
 
 def _row(code: TransitionCode | None) -> Prediction:
@@ -404,12 +424,72 @@ def _permission(past: Past) -> Prediction:
     return Prediction(name, decision.why, "harness/permissions/policy.py:Permissions.decide")
 
 
+# ── the task board ──────────────────────────────────────────────────────────────────────────────
+
+
+def _board(past: Past) -> dict[int, Task]:
+    """The tasks of the last batch, in the states that the changes since say."""
+    created = past.until(TaskChanged).facts
+    given = [fact.input for fact, _ in created if isinstance(fact, ToolStarted) and fact.tool == "task_create"]
+    drafts = [
+        TaskDraft(str(one["subject"]), needs=tuple(one.get("needs", ())), name=str(one.get("name", "")))
+        for one in given[-1]["tasks"]
+    ]
+    made = create(drafts, {}, Actor(""), first=1, stored=0, now=0.0, limits=TaskLimits())
+    if isinstance(made, Refused):
+        raise PredictionError(f"{past.chapter}: the last batch before a question about the board was refused.")
+    tasks = {task.number: task for task in made.tasks}
+    for fact, _ in created:
+        if isinstance(fact, TaskChanged) and (number := number_of(fact.task)) in tasks:
+            held = TaskClaim(fact.actor, 1, 0.0) if fact.state is TaskState.IN_PROGRESS else None
+            tasks[number] = replace(tasks[number], state=fact.state, claim=held)
+    return tasks
+
+
+def _asked_for(past: Past, tool: str) -> tuple[dict[int, Task], Task]:
+    """The board, and the task that the last call of a tool names."""
+    calls = [fact for fact, _ in past.facts if isinstance(fact, ToolStarted) and fact.tool == tool]
+    tasks = _board(past)
+    if not calls or (task := tasks.get(number_of(str(calls[-1].input.get("id"))) or 0)) is None:
+        raise PredictionError(f"{past.chapter}: no call of {tool} names a task before the question.")
+    return tasks, task
+
+
+def _claim(past: Past) -> Prediction:
+    """What becomes of the claim of our agent: "granted" or "refused"."""
+    tasks, task = _asked_for(past, "task_claim")
+    decided = claim(task, tasks, Actor("we"), now=0.0, limits=TaskLimits())
+    rule = "harness/policies/tasks/decisions.py:claim"
+    if isinstance(decided, Refused):
+        return Prediction("refused", decided.reason, rule)
+    return Prediction("granted", _text_of(TaskClaim), rule)
+
+
+def _deferral(past: Past) -> Prediction:
+    """The tasks that are set aside when one fails, by their ids."""
+    tasks, task = _asked_for(past, "task_update")
+    after = standings({**tasks, task.number: replace(task, state=TaskState.FAILED, claim=None)})
+    deferred = " ".join(f"t{number}" for number, one in after.items() if one.standing is Standing.DEFERRED)
+    return Prediction(deferred, _text_of(Standing, "DEFERRED"), "harness/policies/tasks/graph.py:standings")
+
+
+def _repair(past: Past) -> Prediction:
+    """What becomes of calls at the end of the history that have no result: "error_result" or "removed"."""
+    added = [fact.message for fact, _ in past.until(MessageAdded).facts if isinstance(fact, MessageAdded)]
+    sent = repaired(added).messages
+    told = [block for block in sent[-1].content if block.get("type") == "tool_result" and block.get("is_error")]
+    rule = "harness/model/repair.py:repaired"
+    _, reason, *_ = (inspect.getdoc(repaired) or "").split("\n\n")
+    return Prediction("error_result" if told else "removed", " ".join(reason.split()), rule)
+
+
 PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
     {
         "response": _response,
         "delay": _delay,
         "endpoint": _endpoint,
         "transition": _transition,
+        "stream": _stream,
         "room": _room,
         "breaker": _breaker,
         "dispatch": _dispatch,
@@ -417,6 +497,9 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "rung": _rung,
         "admission": _admission,
         "permission": _permission,
+        "claim": _claim,
+        "deferral": _deferral,
+        "repair": _repair,
     }
 )
 """What a question may be about."""

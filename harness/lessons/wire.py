@@ -72,6 +72,8 @@ class WireExchange:
     """Body of any other response."""
     omitted: int = 0
     """Bytes of the response that were not recorded."""
+    chunks: int = 0
+    """Chunks of the body, as the server sent them."""
 
     @property
     def system(self) -> str:
@@ -153,6 +155,7 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         stream_events(response.pieces) if streamed else (),
         "" if streamed else b"".join(data for _, data in response.pieces).decode("utf-8", "replace"),
         response.omitted,
+        response.chunks,
     )
 
 
@@ -198,7 +201,7 @@ class WireListener:
         self._heard = 0
         self._turn = self._step = 0
         self._asked: dict[str, str] = {}
-        self._replied_at = 0.0
+        self._replied_at: float | None = None
 
     def request(self, exchange: WireExchange) -> Iterator[Event]:
         """Events before a request: a prompt, tool results."""
@@ -206,7 +209,7 @@ class WireListener:
         if history[: len(self._sent)] != self._sent:  # part of it was dropped, or another conversation started
             self._heard = _common(history, self._sent)
         self._sent = history
-        elapsed = max(0.0, exchange.at - self._replied_at)
+        elapsed = 0.0 if self._replied_at is None else max(0.0, exchange.at - self._replied_at)
         for message in history[self._heard :]:
             yield from self._from_user(message, elapsed) if message.role == "user" else self._from_model(message)
         self._heard = len(history)

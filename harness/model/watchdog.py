@@ -79,9 +79,8 @@ class Watchdog:
         """The earliest limit that the current silence will reach."""
         limits = self._limits
         if not self._headers_seen:
-            return Deadline(
-                self._last_event + self._headers_limit, f"no answer began within {self._headers_limit:.4g} s"
-            )
+            reason = f"no answer began within {self._headers_limit:.4g} s"
+            return Deadline(self._last_event + self._headers_limit, reason)
         if self._phase == "content":
             bytes_limit, event_limit, where = limits.content_bytes_s, limits.content_event_s, "in the middle of a block"
         else:

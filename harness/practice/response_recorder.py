@@ -19,6 +19,8 @@ class RecordedResponse:
     """Pieces of the body, each with the seconds since the request."""
     omitted: int
     """Number of bytes after the recorded ones."""
+    chunks: int = 0
+    """Number of pieces, recorded or not."""
 
 
 class ResponseRecorder:
@@ -30,6 +32,7 @@ class ResponseRecorder:
         self._pieces: list[tuple[float, bytes]] = []
         self._room = MOST_BYTES
         self._omitted = 0
+        self._chunks = 0
 
     def begin(self, status: int, headers: Iterable[tuple[str, str]]) -> None:
         """Status and headers were sent."""
@@ -37,6 +40,7 @@ class ResponseRecorder:
 
     def add(self, data: bytes) -> None:
         """A piece of the body was sent."""
+        self._chunks += 1
         kept = data[: self._room] if len(self._pieces) < MOST_PIECES else b""
         self._omitted += len(data) - len(kept)
         self._room = self._room - len(kept) if len(kept) == len(data) else 0
@@ -48,4 +52,4 @@ class ResponseRecorder:
         """The response so far; None: nothing was sent."""
         if self._head is None:
             return None
-        return RecordedResponse(*self._head, tuple(self._pieces), self._omitted)
+        return RecordedResponse(*self._head, tuple(self._pieces), self._omitted, self._chunks)

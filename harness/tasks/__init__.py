@@ -4,7 +4,8 @@
 repository with all its worktrees; `places` says where it is.
 """
 
+from harness.slots.store import this_process
 from harness.tasks.board import BoardError, HistoryLine, TaskBoard
 from harness.tasks.places import board_file, project_board, session_board
 
-__all__ = ["BoardError", "HistoryLine", "TaskBoard", "board_file", "project_board", "session_board"]
+__all__ = ["BoardError", "HistoryLine", "TaskBoard", "board_file", "project_board", "session_board", "this_process"]

@@ -152,14 +152,20 @@ class TaskBoard:
             tasks = self._load(connection, task.needs)
             return decisions.claim(task, tasks, actor, now=self._now, limits=self.limits)
 
-        def step(connection: sqlite3.Connection) -> Changes | Refused:
-            self._expire(connection)
+        def attempt(connection: sqlite3.Connection) -> Changes | Refused:
             if id:
                 return self._decided(id, decide, connection)
             found = connection.execute(NEXT, (actor.name,)).fetchone()
             if found is None:
                 return Refused("No task is ready: all are claimed, blocked, deferred or done.")
             return self._decided(f"t{found[0]}", decide, connection)
+
+        def step(connection: sqlite3.Connection) -> Changes | Refused:
+            self._expire(connection)
+            decided = attempt(connection)
+            if isinstance(decided, Refused) and self._end_claims_of_ended_processes(connection):
+                return attempt(connection)
+            return decided
 
         return self._do(step)
 
@@ -346,7 +352,7 @@ class TaskBoard:
     # ── claims that end ─────────────────────────────────────────────────────────────────────────
 
     def _expire(self, connection: sqlite3.Connection) -> None:
-        """End claims that were not renewed, and those of ended processes."""
+        """End claims that were not renewed, and from time to time those of ended processes."""
         now = self._now
         over = [task for (task,) in connection.execute("SELECT task FROM claims WHERE expires <= ?", (now,)).fetchall()]
         if over:
@@ -355,11 +361,17 @@ class TaskBoard:
         if abs(now - looked) < LOOK_S:
             return
         connection.execute("UPDATE facts SET looked = ?", (now,))
-        for row in connection.execute("SELECT DISTINCT session, host, pid, born FROM claims").fetchall():
-            if not self._lives(ProcessOwner(*row)):
-                question = "SELECT task FROM claims WHERE (session, host, pid, born) = (?, ?, ?, ?)"
-                left = [task for (task,) in connection.execute(question, row).fetchall()]
-                self._ended(connection, left, "the process that worked on it has ended")
+        self._end_claims_of_ended_processes(connection)
+
+    def _end_claims_of_ended_processes(self, connection: sqlite3.Connection) -> bool:
+        """Whether there were any."""
+        holders = connection.execute("SELECT DISTINCT session, host, pid, born FROM claims").fetchall()
+        ended = [row for row in holders if not self._lives(ProcessOwner(*row))]
+        for row in ended:
+            question = "SELECT task FROM claims WHERE (session, host, pid, born) = (?, ?, ?, ?)"
+            left = [task for (task,) in connection.execute(question, row).fetchall()]
+            self._ended(connection, left, "the process that worked on it has ended")
+        return bool(ended)
 
     def _ended(self, connection: sqlite3.Connection, numbers: Sequence[int], why: str) -> Changes:
         every = [Changes()]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
-from harness.base.clock import Clock
+from harness.base.clock import Clock, SystemClock
 from harness.base.threads import in_thread, shielded
 from harness.events import BoardCounted, Event, HookPoint, Json, Notice, TaskChanged, TaskState
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
@@ -25,11 +25,11 @@ class TaskWork:
         self,
         board: TaskBoard,
         actor: Actor,
-        clock: Clock,
+        clock: Clock | None = None,
         *,
         emit: Callable[[Event], None],
-        wake: Callable[[str, str], None],
-        refuses: Callable[[HookPoint, Json], Awaitable[str]],
+        wake: Callable[[str, str], None] = lambda actor, sentence: None,
+        refuses: Callable[[HookPoint, Json], Awaitable[str]] | None = None,
     ) -> None:
         """
         Args:
@@ -37,11 +37,12 @@ class TaskWork:
             actor: the agent.
             emit: reports changes.
             wake: called with the name of an actor and the sentence that it is to read.
-            refuses: asks hooks whether a task may be created or completed; returns why not, empty: it may.
+            refuses: asks hooks whether a task may be created or completed, and returns why not; empty: it may. None: no
+                hooks are asked.
         """
         self.board = board
         self.actor = actor
-        self._clock = clock
+        self._clock = clock or SystemClock()
         self._emit = emit
         self._wake = wake
         self._refuses = refuses
@@ -65,7 +66,7 @@ class TaskWork:
         """Create tasks, all or none."""
         for draft in drafts:
             told = self._told(draft.subject, draft.description)
-            if why := await self._refuses(HookPoint.TASK_CREATED, told):
+            if why := await self._objection(HookPoint.TASK_CREATED, told):
                 return Refused(f"A hook refused the task {draft.subject!r}: {why}")
         return await self._changed(lambda: self.board.create(drafts, self.actor))
 
@@ -81,7 +82,7 @@ class TaskWork:
         """End, defer, release or reopen a task."""
         if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
             told = {"id": task.id, **self._told(task.subject, task.description, text)}
-            if why := await self._refuses(HookPoint.TASK_COMPLETED, told):
+            if why := await self._objection(HookPoint.TASK_COMPLETED, told):
                 return Refused(f"A hook does not accept {task.id} as completed: {why}")
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
@@ -102,6 +103,9 @@ class TaskWork:
             await self._changed(lambda: self.board.give_back(self.actor.name, why))
         except BoardError as error:
             self._emit(Notice("warning", str(error)))
+
+    async def _objection(self, point: HookPoint, task: Json) -> str:
+        return "" if self._refuses is None else await self._refuses(point, task)
 
     def _told(self, subject: str, description: str, note: str = "") -> Json:
         return {"subject": subject, "description": description, "note": note, "actor": self.actor.name}

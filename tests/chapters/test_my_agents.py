@@ -6,11 +6,14 @@ import difflib
 import json
 import os
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from harness.events import Message, MessageAdded, Origin
+from harness.journal import Journal
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.whole import WHOLE
@@ -70,7 +73,7 @@ async def run(program: Path, folder: Path, address: str, *arguments: str) -> tup
 
 
 # The first, one with a journal, the one with recovery and the last say enough on every day.
-SOME = {"s01_agent_loop", "s05_todo_write", "s11_error_recovery", "s23_gate"}
+SOME = {"s01_agent_loop", "s05_todo_write", "s11_error_recovery", "s24_streams"}
 
 
 @pytest.mark.parametrize(
@@ -87,24 +90,40 @@ async def test_each_runs_alone(program: Path, tmp_path: Path) -> None:
         assert "all 2 entries are played" in err
 
 
+CALL = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "cat notes.txt"}}
+TORN: tuple[Message, ...] = (Message("user", ({"type": "text", "text": "Read it."},)), Message("assistant", (CALL,)))
+
+
+def plain_lines(folder: Path) -> None:
+    """The journal that a killed program of the chapters up to s24 leaves."""
+    lines = [json.dumps({"role": one.role, "content": one.content}) + "\n" for one in TORN]
+    folder.mkdir()
+    (folder / "messages.jsonl").write_text("".join(lines) + '{"role": "us')
+
+
+def session(folder: Path) -> None:
+    """The journal that a killed program of chapter s25 leaves."""
+    with Journal.create(folder / "sessions", "20261101-1200-aaaaaa") as journal:
+        for message in TORN:
+            journal.append(MessageAdded(message, Origin.PROMPT))
+    with journal.path.open("ab") as file:
+        file.write(b'{"seq": 3, "at"')
+
+
+@pytest.mark.parametrize(
+    ("name", "leave", "told"),
+    [("s24_streams", plain_lines, "check before you repeat it"), ("s25_journal", session, "may or may not have run")],
+)
 async def test_a_conversation_goes_on_after_a_kill_between_a_call_and_its_result(
-    tmp_path: Path,
+    tmp_path: Path, name: str, leave: Callable[[Path], None], told: str
 ) -> None:
-    program = PROGRAMS[-1]
-    call = {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "cat notes.txt"}}
-    journal = tmp_path / ".my_agent" / "messages.jsonl"
-    journal.parent.mkdir()
-    written = [
-        {"role": "user", "content": [{"type": "text", "text": "Read it."}]},
-        {"role": "assistant", "content": [call]},
-    ]
-    journal.write_text("".join(json.dumps(one) + "\n" for one in written) + '{"role": "us')
-    script = '[[reply]]\ntext = "Going on."\n'
-    async with PracticeServer(script=Script.parse(script)) as server:
+    leave(tmp_path / ".my_agent")
+    async with PracticeServer(script=Script.parse('[[reply]]\ntext = "Going on."\n')) as server:
+        program = next(one for one in PROGRAMS if one.parent.name == name)
         code, out, err = await run(program, tmp_path, server.base_url, "--continue", "Go on.")
         assert (code, out) == (0, "Going on.\n"), err
         (post,) = server.requests
         asked, answer, result = post.body["messages"]
         assert [asked["role"], answer["role"], result["role"]] == ["user", "assistant", "user"]
         assert [block["type"] for block in result["content"]] == ["tool_result", "text"]
-        assert "check before you repeat it" in result["content"][0]["content"]
+        assert told in str(result["content"][0]["content"])

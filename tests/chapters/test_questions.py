@@ -12,8 +12,10 @@ from harness.events import (
     LoopFound,
     PermissionAsked,
     RetryScheduled,
+    TaskChanged,
     ToolEnded,
     ToolOutcome,
+    ToolStarted,
     Transition,
     TurnStarted,
 )
@@ -22,8 +24,23 @@ from harness.lessons import Fact, Lesson, Recording, WireExchange, lessons
 
 pytestmark = pytest.mark.anyio
 ASKING = [lesson for lesson in lessons() if any(step.question for step in lesson.steps)]
-LEAST = {"s01": 1, "s02": 1, "s03": 1, "s04": 1, "s06": 1, "s08": 2, "s11": 2, "s21": 2, "s22": 2, "s23": 2}
+LEAST = {
+    "s01": 1,
+    "s02": 1,
+    "s03": 1,
+    "s04": 1,
+    "s06": 1,
+    "s08": 2,
+    "s11": 2,
+    "s12": 2,
+    "s21": 2,
+    "s22": 2,
+    "s23": 2,
+    "s24": 3,
+    "s25": 1,
+}
 MADE = {"drain": "truncation", "compact": "summary"}
+AFTER_A_BREAK = {"max_output_tokens_recovery": "continue", "next_turn": "run", "completed": "stop"}
 RETRIES = ("retry", "retry_then_switch", "retry_fresh")
 
 
@@ -54,6 +71,9 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             if isinstance(code, Transition):
                 return code.code == value
             return value == ("completed" if isinstance(code, TurnStarted) else "next_turn")
+        case "stream":
+            follows = first(after, RetryScheduled, Transition)
+            return value == (AFTER_A_BREAK.get(follows.code) if isinstance(follows, Transition) else "resend")
         case "room":
             made = first(after, CompactionEnded)
             return isinstance(made, CompactionEnded) and MADE.get(value) == made.method
@@ -67,6 +87,19 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected, WorkReplaced)
             event = first(after, *kinds)
             return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
+        case "claim":
+            answered = first(after, ToolEnded)
+            assert isinstance(answered, ToolEnded)
+            return value == ("granted" if answered.outcome is ToolOutcome.OK else "refused")
+        case "deferral":
+            failed_task = first(after, TaskChanged)
+            assert isinstance(failed_task, TaskChanged)
+            return value.split() == list(failed_task.deferred)
+        case "repair":
+            sent = first(after, WireExchange)
+            assert isinstance(sent, WireExchange)
+            ran = any(isinstance(fact, ToolStarted) for fact in after[: after.index(sent)])
+            return value == ("run_again" if ran else "error_result" if sent.failed_results else "removed")
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

@@ -159,6 +159,22 @@ def test_the_tasks_of_an_ended_process_come_back(file: Path, clock: HandClock) -
     second.close()
 
 
+def test_a_claim_does_not_lose_against_a_process_that_has_just_ended(file: Path, clock: HandClock) -> None:
+    gone: set[ProcessOwner] = set()
+    first = TaskBoard(file, this_process("s1"), clock=clock, lives=lambda owner: owner not in gone)
+    second = TaskBoard(file, ProcessOwner("s2", "here", 1, ""), clock=clock, lives=lambda owner: owner not in gone)
+    first.create([TaskDraft("only one")], LEAD)
+    first.claim(Actor("a"))
+    assert isinstance(second.claim(Actor("b"), "t1"), Refused)
+    assert isinstance(second.claim(Actor("b")), Refused)
+    gone.add(this_process("s1"))  # within the interval at which processes are checked
+    claimed = second.claim(Actor("b"), "t1")
+    assert isinstance(claimed, Changes)
+    assert claimed.tasks[0].attempts == 1
+    first.close()
+    second.close()
+
+
 def test_an_agent_that_ends_gives_all_its_tasks_back(board: TaskBoard) -> None:
     three(board)
     done(board.claim(ANN))

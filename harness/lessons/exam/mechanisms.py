@@ -12,8 +12,8 @@ class Mechanism(Enum):
 
     AGENT_LOOP = (
         "s01",
-        "no loop that runs the tool calls and ends with the answer",
-        "ツールを実行しながら回り、答えで終わるループがありません",
+        "no loop that runs the tool calls, without asking, and ends with the answer",
+        "確認なしにツールを実行しながら回り、答えで終わるループがありません",
     )
     OFFERED_TOOL = ("s02", "no tool is offered to the model", "モデルに渡すツールがありません")
     SHELL = ("s02", "no call of a shell command", "シェルコマンドが実行されません")

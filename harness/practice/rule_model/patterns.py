@@ -17,7 +17,7 @@ _QUOTES = re.compile(
     r"```[\w+-]*\n(.*?)\n?```|`([^`\n]+)`|\"([^\"]*)\"|“([^”]{0,1000})”|「([^」]{0,1000})」|『([^』]{0,1000})』|(?<!\w)'([^'\n]+)'(?!\w)",
     re.DOTALL,
 )
-_CHARACTER = r"[A-Za-z0-9_.@+#~-]"
+_CHARACTER = r"[A-Za-z0-9À-ÖØ-öø-ɏ_.@+#~-]"
 _JAPANESE_NAME = r"[^\x00-\x7f\s、。，：「」『』（）をとにはのがへでもや\ue000\ue001]+"
 _FILE = rf"(?:{_MARK}|/?(?:{_CHARACTER}+/)*(?:{_CHARACTER}*\.[A-Za-z][A-Za-z0-9]{{0,9}}|README|LICENSE|Makefile|Dockerfile)|{_JAPANESE_NAME}\.[A-Za-z][A-Za-z0-9]{{0,9}})"
 _RESERVED = r"(?!(?:it|its|this|that|these|those|them|everything|all|nothing|anything|not|no|the|an?|lines?|files?|only|but|and|or|then|if|unless|except|without|never)\b(?![.\w-]))"

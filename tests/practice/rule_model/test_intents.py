@@ -70,6 +70,7 @@ def test_the_examples_of_an_intent(intent) -> None:  # type: ignore[no-untyped-d
         ("README.mdの見出しを教えてください。", [README]),
         ("what is in notes.txt?", [NOTES]),
         ("read a.txt and b.txt", [("read_file", {"path": "a.txt"}), ("read_file", {"path": "b.txt"})]),
+        ("read à/marées.txt", [("read_file", {"path": "à/marées.txt"})]),
         ("read README", [README]),
         ("find “two words” in src", [("grep", {"pattern": "two words", "path": "src"})]),
         ("find TODO in all *.py files", [("grep", {"pattern": "TODO", "glob": "*.py"})]),
