@@ -180,10 +180,13 @@ def poll_note(running: Iterable[str]) -> str:
     )
 
 
+AGENT_MOVED = "The user moved agent "
+
+
 def moved_to_background(agent: str) -> str:
     """Result of a task whose subagent continues in the background."""
     return (
-        f"The user moved agent {agent} to the background. It was not restarted: it works on, and you are notified when "
+        f"{AGENT_MOVED}{agent} to the background. It was not restarted: it works on, and you are notified when "
         "it ends; continue with other work."
     )
 
