@@ -22,7 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.events import Event, Fault, Message, PlanItem, Reply, TaskChanged, TransitionCode
+from harness.events import Fault, Message, PlanItem, Reply, TransitionCode
+from harness.events.tasks import TaskChanged
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.cache_breakpoints import with_breakpoints
@@ -155,7 +156,7 @@ def instructions() -> str:
     return file.read_text("utf-8", "replace") if file.exists() else ""
 
 
-def board_changed(event: Event) -> None:
+def board_changed(event: object) -> None:
     """Show what happens on the board."""
     if isinstance(event, TaskChanged):
         note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())

@@ -25,19 +25,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.events import (
-    Event,
-    Failure,
-    Fault,
-    Message,
-    PlanItem,
-    Reply,
-    SilenceHint,
-    TaskChanged,
-    TextDelta,
-    TransitionCode,
-    WorkEnd,
-)
+from harness.events import Failure, Fault, Message, PlanItem, Reply, SilenceHint, TextDelta, TransitionCode, WorkEnd
+from harness.events.tasks import TaskChanged
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.model.cache_breakpoints import with_breakpoints
@@ -192,7 +181,7 @@ def arrived(event: object) -> None:
             note(f"· no answer for {silent:.0f} s; the request is given up in {left:.0f} s")
 
 
-def board_changed(event: Event) -> None:
+def board_changed(event: object) -> None:
     """Show what happens on the board."""
     if isinstance(event, TaskChanged):
         note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())

@@ -5,7 +5,7 @@
 Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_BASE_URL with the key ANTHROPIC_API_KEY
 and works in the current folder. Answers go to standard output, everything else to standard error, also the pieces of an
 answer while it arrives. After MY_AGENT_PATIENCE seconds without a byte a request is given up.
-The journals are in .my_agent/sessions; `harness export` reads them, too. The tasks are in .my_agent/board.sqlite;
+The journals are in .my_agent/sessions; `harness export FILE` reads them, too. The tasks are in .my_agent/board.sqlite;
 every program that runs in this folder works on the same ones.
 """
 
@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.events import (
-    Event,
     Failure,
     Fault,
     HistoryRepaired,
@@ -38,11 +37,11 @@ from harness.events import (
     PlanItem,
     Reply,
     SilenceHint,
-    TaskChanged,
     TextDelta,
     TransitionCode,
     WorkEnd,
 )
+from harness.events.tasks import TaskChanged
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.journal import Journal, JournalError, new_session_id, read, replay
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
@@ -206,7 +205,7 @@ def open_journal() -> Journal:
     return Journal.open(newest) if GO_ON and newest else Journal.create(SESSIONS, new_session_id())
 
 
-def board_changed(event: Event) -> None:
+def board_changed(event: object) -> None:
     """Show what happens on the board."""
     if isinstance(event, TaskChanged):
         note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())
@@ -426,9 +425,10 @@ class Agent:
         contents = read(self.journal.path)
         for line in contents.skipped:
             note(f"· line {line.number} of the journal is left out: {line.why}")
-        whole = repaired(replay(contents.records).messages)
-        self.messages = list(whole.messages)
-        if whole.repairs:
+        known = replay(contents.records).messages
+        whole = repaired(known)
+        self.messages = list(whole.messages if known else ())
+        if known and whole.repairs:
             note("· " + "; ".join(whole.repairs))
             self.journal.append(HistoryRepaired(whole.repairs))
             self.journal.append(HistoryReplaced(whole.messages, "repair"))

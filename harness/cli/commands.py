@@ -139,11 +139,11 @@ def _admission(settings: Settings, options: Namespace) -> int:
 
 def _export(settings: Settings, options: Namespace) -> int:
     from harness.engine.config import secrets_of
-    from harness.journal import find, read
+    from harness.journal import read
     from harness.journal.export import as_json, save
     from harness.ui.markdown_page import markdown
 
-    path = find(_folder(settings), options.id)
+    path = _journal(settings, options.id)
     write = markdown if options.format == "markdown" else as_json
     text = write(read(path).records, secrets_of(settings, os.environ))
     if options.output is None:

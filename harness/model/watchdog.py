@@ -15,6 +15,8 @@ from typing import Literal, TypeVar
 from harness.events import Event, SilenceHint
 
 T = TypeVar("T")
+LATE_S = 0.5
+"""A check of the deadline that is later than this found the program held up; it waits as long once more."""
 Phase = Literal["waiting", "thinking", "content"]
 """Position in a stream: no block open, inside thinking, inside any other block."""
 
@@ -155,6 +157,8 @@ class AbortableWait:
         self._timer: asyncio.TimerHandle | None = None
         self._wakes_at = 0.0
         self._next_hint = 0.0
+        self._asked_again = 0.0
+        """The deadline at which a late check waited once more."""
         self._aborted: Aborted | None = None
 
     async def wait_for(self, work: Awaitable[T]) -> T | Aborted:
@@ -214,7 +218,12 @@ class AbortableWait:
     def _check(self) -> None:
         now, deadline = self._clock(), self._watchdog.deadline()
         if now >= deadline.at:
-            self._abort(AbortCause.SILENCE, deadline.reason)
+            if now - deadline.at < LATE_S or self._asked_again == deadline.at:
+                self._abort(AbortCause.SILENCE, deadline.reason)
+                return
+            self._asked_again = deadline.at  # this program was held up, so bytes may have arrived that nobody has read
+            self._wakes_at = now + LATE_S
+            self._timer = asyncio.get_running_loop().call_later(LATE_S, self._check)
             return
         if now >= max(self._watchdog.hint_at(), self._next_hint):
             self._next_hint = now + self._hint_s

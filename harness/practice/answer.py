@@ -28,8 +28,8 @@ async def perform(connection: ClientConnection, acts: Iterator[Act]) -> None:
     """Do what a player says. Raises Disconnected after an act that closes the connection."""
     for act in acts:
         match act:
-            case Send(data):
-                await connection.send(data)
+            case Send(data, each_byte):
+                await connection.send(data, each_byte=each_byte)
             case Silence(seconds):
                 await wait(connection, seconds)
             case ReplyEnd.FINISH:

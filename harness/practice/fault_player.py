@@ -18,9 +18,10 @@ from harness.practice.sse import Frame, compact, error_body, frame, usual_messag
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send these bytes now, as one chunk."""
+    """Send these bytes now, as one chunk or byte by byte."""
 
     data: bytes
+    each_byte: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +257,7 @@ class FaultPlayer:
             case faults.Comments():
                 yield Send(b": a comment\n" + event.encode())
             case faults.ByteByByte():
-                yield from (Send(bytes((byte,))) for byte in event.encode())
+                yield Send(event.encode(), each_byte=True)
             case _:
                 yield self._send(event)
 

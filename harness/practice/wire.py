@@ -252,11 +252,13 @@ class ClientConnection(asyncio.Protocol):
                 self._write(_head(status, fields))
         await self._drain()
 
-    async def send(self, data: bytes) -> None:
-        """A piece of the body, handed to the kernel before this returns. Other tasks get their turn."""
+    async def send(self, data: bytes, *, each_byte: bool = False) -> None:
+        """A piece of the body, or each byte as one, handed to the kernel before this returns. Other tasks get their
+        turn."""
         data = data if self.dialect is None else self.dialect.piece(data)
-        self._write(self._http.send(h11.Data(data=data)) if self._framing is Framing.CHUNKED else data)
-        self._record_piece(data)
+        for piece in (bytes((byte,)) for byte in data) if each_byte else (data,):
+            self._write(self._http.send(h11.Data(data=piece)) if self._framing is Framing.CHUNKED else piece)
+            self._record_piece(piece)
         await asyncio.sleep(0)
         await self._drain()
 

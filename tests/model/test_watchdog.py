@@ -1,5 +1,8 @@
 """The watchdog against a naive one that keeps the whole log of what arrived."""
 
+import asyncio
+import socket
+import time
 from dataclasses import dataclass
 from typing import cast, get_args
 
@@ -7,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.model.watchdog import Phase, Watchdog, WatchLimits
+from harness.model.watchdog import LATE_S, AbortableWait, Aborted, Phase, Watchdog, WatchLimits
 
 LIMITS = WatchLimits()
 
@@ -102,3 +105,37 @@ def test_it_agrees_with_a_naive_one(headers_at: float, arrivals: list[Arrival]) 
         if arrival.kind == "event":
             dog.on_event(now, arrival.phase)
         assert dog.deadline().at == pytest.approx(naive_deadline(log, headers_at))
+
+
+@pytest.mark.anyio
+async def test_bytes_that_arrived_while_the_program_was_held_up_are_no_silence() -> None:
+    ours, theirs = socket.socketpair()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    limits = WatchLimits(headers_s=0.1, content_bytes_s=0.1, quiet_bytes_s=0.1)
+    wait = AbortableWait(
+        Watchdog(limits, 0, time.monotonic()), 60, lambda _: None, asyncio.Event(), None, time.monotonic
+    )
+
+    def hold_up() -> None:
+        theirs.sendall(b"b")
+        time.sleep(0.1 + LATE_S + 0.1)
+
+    async def reading() -> bytes:
+        first = await reader.read(1)
+        wait.on_headers()
+        wait.on_bytes()
+        asyncio.get_running_loop().call_soon(hold_up)
+        second = await reader.read(1)
+        for _ in range(5):
+            await asyncio.sleep(0)  # a client hands bytes on through several tasks
+        wait.on_bytes()
+        return first + second
+
+    theirs.sendall(b"a")
+    assert await wait.wait_for(reading()) == b"ab"
+    wait = AbortableWait(
+        Watchdog(limits, 0, time.monotonic()), 60, lambda _: None, asyncio.Event(), None, time.monotonic
+    )
+    assert isinstance(await wait.wait_for(reader.read(1)), Aborted), "there is nothing more to read"
+    writer.close()
+    theirs.close()

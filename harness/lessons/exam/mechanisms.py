@@ -39,12 +39,12 @@ class Mechanism(Enum):
         "過負荷が続くときのフォールバックモデルへの切り替えがありません",
     )
     BROKEN_STREAM = (
-        "s11",
+        "s24",
         "no retry of a stream that ends without message_stop",
         "message_stop の前に途切れたストリームの再試行がありません",
     )
     ONE_ANSWER = (
-        "s11",
+        "s24",
         "text of a failed attempt stays in the output: print a reply once it is complete",
         "途切れた応答が出力に残ります (応答は完成してから出力します)",
     )
@@ -54,7 +54,7 @@ class Mechanism(Enum):
         "ツール呼び出しが最後まで届いたかの確認がありません (切れたものは実行せず、もう一度求めます)",
     )
     CALLS_ONCE = ("s11", "a tool call takes effect twice", "同じツール呼び出しが二度実行されます")
-    SILENCE = ("s11", "no time limit on a silent stream", "沈黙したストリームの時間制限がありません")
+    SILENCE = ("s24", "no time limit on a silent stream", "沈黙したストリームの時間制限がありません")
     COMPACTION = ("s08", "no compaction when the prompt is too long", "プロンプトが長すぎるときの圧縮がありません")
     ESCALATION = ("s11", "no escalation of max_tokens", "max_tokens の引き上げがありません")
     CONTINUATION = (
