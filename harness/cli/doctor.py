@@ -126,6 +126,7 @@ def _program() -> dict[str, object]:
         "Python": f"{platform.python_version()} at {sys.executable}",
         "system": platform.platform(),
         "read-only sandbox": _sandbox(),
+        "memory limit": _memory_limit(),
     }
     return facts | {name: _version(name) for name in PACKAGES}
 
@@ -135,6 +136,16 @@ def _sandbox() -> str:
 
     version = landlock_version()
     return f"on for read-only commands (Landlock {version})" if version else "not supported by this system"
+
+
+def _memory_limit() -> str:
+    from harness.processes.memory_groups import memory_groups
+
+    try:
+        memory_groups(0)
+    except HarnessError as error:
+        return f"not possible: {error}"
+    return "possible (bash_memory)"
 
 
 def _version(package: str) -> str:

@@ -18,6 +18,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
         "terminal": "bash",
         "execute": "bash",
         "bashoutput": "read_background",
+        "monitor": "monitor_background",
         "killbash": "kill_background",
         "killshell": "kill_background",
         "todo": "todo_write",
@@ -33,7 +34,7 @@ OTHER_NAMES: Mapping[str, str] = MappingProxyType(
 ELSEWHERE = frozenset(
     {"agent", "web", "web_search", "web_fetch", "ask_user", "notebookedit", "exitplanmode", "enterplanmode"}
     | {"slashcommand", "skill", "lsp", "toolsearch", "taskoutput", "taskstop", "sendmessage", "todo_write"}
-    | {"read_background", "kill_background", "list_background"}
+    | {"read_background", "kill_background", "list_background", "monitor_background"}
 )
 """Names known here or in other programs that may be unavailable to a subagent."""
 EVERY = frozenset({"*", "all"})

@@ -20,9 +20,11 @@ from harness.engine.config import (
     board_for,
     capabilities_for,
     checkpoints_for,
+    continues_at_limit,
     dispatch_limits,
     loop_limits,
     memory_for,
+    memory_limit,
     outputs_folder,
     prompt_sections,
     recovery_limits,
@@ -134,6 +136,8 @@ def build_parts(
     policies = parent.policies if parent else policies or Policies()
     outputs = outputs or outputs_folder(settings)
     hired = parent is not None
+    agent = outputs.name if hired else ""
+    continues = continues_at_limit(settings, asker)
 
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
     signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
@@ -143,6 +147,11 @@ def build_parts(
     if not hired:
         asker = shared.asker
 
+    background: BackgroundWork | None = None
+
+    async def ongoing() -> tuple[Json, ...]:
+        return () if background is None else await background.ongoing()
+
     hook_runner = HookRunner(
         every_hook,
         HookInvoker(processes, settings.workspace),
@@ -150,9 +159,9 @@ def build_parts(
         signals,
         limits,
         workspace=str(settings.workspace),
-        agent=outputs.name if hired else "",
+        agent=agent,
+        ongoing=ongoing,
     )
-    background = None
 
     def wake(actor: str, text: str) -> None:
         work = background or (parent.background if parent else None)
@@ -163,7 +172,7 @@ def build_parts(
     board = task_work(
         shared.board,
         session_name,
-        outputs.name if hired else "",
+        agent,
         SystemClock(),  # other processes use it as well
         (parent.conversation if parent else conversation).emit,
         wake,
@@ -187,6 +196,7 @@ def build_parts(
             kept=agents_folder is not None,
             model=lambda: models.current,
             create=factory.create,
+            continues=continues,
         )
         ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
@@ -248,6 +258,7 @@ def build_parts(
         timeout_s=settings.tool_timeout_s,
         log=log,
         remember=shared.rules.remember,
+        agent=agent,
     )
 
     compactor = Compactor(
@@ -404,7 +415,7 @@ def shared_parts(
         connection=ModelConnection(settings, log, counter, reread),
         rules=rules,
         asker=SerialAsker(asker, rules.permissions.decide),
-        processes=Processes(),
+        processes=Processes(memory=memory_limit(settings, notices.append)),
         catalogue=Catalogue(settings.prices),
         counter=counter,
         endpoints=SharedEndpoints(
@@ -455,8 +466,14 @@ def background_work(
     kept: bool,
     model: Callable[[], str],
     create: Callable[[SubagentSpec], Subagent],
+    continues: bool = False,
 ) -> BackgroundWork:
-    """The subagents and background commands of a session; `tools` are the names that subagents may use."""
+    """The subagents and background commands of a session.
+
+    Args:
+        tools: the names that subagents may use.
+        continues: a command that reaches its time limit continues in the background.
+    """
     emit = conversation.emit
     inbox = Inbox(emit)
     subagent_admission = AdmissionRunner(
@@ -507,8 +524,9 @@ def background_work(
         clock,
         workspace=settings.workspace,
         outputs=outputs,
-        limits=CommandLimits(time_s=settings.background_timeout_s),
+        limits=CommandLimits(time_s=settings.background_timeout_s, continues=continues),
         masking=conversation.masking,
+        others=lambda: subagents.running,
     )
     return BackgroundWork(
         conversation,

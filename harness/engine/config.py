@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
-from harness.base.errors import SettingsError
+from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
 from harness.engine.inbox import Inbox
+from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
 from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
@@ -45,6 +46,7 @@ from harness.tools.toolbox import Toolbox, standard_tools
 
 if TYPE_CHECKING:
     from harness.engine.schedule.runner import ScheduleRunner
+    from harness.processes.memory_groups import MemoryGroups
     from harness.tasks import TaskBoard
     from harness.tasks.work import TaskWork
 
@@ -209,6 +211,28 @@ def admission_limits(settings: Settings, most: Literal["max_concurrent", "max_ba
         return AdmissionLimits(max_concurrent=getattr(settings, most), max_queue_size=settings.max_queue_size)
     except ValueError as error:
         raise SettingsError(f"Cannot use {most} or max_queue_size: {error}.") from error
+
+
+def continues_at_limit(settings: Settings, asker: Asker) -> bool:
+    """Whether a command in the foreground continues in the background at its time limit, so that its end must be
+    delivered."""
+    if settings.background_at_limit is not None:
+        return settings.background_at_limit
+    waits = isinstance(asker, NoAsker) and asker.waits_for_work and settings.background_wait_s > 0
+    return asker.present or waits
+
+
+def memory_limit(settings: Settings, report: Callable[[str], None]) -> "MemoryGroups | None":
+    """What limits the memory of commands; None: nothing, and it is reported where the settings ask for it."""
+    if settings.bash_memory is None:
+        return None
+    from harness.processes.memory_groups import memory_groups
+
+    try:
+        return memory_groups(settings.bash_memory)
+    except HarnessError as error:
+        report(f"Commands have no memory limit, so bash_memory has no effect: {error}.")
+        return None
 
 
 def loop_limits(settings: Settings) -> LoopLimits:

@@ -20,6 +20,12 @@ __all__ = [
     "CommandHandedOver",
     "CommandQuiet",
     "Delivered",
+    "MonitorEnd",
+    "MonitorEnded",
+    "MonitorSet",
+    "MoveReason",
+    "MovedToBackground",
+    "PollNoted",
 ]
 
 
@@ -187,11 +193,75 @@ class CommandEnded(Event):
     """The call that stopped it reports the end to the model; no notification follows."""
 
 
+class MoveReason(StrEnum):
+    """Why a call no longer waits for its work."""
+
+    ASKED = "asked"
+    """The user moved it."""
+    TIME_LIMIT = "time_limit"
+    """Its time limit was up."""
+
+
+@dataclass(frozen=True, slots=True)
+class MovedToBackground(Event):
+    """A running command or subagent continues in the background, and its call has ended. Follows its `CommandBegun`."""
+
+    call_id: str
+    work: str
+    """Id of the command or subagent."""
+    reason: MoveReason
+    silent_s: float = 0.0
+    """Seconds since the last output of a command."""
+
+
+class MonitorEnd(StrEnum):
+    """Why the lines of a command are no longer sent."""
+
+    DEADLINE = "deadline"
+    TOO_MANY = "too_many"
+    """It has sent as many notifications as it may."""
+    COMMAND_ENDED = "command_ended"
+    STOPPED = "stopped"
+    """The model ended it."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorSet(Event):
+    """Lines of a background command are sent to the model from now on; replaces an earlier monitor of the command."""
+
+    command: str
+    words: tuple[str, ...]
+    """Only lines with one of these texts; empty: all lines."""
+    until: float
+    """Unix time of its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorEnded(Event):
+    """The lines of a background command are no longer sent."""
+
+    command: str
+    end: MonitorEnd
+    notifications: int
+    """Sent by this monitor."""
+
+
+@dataclass(frozen=True, slots=True)
+class PollNoted(Event):
+    """A command only slept and looked while background work ran; its result says that ends are announced."""
+
+    call_id: str
+    running: tuple[str, ...]
+    """Ids of commands and subagents."""
+
+
 class ArrivalKind(StrEnum):
     """What a notification is about."""
 
     COMMAND_ENDED = "command_ended"
     COMMAND_QUIET = "command_quiet"
+    COMMAND_LINES = "command_lines"
+    """Lines of a monitored command, or the end of its monitor."""
     AGENT_ENDED = "agent_ended"
     SCHEDULED = "scheduled"
     """A scheduled prompt fired; `source` is the id of the fire."""

@@ -69,6 +69,9 @@ class HookCall:
     """stop: the answer that the user sees."""
     objections: int = 0
     """stop: how often in a row hooks have blocked the end; 0 the first time."""
+    background: tuple[Json, ...] = ()
+    """stop: work that outlasts the turn, as `{"kind": …, "id": …, "text": …}`: each "command" with its command line,
+    each "subagent" with its task, each "job" of the schedule with its prompt."""
     kind: str = ""
     """notification: "permission", "question", "wait", "loop" or "turn_ended"."""
     text: str = ""
@@ -99,7 +102,7 @@ _TOLD: Mapping[HookPoint, tuple[str, ...]] = MappingProxyType(
         HookPoint.AFTER_COMPACTION: ("trigger", "tokens"),
         HookPoint.TASK_CREATED: ("task",),
         HookPoint.TASK_COMPLETED: ("task",),
-        HookPoint.STOP: ("answer", "objections"),
+        HookPoint.STOP: ("answer", "objections", "background"),
         HookPoint.NOTIFICATION: ("kind", "text"),
     }
 )

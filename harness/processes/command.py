@@ -9,13 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 
 from harness.base.threads import shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
+
+if TYPE_CHECKING:
+    from harness.processes.memory_groups import MemoryGroup
 
 
 class SessionLeader:
@@ -57,6 +60,11 @@ class SessionLeader:
         """Begin to wait; `tell` gets the exit code, in a thread. Until then its number cannot be used again."""
         threading.Thread(target=self._wait, args=(tell,), name=f"exit of {self.pid}", daemon=True).start()
 
+    def abandon(self) -> None:
+        """Kill it before anything waits for it."""
+        self._popen.kill()
+        self._popen.wait()
+
     def exit(self) -> "asyncio.Future[int]":
         """Begin to wait; the future gets the exit code."""
         loop = asyncio.get_running_loop()
@@ -89,6 +97,7 @@ class ProcessCommand:
         mark: str,
         ended: Callable[["ProcessCommand", ProcessEnd | None, float], None],
         in_a_hurry: Callable[[], bool],
+        memory: "MemoryGroup | None" = None,
     ) -> None:
         """
         Args:
@@ -98,6 +107,7 @@ class ProcessCommand:
             ended: called at the one end with what it took and how many seconds ending took; and once more, with None,
                 when what it had left in the background was ended.
             in_a_hurry: whether to kill at once instead of waiting for the grace to pass.
+            memory: limits its memory; None: it has no limit.
         """
         self.pid = leader.pid
         self.began = time.time()
@@ -112,6 +122,7 @@ class ProcessCommand:
         self.left: tuple[SurvivingProcess, ...] = ()
         """Who of it lives, after its end."""
         self.in_a_hurry = in_a_hurry
+        self._memory = memory
         self._ended = ended
         self.exited.add_done_callback(lambda _: tree.leader_exited() if self.ending is None else None)
 
@@ -125,6 +136,10 @@ class ProcessCommand:
     def settle(self, finished: ProcessResult, how: ProcessEnd, seconds: float = 0.0) -> None:
         """It has ended; remaining processes may be ended later, which changes only `left`."""
         self.left = finished.left
+        if self._memory is not None:
+            kills, limit = self._memory.kills(), self._memory.limit_bytes
+            finished = replace(finished, memory_kills=kills, memory_limit=limit)
+            self._memory.remove()
         first = not self.finished.done()
         if first:
             self.finished.set_result(finished)
@@ -167,40 +182,6 @@ async def _end(
         )
 
 
-async def to_its_end(
-    command: ProcessCommand, heard: Sequence[tuple[int, Callable[[bytes], None]]], limits: ProcessLimits
-) -> ProcessResult:
-    """Pass the data of each descriptor of `heard` to its sink until the command has ended.
-
-    When the task is cancelled, CancelledError is passed on only after the whole tree is gone.
-    """
-    pipes = [_Pipe(sink) for _, sink in heard]
-    transports: list[asyncio.ReadTransport] = []
-    loop = asyncio.get_running_loop()
-    try:
-        for (reading, _), pipe in zip(heard, pipes, strict=True):
-            transport, _ = await loop.connect_read_pipe(partial(_itself, pipe), os.fdopen(reading, "rb", 0))
-            transports.append(transport)
-        return await _until_end(command, pipes, limits)
-    except asyncio.CancelledError:
-        await shielded(end_command(command, limits))
-        raise
-    finally:
-        for transport in transports:
-            transport.close()
-
-
-async def _until_end(command: ProcessCommand, pipes: Sequence["_Pipe"], limits: ProcessLimits) -> ProcessResult:
-    await asyncio.wait({command.exited}, timeout=limits.time_s)
-    if timed_out := not command.exited.done():
-        await shielded(end_command(command, limits))
-    closed = await _all_closed_within(limits.pipe_grace_s, pipes)
-    if command.ending is None:
-        left = () if closed and not command.tree.group_lives() else await command.look_for_left_over()
-        command.settle(ProcessResult(command.exited.result(), left=left), ProcessEnd.EXITED)
-    return replace(await command.result(), timed_out=timed_out)
-
-
 async def _all_closed_within(seconds: float, pipes: Sequence["_Pipe"]) -> bool:
     try:
         async with asyncio.timeout(seconds):
@@ -233,20 +214,13 @@ class _Pipe(asyncio.Protocol):
         self.closed.set()
 
 
-class ChildProcess:
-    """A command that `Processes.start` began."""
+class RunningProcess:
+    """A command until it exits or is ended."""
 
-    def __init__(
-        self, command: ProcessCommand, output: Path, limits: ProcessLimits, let_go: Callable[[ProcessCommand], None]
-    ) -> None:
+    def __init__(self, command: ProcessCommand, limits: ProcessLimits) -> None:
         self._command = command
         self._limits = limits
-        self._let_go = let_go
         self._is_handed_over = False
-        self._looking: asyncio.Task[None] | None = None
-        self.output = output
-        """Where stdout and stderr go, in the order of writing."""
-        command.exited.add_done_callback(self._exited)
 
     @property
     def pid(self) -> int:
@@ -264,7 +238,7 @@ class ChildProcess:
         return self._command.finished.done()
 
     async def wait(self) -> ProcessResult:
-        """Wait for its end, as many as like to. Its exit counts, and not who holds its output open."""
+        """Wait for its end, as many as like to."""
         return await self._command.result()
 
     async def end(self, limits: ProcessLimits | None = None) -> ProcessResult:
@@ -277,6 +251,81 @@ class ChildProcess:
             raise RuntimeError(f"the process {self.pid} was handed over")
         await shielded(end_command(self._command, limits or self._limits))
         return replace(await self.wait(), left=self._command.left)
+
+
+class PipedProcess(RunningProcess):
+    """A command that `Processes.pipe` began: this program reads its output until its end."""
+
+    def __init__(
+        self, command: ProcessCommand, heard: Sequence[tuple[int, Callable[[bytes], None]]], limits: ProcessLimits
+    ) -> None:
+        """`heard`: the descriptors to read, which are closed at the end, each with the sink of its data."""
+        super().__init__(command, limits)
+        self._pipes = [_Pipe(sink) for _, sink in heard]
+        self._reading = [os.fdopen(reading, "rb", 0) for reading, _ in heard]
+        self._transports: list[asyncio.ReadTransport] = []
+        self._following = asyncio.create_task(self._follow(), name=f"output of {command.pid}")
+
+    async def wait(self) -> ProcessResult:
+        """Wait for its end, and for its output until then."""
+        return await asyncio.shield(self._following)
+
+    @property
+    def exited(self) -> bool:
+        """Its leader has exited; what it left may still hold the output open for a moment."""
+        return self._command.exited.done()
+
+    async def within(self, time_s: float) -> ProcessResult:
+        """Wait for its end, and end it after so many seconds.
+
+        When the task is cancelled, CancelledError is passed on only after the whole tree is gone.
+        """
+        try:
+            await asyncio.wait({self._command.exited}, timeout=time_s)
+            if timed_out := not self._command.exited.done():
+                await shielded(end_command(self._command, self._limits))
+            return replace(await self.wait(), timed_out=timed_out)
+        except asyncio.CancelledError:
+            await shielded(end_command(self._command, self._limits))
+            self._stop_reading()
+            raise
+
+    async def _follow(self) -> ProcessResult:
+        command, loop = self._command, asyncio.get_running_loop()
+        try:
+            for pipe, reading in zip(self._pipes, self._reading, strict=True):
+                transport, _ = await loop.connect_read_pipe(partial(_itself, pipe), reading)
+                self._transports.append(transport)
+            either: set[asyncio.Future[Any]] = {command.exited, command.finished}
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            closed = await _all_closed_within(self._limits.pipe_grace_s, self._pipes)
+            if command.ending is None:
+                left = () if closed and not command.tree.group_lives() else await command.look_for_left_over()
+                if command.ending is None:
+                    command.settle(ProcessResult(command.exited.result(), left=left), ProcessEnd.EXITED)
+            return await command.result()
+        finally:
+            self._stop_reading()
+
+    def _stop_reading(self) -> None:
+        for transport in self._transports:
+            transport.close()
+        for reading in self._reading:
+            reading.close()
+
+
+class ChildProcess(RunningProcess):
+    """A command that `Processes.start` began; its exit counts, and not who holds its output open."""
+
+    def __init__(
+        self, command: ProcessCommand, output: Path, limits: ProcessLimits, let_go: Callable[[ProcessCommand], None]
+    ) -> None:
+        super().__init__(command, limits)
+        self._let_go = let_go
+        self._looking: asyncio.Task[None] | None = None
+        self.output = output
+        """Where stdout and stderr go, in the order of writing."""
+        command.exited.add_done_callback(self._exited)
 
     def hand_over(self) -> None:
         """Let it live on without us: it survives our end and our crash. `wait` still reports its exit while we run.

@@ -41,6 +41,18 @@ class ProcessResult:
     """Background processes after a normal exit; after we ended it, what even KILL did not end."""
     forced: bool = False
     """TERM did not end all of it in time, so it was killed."""
+    memory_kills: int = 0
+    """Processes of it that the kernel killed at its memory limit."""
+    memory_limit: int = 0
+    """That limit in bytes; 0: there was none."""
+
+    @property
+    def memory_note(self) -> str:
+        """A clause about its memory limit; empty where the command stayed below it."""
+        if not self.memory_kills:
+            return ""
+        processes = "1 process" if self.memory_kills == 1 else f"{self.memory_kills} processes"
+        return f"the kernel killed {processes} of it at its memory limit of {self.memory_limit / 2**20:,.0f} MiB"
 
 
 class ProcessEnd(StrEnum):

@@ -14,7 +14,8 @@ from typing import IO, TYPE_CHECKING
 from harness.processes.outcome import MARK, ExitCounts, ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess, ProcessCommand
+    from harness.processes.command import ChildProcess, PipedProcess, ProcessCommand, SessionLeader
+    from harness.processes.memory_groups import MemoryGroup, MemoryGroups
     from harness.processes.sandbox import ReadOnlySandbox
     from harness.processes.watcher_link import WatcherLink
 
@@ -30,9 +31,14 @@ class Processes:
     app behind `harness serve`, which ends itself when its lifeline does.
     """
 
-    def __init__(self, limits: ProcessLimits | None = None) -> None:
-        """`limits` are those of commands that are given none."""
+    def __init__(self, limits: ProcessLimits | None = None, memory: "MemoryGroups | None" = None) -> None:
+        """
+        Args:
+            limits: those of commands that are given none.
+            memory: limits the memory of commands that ask for `limit_memory`; None: nothing does.
+        """
         self._limits = limits or ProcessLimits()
+        self._memory = memory
         self._owner = f"{token_hex(8)}."
         """What the marks of all commands begin with."""
         self._program = os.getpid()
@@ -41,8 +47,8 @@ class Processes:
         self._ends: Counter[ProcessEnd] = Counter()
         self._started = 0
         self._slowest_end_s = 0.0
-        self._commands: dict[ProcessCommand, None] = {}
-        """Those that run, and those that left something running."""
+        self._commands: dict[ProcessCommand, str] = {}
+        """Those that run, and those that left something running, each with the subagent that started it, if any."""
         self._children: dict[ProcessCommand, ChildProcess] = {}
         self._handed_over: set[str] = set()
         """Marks of commands that were handed over."""
@@ -68,13 +74,54 @@ class Processes:
         When the task is cancelled, CancelledError is passed on only after the whole tree is gone. Raises OSError when
         the command cannot be started, ValueError when it holds a null byte.
         """
-        from harness.processes.command import to_its_end
+        limits = limits or self._limits
+        piped = self.pipe(
+            command,
+            cwd=cwd,
+            environment=environment,
+            sink=sink,
+            limits=limits,
+            stdin=stdin,
+            errors=errors,
+            read_only=read_only,
+        )
+        return await piped.within(limits.time_s)
+
+    def pipe(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        sink: Callable[[bytes], None],
+        limits: ProcessLimits | None = None,
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        errors: Callable[[bytes], None] | None = None,
+        read_only: bool = False,
+        limit_memory: bool = False,
+        agent: str = "",
+    ) -> "PipedProcess":
+        """Start `command` and return at once; the rest is as for `run`. Its time limit is up to the caller.
+
+        With `limit_memory` its memory is limited if this owner limits any. `agent` is the subagent that starts it; see
+        `end_left`.
+        """
+        from harness.processes.command import PipedProcess
 
         sinks = (sink,) if errors is None else (sink, errors)
         pipes = [os.pipe() for _ in sinks]
         try:
             writing_ends = (writing for _, writing in pipes)
-            running = self._begin(command, cwd, environment, *writing_ends, stdin=stdin, read_only=read_only)
+            running = self._begin(
+                command,
+                cwd,
+                environment,
+                *writing_ends,
+                stdin=stdin,
+                read_only=read_only,
+                limit_memory=limit_memory,
+                agent=agent,
+            )
         except BaseException:
             for reading, _ in pipes:
                 os.close(reading)
@@ -83,7 +130,7 @@ class Processes:
             for _, writing in pipes:
                 os.close(writing)
         heard = [(reading, one) for (reading, _), one in zip(pipes, sinks, strict=True)]
-        return await to_its_end(running, heard, limits or self._limits)
+        return PipedProcess(running, heard, limits or self._limits)
 
     async def start(
         self,
@@ -93,19 +140,33 @@ class Processes:
         environment: Mapping[str, str],
         output: Path,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> "ChildProcess":
         """Start `command` and return at once; stdout and stderr go into the file `output`, which only its owner can
-        read. `read_only` is that of `run`, and it raises like `run`."""
+        read. The rest is as for `pipe`, and it raises like `run`."""
         from harness.processes.command import ChildProcess
 
         output.parent.mkdir(parents=True, exist_ok=True)
         writing = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
-            running = self._begin(command, cwd, environment, writing, read_only=read_only)
+            running = self._begin(command, cwd, environment, writing, read_only=read_only, limit_memory=limit_memory)
         finally:
             os.close(writing)
         self._children[running] = ChildProcess(running, output, self._limits, self._let_go)
         return self._children[running]
+
+    async def end_left(self, agent: str) -> tuple[SurvivingProcess, ...]:
+        """End what the commands of a subagent have left running; returns those processes."""
+        commands = [command for command, owner in self._commands.items() if owner == agent and command.left]
+        if not commands:
+            return ()
+        from harness.processes.command import end_command
+        from harness.processes.tree import look_at
+
+        look_at([command.tree for command in commands])
+        lived = tuple(dict.fromkeys(process for command in commands for process in command.tree.left_over()))
+        await asyncio.wait({end_command(command, self._limits) for command in commands})
+        return lived
 
     def marked(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The environment for a short child process that other code starts and waits for, such as git: remaining
@@ -153,6 +214,8 @@ class Processes:
         *,
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         read_only: bool = False,
+        limit_memory: bool = False,
+        agent: str = "",
     ) -> "ProcessCommand":
         from harness.processes.command import ProcessCommand, SessionLeader
         from harness.processes.tree import ProcessTree
@@ -160,22 +223,28 @@ class Processes:
         mark, watch = f"{self._owner}{self._started + 1}", self._watch_over()
         watch.expect(mark)
         sandbox = _sandbox() if read_only else None
+        memory = None
         try:
+            memory = self._memory.make() if self._memory and limit_memory else None
             marked = _marked(environment, mark) | (sandbox.environment if sandbox else {})
             begin = partial(
                 SessionLeader, command, cwd=cwd, environment=marked, output=output, stdin=stdin, errors=errors
             )
             leader = sandbox.start(begin) if sandbox else begin()
+            if memory:
+                _limit_memory(leader, memory)
         except BaseException:
             watch.gone(mark)
+            if memory:
+                memory.remove()
             if sandbox:
                 sandbox.close()
             raise
         watch.leads(mark, leader.process)
         self._started += 1
         tree = ProcessTree(mark, leader.pid, (leader.process,))
-        running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set)
-        self._commands[running] = None
+        running = ProcessCommand(leader, tree, mark, self._ended, self._in_a_hurry.is_set, memory)
+        self._commands[running] = agent
         if sandbox:
             running.finished.add_done_callback(lambda _: sandbox.close())
         return running
@@ -224,6 +293,14 @@ class Processes:
         self._watch.close()
         trees = (everything, *(command.tree for command in self._commands))
         return tuple(dict.fromkeys(process for tree in trees for process in tree.left_over()))
+
+
+def _limit_memory(leader: "SessionLeader", memory: "MemoryGroup") -> None:
+    try:
+        memory.add(leader.process)
+    except OSError as error:
+        leader.abandon()
+        raise OSError(error.errno, f"its memory cannot be limited (bash_memory): {error.strerror}") from error
 
 
 def _sandbox() -> "ReadOnlySandbox":

@@ -19,6 +19,7 @@ from harness.settings.value_types import (
     Headers,
     Hooks,
     KeyHeaders,
+    MemorySize,
     ModelNames,
     Notification,
     PermissionMode,
@@ -192,11 +193,18 @@ class Settings(BaseModel):
     """The model has tools to schedule prompts. You have /cron in any case."""
     bash_timeout_s: Seconds = 120.0
     """Seconds a shell command may take unless the model asks for another limit."""
+    bash_memory: MemorySize | None = None
+    """Memory that a shell command with all its children may use; beyond it the kernel kills one of its processes, and
+    the result says so. Unset: no limit. It needs Linux with cgroups v2 and the right to make groups (`harness doctor`
+    says whether it is possible); elsewhere it has no effect, and a warning says why."""
     tool_timeout_s: Seconds = 120.0
     """Seconds any other tool without its own limit may take; beyond it the call counts as a failure."""
 
     background_timeout_s: Seconds = 3_600.0
     """Seconds a background command may take unless the model asks for another limit."""
+    background_at_limit: Switch | None = None
+    """A shell command that reaches its time limit continues in the background instead of being ended; unset: if a user
+    is present, and with -p and piped input if `background_wait_s` is above 0."""
     background_wait_s: SecondsOrNone = 300.0
     """Seconds that -p and piped input wait for background commands at the end. 0: no wait."""
     max_concurrent: CountOrNone = 5

@@ -15,6 +15,9 @@ from harness.model.prices import Price
 
 LEAST_SIZE = 1_000
 """Tokens of the smallest size of a history."""
+LEAST_MEMORY = 32 * 2**20
+"""Bytes below which hardly a command runs."""
+_MEMORY = re.compile(r"(\d{1,15}) ?([KMGTkmgt]?)(?:i?[Bb])?")
 _DOMAIN = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+[A-Za-z0-9-]{2,}(?:/[!-~]*)?")
 _PERCENT = re.compile(r"(\d{1,3})\s*%")
 
@@ -66,6 +69,15 @@ def _size(value: object) -> object:
     return value
 
 
+def _memory_size(value: object) -> object:
+    """A number of bytes, also from a text such as "2G"."""
+    if isinstance(value, str) and (size := _MEMORY.fullmatch(value.strip())) is not None:
+        value = int(size[1]) * 1024 ** " KMGT".index(size[2].upper() or " ")
+    if isinstance(value, bool) or not isinstance(value, int) or value < LEAST_MEMORY:
+        raise ValueError("no size of memory")
+    return value
+
+
 def rules_in(value: object) -> tuple[str, ...]:
     """The rules in a list, or in a text with commas or line breaks between them. Raises ValueError."""
     if isinstance(value, str):
@@ -85,6 +97,9 @@ Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1), ValueHint(
 Dollars = Annotated[float, BeforeValidator(_number), Field(gt=0, allow_inf_nan=False), ValueHint("US dollars, above 0")]
 Size = Annotated[
     int | str, BeforeValidator(_size), ValueHint(f'tokens, at least {LEAST_SIZE:,}, or percent, such as "60%"')
+]
+MemorySize = Annotated[
+    int, BeforeValidator(_memory_size), ValueHint('bytes, or a text such as "2G" or "512M"; at least 32M')
 ]
 Switch = Annotated[bool, ValueHint("true or false")]
 Text = Annotated[str, Field(min_length=1), ValueHint("a text")]

@@ -8,20 +8,30 @@ was allowed, and these tools reach nothing but commands of this session.
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
-from harness.events import CommandEnd, Json, ToolOutcome
+from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
+from harness.processes import ProcessResult
 from harness.tools.arguments import ToolArguments
+from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+
+if TYPE_CHECKING:
+    from harness.processes.command import PipedProcess
 
 LONGEST_BACKGROUND_S = 86_400
 """A day: the longest time limit that a call may name."""
 SHOWN_LINES = 40
 """Lines from the end of an output that are shown where the call names no other number."""
+HANG_S = 45.0
+"""Seconds without output after which a command that reached its time limit seems to hang; half of a shorter limit."""
+MOVED = "It was not restarted"
+"""Part of each result of a command that continues in the background."""
 SHOWN_ENDS = 30
 """Ended commands that are listed, newest first kept."""
 
@@ -79,12 +89,49 @@ class CommandText:
     """Byte after its last one: where to read on."""
 
 
+class NotMonitored(HarnessError):  # noqa: N818  it says what became of the request
+    """The command cannot be monitored. The text is one sentence for the model."""
+
+
 class UnknownCommand(HarnessError):  # noqa: N818  it says what the id is
     """Unknown command id. The text is one sentence for the model."""
 
 
+@dataclass(frozen=True, slots=True)
+class MovedCommand:
+    """A command that began in the foreground and continues in the background."""
+
+    row: CommandRow
+    reason: MoveReason
+    silent_s: float
+    """Seconds since its last output when it was moved."""
+
+
+class ForegroundRunner(Protocol):
+    """Lets calls wait for commands that can be moved to the background."""
+
+    @property
+    def continues_at_limit(self) -> bool:
+        """A command that reaches its time limit continues in the background."""
+        ...
+
+    async def wait_for(
+        self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+    ) -> ProcessResult | MovedCommand:
+        """Wait for the end of a command, for its time limit, or until it is moved.
+
+        When the call is cancelled, the command is ended, unless it was moved before.
+        """
+        ...
+
+
 class BackgroundRunner(Protocol):
     """Runs background commands for one session."""
+
+    @property
+    def foreground(self) -> ForegroundRunner:
+        """Waits for commands that can continue in the background."""
+        ...
 
     async def start(
         self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False
@@ -117,6 +164,21 @@ class BackgroundRunner(Protocol):
         """
         ...
 
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        """Send the lines that a command writes from now on to the model; returns the deadline in Unix time.
+
+        `words`: only lines with one of these texts. Raises `UnknownCommand` and `NotMonitored`.
+        """
+        ...
+
+    def end_monitor(self, id: str) -> bool:
+        """Send no more lines of a command. False: it was not monitored. Raises `UnknownCommand`."""
+        ...
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        """What follows the result of a command line in the foreground; empty: nothing."""
+        ...
+
 
 class NoArguments(ToolArguments):
     """A tool that takes nothing."""
@@ -140,9 +202,22 @@ class KillArguments(ToolArguments):
     id: str = Field(description='The command: "b1".', min_length=1)
 
 
+class MonitorArguments(ToolArguments):
+    """Arguments of monitor_background."""
+
+    id: str = Field(description='The command: "b1".', min_length=1)
+    words: list[str] | SkipJsonSchema[None] = Field(
+        default=None, description="Only lines with one of these texts.", min_length=1
+    )
+    seconds: Annotated[float, Field(ge=0, le=LONGEST_BACKGROUND_S)] | SkipJsonSchema[None] = Field(
+        default=None, description="For how long; default 600, 0 ends it."
+    )
+
+
 def background_tools(background: BackgroundRunner, result_characters: int = RESULT_CHARACTERS) -> tuple[Tool, ...]:
-    """list_background, read_background and kill_background."""
-    return (_list_tool(background), _read_tool(background, result_characters), _kill_tool(background))
+    """list_background, read_background, monitor_background and kill_background."""
+    read = _read_tool(background, result_characters)
+    return (_list_tool(background), read, _monitor_tool(background), _kill_tool(background))
 
 
 def begun_text(row: CommandRow) -> str:
@@ -157,6 +232,34 @@ def begun_text(row: CommandRow) -> str:
         f"{beginning} Time limit {row.time_s:,g} s. Continue with other work; you are notified when it ends. "
         f"read_background shows what it has written, kill_background ends it."
     )
+
+
+def moved_text(moved: MovedCommand, time_s: float) -> str:
+    """What follows the output so far of a command that continues in the background; `time_s` was its time limit."""
+    row = moved.row
+    continues = (
+        f"{MOVED}: it runs as {row.id} (process {row.pid}) and may take {row.time_s:,g} s in all. "
+        f"Everything it writes is in {row.output}. Continue with other work; you are notified when it ends. "
+        "read_background shows what it has written, kill_background ends it."
+    )
+    match moved.reason:
+        case MoveReason.ASKED:
+            return f"[The user moved this command to the background. {continues}]"
+        case MoveReason.TIME_LIMIT:
+            why = f"Not over after its time limit of {time_s:g} s; it continues in the background."
+            return f"[{why} {pace(moved.silent_s, time_s)} {continues}]"
+
+
+def hangs(silent_s: float, time_s: float) -> bool:
+    """Whether a command that reached its time limit seems to hang, rather than to be slow."""
+    return silent_s >= min(HANG_S, time_s / 2)
+
+
+def pace(silent_s: float, time_s: float) -> str:
+    """A sentence about a command that reached its time limit: a hang, or a slow one."""
+    if hangs(silent_s, time_s):
+        return f"It seems to hang: it has written nothing for {silent_s:.1f} s."
+    return f"It seems to be slow, not to hang: it wrote something {silent_s:.1f} s ago."
 
 
 def state_words(row: CommandRow) -> str:
@@ -226,6 +329,34 @@ def _read_tool(background: BackgroundRunner, result_characters: int) -> Tool:
     )
 
 
+def _monitor_tool(background: BackgroundRunner) -> Tool:
+    async def monitor_background(context: ToolContext, arguments: MonitorArguments) -> ToolResult:
+        id, words = arguments.id, tuple(arguments.words or ())
+        try:
+            if arguments.seconds == 0:
+                ended = background.end_monitor(id)
+                text = f"The monitor of {id} has ended." if ended else f"{id} was not monitored."
+                return ToolResult(text, summary=text)
+            until = background.monitor(id, words, arguments.seconds)
+        except (UnknownCommand, NotMonitored) as error:
+            return _refused(error)
+        which = f" with {' or '.join(map(repr, words))}" if words else ""
+        return ToolResult(
+            f"New lines of {id}{which} arrive as notifications until {time_of_day(until)}, several at once. The end of "
+            f"{id} is announced in any case. Continue with other work, or end your turn.",
+            summary=f"until {time_of_day(until)}",
+        )
+
+    return Tool(
+        name="monitor_background",
+        description="Get new lines of a background command as notifications. Its end is announced without this.",
+        arguments=MonitorArguments,
+        effect=Effect.READ,
+        run=monitor_background,
+        summarise=_id_of,
+    )
+
+
 def _kill_tool(background: BackgroundRunner) -> Tool:
     async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
         try:
@@ -274,7 +405,7 @@ def _dated(row: CommandRow) -> ToolResult:
             return ToolResult("")
 
 
-def _refused(why: UnknownCommand | str) -> ToolResult:
+def _refused(why: UnknownCommand | NotMonitored | str) -> ToolResult:
     return ToolResult(str(why), ToolOutcome.ERROR, shorten_line(str(why)))
 
 

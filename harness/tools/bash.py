@@ -12,11 +12,20 @@ from pydantic import Field, ValidationInfo, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.base.external_text import visible
-from harness.events import CommandEnd, FailureCategory, Json, ToolOutcome
+from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.git_safety import safe_environment
 from harness.tools.arguments import ToolArguments, broken_rule
-from harness.tools.background_commands import LONGEST_BACKGROUND_S, BackgroundRunner, CommandState, begun_text
+from harness.tools.background_commands import (
+    LONGEST_BACKGROUND_S,
+    BackgroundRunner,
+    CommandState,
+    MovedCommand,
+    begun_text,
+    hangs,
+    moved_text,
+    pace,
+)
 from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
 
@@ -101,12 +110,14 @@ def bash_tool(
     The argument `background` exists only where `background` is given.
     """
     limits = limits or ProcessLimits()
+    continues = background is not None and background.foreground.continues_at_limit
+    at_limit = "it continues in the background" if continues else "the command and all its children are ended"
 
     async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:
         if background is not None and isinstance(arguments, BackgroundArguments) and arguments.background:
             return await _begin(background, context, arguments)
         time_s = limits.time_s if arguments.timeout is None else arguments.timeout
-        return await _run(context, arguments.command, _with_time(limits, time_s), result_characters)
+        return await _run(context, arguments.command, _with_time(limits, time_s), result_characters, background)
 
     return Tool(
         name="bash",
@@ -114,7 +125,7 @@ def bash_tool(
             "Run a command line in a new bash that starts in the workspace. Nothing carries over to the next call: "
             "not the current folder, not variables. There is no terminal and stdin is empty, so use options that ask "
             "no questions. stdout and stderr come back in one stream, with the exit code. After "
-            f"{limits.time_s:g} seconds, or the time you give, the command and all its children are ended. Long output "
+            f"{limits.time_s:g} seconds, or the time you give, {at_limit}. Long output "
             "is shortened in the middle; the whole is then in a file that read_file can open. "
             f"{ALONE if background is None else BESIDE}"
         ),
@@ -155,17 +166,31 @@ async def _begin(background: BackgroundRunner, context: ToolContext, arguments: 
             return ToolResult(begun_text(row), summary=f"{row.id} in the background")
 
 
-async def _run(context: ToolContext, line: str, limits: ProcessLimits, result_characters: int) -> ToolResult:
+async def _run(
+    context: ToolContext,
+    line: str,
+    limits: ProcessLimits,
+    result_characters: int,
+    background: BackgroundRunner | None = None,
+) -> ToolResult:
     output = CommandOutput(result_characters, context.output_file)
     try:
-        finished = await context.processes.run(
+        child = context.processes.pipe(
             shell_command(line),
             cwd=context.workspace.root,
             environment=shell_environment(os.environ, only_looks=context.only_looks),
             sink=output.feed,
             limits=limits,
             read_only=context.only_looks,
+            limit_memory=True,
+            agent=context.agent,
         )
+        if background is None:
+            finished: ProcessResult | MovedCommand = await child.within(limits.time_s)
+        else:
+            finished = await background.foreground.wait_for(
+                child, output, line, context.call_id, limits.time_s, read_only=context.only_looks
+            )
     except OSError as error:
         output.finish()
         text = f"The command could not be started: {error}"
@@ -177,16 +202,33 @@ async def _run(context: ToolContext, line: str, limits: ProcessLimits, result_ch
     except BaseException:
         output.finish()
         raise
+    if isinstance(finished, MovedCommand):
+        return _moved(finished, output, limits.time_s)
     outcome, summary, category = judge(finished, limits.time_s)
-    footer = "\n\n" + _footer(finished, summary)
+    footer = "\n\n" + _footer(finished, summary, pace(output.silent_s, limits.time_s))
     hint = READ_ONLY if context.only_looks and finished.exit_code and _is_held_to_looking() else ""
     text = output.text(reserve=len(footer) + len(hint))
     footer += hint if _REFUSED.search(text) else ""
+    if background is not None and (note := background.poll_note(line, context.call_id)):
+        footer += f"\n{note}"
     full_output = output.finish()
     content = (text.rstrip("\n") or "(no output)") + footer
     missing = _missing(line, text) if category is FailureCategory.CANNOT_START else ""
     detail, lines = output.beginning(DETAIL_CHARACTERS)
     return ToolResult(content, outcome, summary, detail, full_output, category, missing=missing, detail_of=lines)
+
+
+def _moved(moved: MovedCommand, output: CommandOutput, time_s: float) -> ToolResult:
+    """The result of a call whose command continues. One that seems to hang counts like any other that timed out."""
+    footer = f"\n\n{moved_text(moved, time_s)}"
+    content = (output.text(reserve=len(footer)).rstrip("\n") or "(no output yet)") + footer
+    detail, lines = output.beginning(DETAIL_CHARACTERS)
+    summary = f"{moved.row.id} continues in the background"
+    if moved.reason is MoveReason.TIME_LIMIT and hangs(moved.silent_s, time_s):
+        summary, category = f"timed out after {time_s:g} s; {summary}", FailureCategory.TIMEOUT
+        broken = ToolOutcome.BROKEN
+        return ToolResult(content, broken, summary, detail, moved.row.output, category, detail_of=lines)
+    return ToolResult(content, ToolOutcome.OK, summary, detail, moved.row.output, detail_of=lines)
 
 
 def _is_held_to_looking() -> bool:
@@ -211,6 +253,9 @@ def judge(finished: ProcessResult, time_s: float) -> tuple[ToolOutcome, str, Fai
             return broken, f"timed out after {time_s:g} s", FailureCategory.TIMEOUT
         case ProcessResult(exit_code=0):
             return ToolOutcome.OK, "exit 0", None
+        case ProcessResult(exit_code=int(code), memory_kills=kills) if kills:
+            end = f"exit {code}" if code >= 0 else f"killed by {_signal_name(-code)}"
+            return broken, f"out of memory, {end}", FailureCategory.KILLED
         case ProcessResult(exit_code=int(code)) if code < 0:
             return broken, f"killed by {_signal_name(-code)}", FailureCategory.KILLED
         case ProcessResult(exit_code=126):
@@ -223,15 +268,18 @@ def judge(finished: ProcessResult, time_s: float) -> tuple[ToolOutcome, str, Fai
             return ToolOutcome.ERROR, f"exit {finished.exit_code}", None
 
 
-def _footer(finished: ProcessResult, summary: str) -> str:
+def _footer(finished: ProcessResult, summary: str, pace: str) -> str:
     processes = ", ".join(f"{process.name} ({process.pid})" for process in finished.left[:5])
     if len(finished.left) > 5:
         processes += f" and {len(finished.left) - 5} more"
     match finished:
         case ProcessResult(timed_out=True, left=()):
-            return f"[{summary}; the command and all its children were ended]"
+            return f"[{summary}; the command and all its children were ended. {pace}]"
         case ProcessResult(timed_out=True):
-            return f"[{summary}; these could not be ended: {processes}]"
+            return f"[{summary}; these could not be ended: {processes}. {pace}]"
+        case ProcessResult(left=(), memory_kills=kills) if kills:
+            advice = "let it use less, for example with fewer parallel jobs"
+            return f"[{summary}: {finished.memory_note}; {advice}]"
         case ProcessResult(left=()):
             return f"[{summary}]"
         case _:

@@ -4,6 +4,7 @@ import codecs
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -93,6 +94,7 @@ class CommandOutput:
         self.disk_bytes = disk_bytes
         self.bytes = 0
         """Bytes received so far."""
+        self._fed_at = time.monotonic()
         self._ends = 0
         """Ends of lines among them."""
         self._open_line = False
@@ -106,18 +108,16 @@ class CommandOutput:
     def feed(self, data: bytes) -> None:
         """Take the next bytes, cut anywhere."""
         self.bytes += len(data)
+        self._fed_at = time.monotonic()
         self._ends += data.count(b"\n")
         self._open_line = not data.endswith(b"\n") if data else self._open_line
         taken = max(0, self._keep - len(self._head))
         self._head += data[:taken]
-        if taken >= len(data):
-            return
-        if self._file is None and not self._trouble:
+        if self._file is not None:
+            self._write(data)
+        elif taken < len(data) and not self._trouble:
             self._open()
-            data_for_disk = bytes(self._head) + data[taken:]
-        else:
-            data_for_disk = data
-        self._write(data_for_disk)
+            self._write(bytes(self._head) + data[taken:])
         self._tail += data[taken:]
         if len(self._tail) > 2 * self._keep:
             del self._tail[: -self._keep]
@@ -142,6 +142,24 @@ class CommandOutput:
             return note.strip()[: max(0, self.limit - reserve)]
         front = room // 2
         return head[:front] + note + tail[len(tail) - (room - front) :]
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the last byte, or since the beginning."""
+        return time.monotonic() - self._fed_at
+
+    def to_file(self, disk_bytes: int) -> Path:
+        """Write all so far, and from now on all that follows, to the file `whole`; returns it.
+
+        `disk_bytes`: most bytes that are kept from now on. Raises OSError where not all of it can be kept.
+        """
+        self.disk_bytes = max(disk_bytes, self.disk_bytes)
+        if self._file is None and not self._trouble:
+            self._open()
+            self._write(bytes(self._head + self._tail))
+        if self._trouble or self._written < self.bytes:
+            raise OSError(self._trouble or "a part of the output was not kept")
+        return self.whole
 
     @property
     def lines(self) -> int:

@@ -95,6 +95,8 @@ class ToolContext:
     """Starts the call's child processes."""
     withholds: SearchFilter = _nothing
     """Which files a search skips."""
+    agent: str = ""
+    """Id of the subagent that calls; empty: the main agent."""
     only_looks: bool = False
     """The call runs without a question because it changes nothing; its child processes are held to that."""
 

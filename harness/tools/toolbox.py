@@ -60,7 +60,7 @@ def standard_tools(
     result_characters: int = RESULT_CHARACTERS,
     background: BackgroundRunner | None = None,
 ) -> tuple[Tool, ...]:
-    """The seven tools every agent has, and three more where commands can go to the background."""
+    """The seven tools every agent has, and four more where commands can go to the background."""
     return (
         bash_tool(ProcessLimits(time_s=bash_timeout_s), result_characters, background),
         read_file_tool(result_characters),

@@ -39,6 +39,7 @@ from tests.agent.stage import (
     stage,
 )
 from tests.definitions.folders import agent
+from tests.engine.background.stage import lives
 
 pytestmark = pytest.mark.anyio
 
@@ -269,7 +270,15 @@ async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
         assert (created.agent, created.again) == ("a1", True)
 
 
-# ── in the background ───────────────────────────────────────────────────────────────────────────
+async def test_what_the_commands_of_an_agent_leave_running_ends_with_it_and_is_named(tmp_path: Path) -> None:
+    leaves = '{ name = "bash", input = { command = "sleep 600 & echo $! > pid.txt" } }'
+    script = calls(task()) + hired(calls(leaves)) + hired(says("It serves.")) + says("Good.")
+    async with on_stage(tmp_path, script) as here:
+        turn = await here.turn()
+        pid = (here.workspace / "pid.txt").read_text().strip()
+        left = f"[Its commands had left these running, and they ended with it: sleep ({pid})]"
+        assert result(turn)["content"].endswith(left)
+        assert not lives(int(pid))
 
 
 # ── the retries they share ──────────────────────────────────────────────────────────────────────

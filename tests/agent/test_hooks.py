@@ -279,6 +279,23 @@ async def test_stop_hooks_are_not_asked_after_a_fault_and_a_notification_is_sent
     assert [(call.point, call.kind, call.text[:9]) for call in seen] == [("notification", "turn_ended", "api_error")]
 
 
+async def test_stop_hooks_see_what_goes_on_in_the_background(tmp_path: Path) -> None:
+    seen = Seen()
+    sleeps = 'name = "bash", input = { command = "exec sleep 600"'
+    script = calls(f"{{ {sleeps}, background = true }} }}", task("wait", background=True)) + says(ANSWER)
+    script += hired(calls(f"{{ {sleeps} }} }}"))
+    async with stage(tmp_path, script, hooks=[seen.hook("stop")]) as here:
+        background = here.agent.parts.background
+        assert background is not None
+        await background.schedule.create("0 9 * * *", "Look at the log.")
+        await here.turn()
+        await background.stop("a1")
+        await until(lambda: not background.subagents.running)
+    expected = [("command", "b1", "exec sleep 600"), ("subagent", "a1", "wait"), ("job", "c1", "Look at the log.")]
+    [told] = [call.document()["background"] for call in seen]
+    assert [(one["kind"], one["id"], one["text"]) for one in told] == expected
+
+
 # ── notifications ───────────────────────────────────────────────────────────────────────────────
 
 

@@ -93,7 +93,7 @@ async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarise
 async def test_a_long_task_in_a_small_window_comes_to_its_end(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)
     rounds = "".join(calls(*[prints(dice.choice((50, 2_000, 9_000, 30_000)))] * dice.choice((1, 2))) for _ in range(25))
-    server = f"[server]\nwindow = 24500\noverflow = '{dice.choice(('error', 'accept'))}'\n"
+    server = f"[server]\nwindow = 25200\noverflow = '{dice.choice(('error', 'accept'))}'\n"
     async with stage(tmp_path, server + rounds + says(ANSWER) + summarises()) as here:
         turn = await here.turn("Count all the letters.")
         while turn.end.code is TransitionCode.COMPACTION_THRASH:

@@ -53,6 +53,10 @@ def test_the_sandbox_that_the_system_offers_is_named(folder: Path) -> None:
     assert re.search(rf"read-only sandbox +{re.escape(words)}\n", examined(folder)[1])
 
 
+def test_it_says_whether_memory_can_be_limited(folder: Path) -> None:
+    assert re.search(r"memory limit +(possible \(bash_memory\)|not possible: .{20,})\n", examined(folder)[1])
+
+
 def test_every_value_has_its_origin_and_the_key_is_masked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     (folder / ".env").write_text("MODEL_ID=claude-from-env\n")

@@ -41,6 +41,7 @@ from harness.events import (
     Event,
     Message,
     MessageAdded,
+    MovedToBackground,
     Origin,
     StepStarted,
     TransitionCode,
@@ -64,8 +65,8 @@ pytestmark = pytest.mark.anyio
 
 OPERATIONS = 10_000 if WHOLE else 2_000
 HAPPENS = (
-    *("ask", "ask", "ask in the background", "ask in the background", "go on", "go on in the background", "storm"),
-    *("answer", "answer", "answer", "answer", "fail", "fail", "raise", "cancel", "stop agent"),
+    *("ask", "ask", "ask in the background", "ask in the background", "go on", "continue in the background", "storm"),
+    *("answer", "answer", "answer", "answer", "fail", "fail", "raise", "cancel", "stop agent", "move"),
     *("start", "start", "start", "exit", "exit", "exit", "exit", "stop command", "hand over"),
     *("deliver", "time", "time"),
 )
@@ -97,9 +98,10 @@ class CheapWorker:
         if not self.end.done():
             self.end.set_result(TransitionCode.ABORTED_STREAMING)
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> tuple[()]:
         """Nothing is its own."""
         self.closed = True
+        return ()
 
 
 class CheapChild:
@@ -151,6 +153,7 @@ class CheapProcesses:
         environment: Mapping[str, str],
         output: Path,
         read_only: bool = False,
+        limit_memory: bool = False,
     ) -> CheapChild:
         """Begin one."""
         child = CheapChild(next(self._pids), output)
@@ -206,7 +209,7 @@ class Session:
             case "storm" if not self.crew.admission[0].dirty:
                 for _ in range(dice.randrange(30)):
                     self._ask(background=dice.random() < 0.5)
-            case "go on" | "go on in the background" if agents.known:
+            case "go on" | "continue in the background" if agents.known:
                 self._ask(agent=dice.choice(agents.known), background=what != "go on")
             case "answer" if working:
                 dice.choice(working).end.set_result(TransitionCode.COMPLETED)
@@ -217,6 +220,8 @@ class Session:
                 dice.choice(working).end.set_exception(dice.choice((Broken(), HarnessError("no"))))
             case "cancel" if waiting := [task for task in self.callers if not task.done()]:
                 dice.choice(sorted(waiting, key=lambda task: task.get_name())).cancel()
+            case "move":
+                agents.move()
             case "stop agent" if agents.known:
                 agents.stop(dice.choice(agents.known))
             case "start":
@@ -312,6 +317,7 @@ def check_told(events: Sequence[Event]) -> None:
         event.source for event in events if isinstance(event, Arrived) and event.kind is not ArrivalKind.COMMAND_QUIET
     )
     background = Counter(event.agent for event in events if isinstance(event, AgentCreated) and event.background)
+    background += Counter(event.work for event in events if isinstance(event, MovedToBackground))
     silent = {event.command for event in events if isinstance(event, CommandEnded) and event.reported}
     assert arrived == background + Counter(set(commands) - silent)
     delivered = [number for event in events if isinstance(event, Delivered) for number in event.numbers]

@@ -17,7 +17,7 @@ def arrived(text: str, source: str = "b1") -> Arrived:
 
 def test_each_arrival_stands_in_a_tag_of_its_own_that_says_what_and_from_whom() -> None:
     text = arrivals_text([arrived("ended with 0\n"), Arrived(2, ArrivalKind.AGENT_ENDED, "a3", "The answer")])
-    assert text.startswith("These notifications arrived")
+    assert text.startswith("These are notifications of the program: no person has said anything.")
     assert '<arrived what="command_ended" from="b1">\nended with 0\n</arrived>' in text
     assert '<arrived what="agent_ended" from="a3">\nThe answer\n</arrived>' in text
 

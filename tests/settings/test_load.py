@@ -92,6 +92,7 @@ SAMPLE = {
     "hooks": '[{"event": "stop", "command": "make test"}]',
     "prices": '{"m": {"input": 1, "output": 2}}',
     "compact_at": "60%",
+    "bash_memory": "2GiB",
     "web_allowed_domains": "docs.python.org, example.com/blog",
     "web_blocked_domains": "x.example",
     "endpoint": "vertex",

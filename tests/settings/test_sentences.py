@@ -26,6 +26,7 @@ from tests.settings.conftest import Place
         ("compact_at = '101%'", ": compact_at = '101%'; give tokens"),
         ("compact_at = 999", ": compact_at = 999; give tokens"),
         ("compact_at = 0.6", ": compact_at = 0.6; give tokens"),
+        ("bash_memory = '1M'", """: bash_memory = '1M'; give bytes, or a text such as "2G" or "512M"; at least 32M."""),
         ("compact_at = true", ": compact_at = True; give tokens"),
         ("model = 5", ": model = 5; give a text."),
         ("model = ''", ": model = ''; give a text."),

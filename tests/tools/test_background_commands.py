@@ -7,17 +7,22 @@ import pytest
 
 from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
+from harness.processes import ProcessResult
+from harness.processes.command import PipedProcess
 from harness.tools.arguments import ArgumentError
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
     CommandText,
+    MovedCommand,
+    NotMonitored,
     UnknownCommand,
     background_tools,
     begun_text,
     state_words,
 )
 from harness.tools.bash import bash_tool
+from harness.tools.output import CommandOutput
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
 from harness.tools.toolbox import standard_tools
 
@@ -30,12 +35,25 @@ ENDED = replace(RUNS, state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code
 
 
 @dataclass
+class Waits:
+    """Waits for a command as if there were no background."""
+
+    continues_at_limit: bool = False
+
+    async def wait_for(
+        self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
+    ) -> ProcessResult | MovedCommand:
+        return await child.within(time_s)
+
+
+@dataclass
 class Shelf:
     """Commands that are only written down."""
 
     kept: list[CommandRow] = field(default_factory=list)
     next: CommandRow = RUNS
     asked: list[object] = field(default_factory=list)
+    foreground: Waits = field(default_factory=Waits)
 
     @property
     def rows(self) -> tuple[CommandRow, ...]:
@@ -56,6 +74,18 @@ class Shelf:
         if from_byte == 9:
             raise PermissionError(13, "Permission denied")
         return CommandText(self.next, "compiling\nlinking\n", 1_100, 1_200)
+
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        if id != "b1":
+            raise NotMonitored(f"{id} does not run: exit 0.")
+        self.asked.append((id, words, time_s))
+        return 60.0
+
+    def end_monitor(self, id: str) -> bool:
+        return id == "b1"
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        return "[Waiting is not needed.]" if line.startswith("sleep") else ""
 
     async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
         self.asked.append((id, tell))
@@ -126,13 +156,25 @@ def test_the_line_for_the_person_says_where_it_runs() -> None:
     assert tool.summarise({"command": 3, "background": True}) == ""
 
 
-def test_the_standard_tools_have_three_more_where_there_is_a_background() -> None:
+def test_the_standard_tools_have_four_more_where_there_is_a_background() -> None:
     plain, more = standard_tools(), standard_tools(background=Shelf())
-    assert [tool.name for tool in more[len(plain) :]] == ["list_background", "read_background", "kill_background"]
+    names = ["list_background", "read_background", "monitor_background", "kill_background"]
+    assert [tool.name for tool in more[len(plain) :]] == names
     assert [tool.name for tool in more[: len(plain)]] == [tool.name for tool in plain]
 
 
-# ── the three ───────────────────────────────────────────────────────────────────────────────────
+# ── the four ───────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_command_is_monitored_until_a_time_and_a_refusal_is_a_sentence(context: ToolContext) -> None:
+    shelf = Shelf()
+    monitor = tools(shelf)["monitor_background"]
+    result = await call(monitor, context, id="b1", words=["ready", "error"], seconds=60)
+    assert result.content.startswith("New lines of b1 with 'ready' or 'error' arrive as notifications until ")
+    assert shelf.asked == [("b1", ("ready", "error"), 60)]
+    assert (await call(monitor, context, id="b3")).outcome is ToolOutcome.ERROR
+    with pytest.raises(ArgumentError):
+        monitor.parse({"id": "b1", "seconds": 90_000})
 
 
 async def test_the_list_names_every_command_and_how_it_stands(context: ToolContext) -> None:

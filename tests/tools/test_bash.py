@@ -65,6 +65,8 @@ async def test_only_a_command_that_could_not_do_its_work_is_broken(
         (ProcessResult(0, timed_out=True), (ToolOutcome.BROKEN, "timed out after 2 s", FailureCategory.TIMEOUT)),
         (ProcessResult(0, left=(SurvivingProcess(1, "x"),)), (ToolOutcome.OK, "exit 0", None)),
         (ProcessResult(137), (ToolOutcome.BROKEN, "exit 137 (killed by SIGKILL)", FailureCategory.KILLED)),
+        (ProcessResult(0, memory_kills=1), (ToolOutcome.OK, "exit 0", None)),
+        (ProcessResult(137, memory_kills=1), (ToolOutcome.BROKEN, "out of memory, exit 137", FailureCategory.KILLED)),
         (ProcessResult(130), (ToolOutcome.ERROR, "exit 130", None)),
         (ProcessResult(255), (ToolOutcome.ERROR, "exit 255", None)),
         (ProcessResult(-200), (ToolOutcome.BROKEN, "killed by signal 200", FailureCategory.KILLED)),
@@ -79,7 +81,15 @@ async def test_the_judgement_of_every_end(
 async def test_a_time_limit_is_named_and_what_was_written_is_kept(context: ToolContext, limits: ProcessLimits) -> None:
     result = await bash(context, limits, "echo begun; sleep 60", timeout=0.3)
     assert result.outcome is ToolOutcome.BROKEN
-    assert result.content == "begun\n\n[timed out after 0.3 s; the command and all its children were ended]"
+    assert result.content.startswith(
+        "begun\n\n[timed out after 0.3 s; the command and all its children were ended. It "
+    )
+    assert "It seems to hang: it has written nothing for " in result.content
+
+
+async def test_a_slow_command_is_distinguished_from_one_that_hangs(context: ToolContext, limits: ProcessLimits) -> None:
+    result = await bash(context, limits, "while :; do echo more; sleep 0.05; done", timeout=0.5)
+    assert "It seems to be slow, not to hang: it wrote something " in result.content
 
 
 async def test_the_default_time_limit_is_that_of_the_tool(context: ToolContext, limits: ProcessLimits) -> None:

@@ -13,7 +13,7 @@ from harness.events import CommandCreated, CommandEnd, CommandEnded, CommandQuie
 from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess
+    from harness.processes.command import ChildProcess, PipedProcess
 
 
 @dataclass(slots=True, eq=False)
@@ -30,13 +30,15 @@ class BackgroundCommand:
     since: float = 0.0
     """Unix time at which it came into this state; 0: before this run of the program."""
     pid: int | None = None
-    child: "ChildProcess | None" = None
+    child: "ChildProcess | PipedProcess | None" = None
     ordered: CommandEnd | None = None
     """The requested end, if any."""
     tell: bool = True
     """Its end arrives for the model."""
     answered: bool = False
     """Its call has returned."""
+    moved: bool = False
+    """It began in the foreground: it has no slot at the gate, and its output goes through this program."""
     called: bool = False
     """Its turn at the gate has come."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,6 +88,11 @@ class BackgroundCommand:
     def runs(self) -> bool:
         """It has begun, is not over, and is ours."""
         return self.state is CommandState.RUNS
+
+    @property
+    def unended(self) -> bool:
+        """Its end will be announced."""
+        return self.state in (CommandState.WAITS, CommandState.RUNS)
 
     @property
     def over(self) -> bool:
@@ -194,6 +201,8 @@ class CommandLimits:
     """A command that has written more is ended, and no more of it is kept."""
     quiet_s: float = 45.0
     """Seconds without output after which a command that seems to wait for input is reported."""
+    continues: bool = False
+    """A command in the foreground that reaches its time limit continues in the background."""
     look_every_s: float = 1.0
     tail_characters: int = 2_000
     """Of the end of the output, in reports of an end or a silence."""
@@ -213,15 +222,17 @@ class CommandMonitor:
         clock: Clock,
         limits: CommandLimits,
         seems_to_wait: Callable[[BackgroundCommand, CommandQuiet], None],
+        each_look: Callable[[float], None],
     ) -> None:
         """
         Args:
             commands: all of the session, by id; changed by their owner.
             admission: says whose output is looked at.
             seems_to_wait: called once per silence of a command that seems to wait for input.
+            each_look: called at each look, with its Unix time.
         """
         self._commands, self._admission, self._clock, self._limits = commands, admission, clock, limits
-        self._seems_to_wait = seems_to_wait
+        self._seems_to_wait, self._each_look = seems_to_wait, each_look
         self._looking: asyncio.Task[None] | None = None
 
     def keep(self) -> None:
@@ -249,10 +260,12 @@ class CommandMonitor:
         for command in self._commands.values():
             if command.runs and now - command.since >= command.time_s:
                 command.order(CommandEnd.TIMED_OUT)
-        for id in self._admission.scan():
+        moved = (command.id for command in self._commands.values() if command.moved)
+        for id in (*self._admission.scan(), *moved):
             watched = self._commands.get(id)
             if watched is not None and watched.runs:
                 self._look_at_output(watched, now)
+        self._each_look(now)
 
     def _look_at_output(self, command: BackgroundCommand, now: float) -> None:
         size = size_of(command.output)

@@ -27,6 +27,8 @@ from harness.engine.background.command import (
     handed_over_text,
     quiet_text,
 )
+from harness.engine.background.foreground import ForegroundCommand, ForegroundCommands
+from harness.engine.background.line_monitors import LineMonitors
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
@@ -40,15 +42,32 @@ from harness.events import (
     CommandHandedOver,
     CommandQuiet,
     Event,
+    MovedToBackground,
+    MoveReason,
+    PollNoted,
     WorkEnd,
 )
+from harness.model import notices
+from harness.permissions import commands_of
+from harness.permissions.shell.resolution import base_name
+from harness.permissions.shell.syntax import Unreadable
+from harness.policies.background.polling import note_due, polls
 from harness.processes import Processes, ProcessResult
-from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState, CommandText, UnknownCommand
+from harness.tools.background_commands import (
+    SHOWN_ENDS,
+    SHOWN_LINES,
+    CommandRow,
+    CommandState,
+    CommandText,
+    NotMonitored,
+    UnknownCommand,
+    state_words,
+)
 from harness.tools.bash import shell_command, shell_environment
-from harness.tools.tool import RESULT_CHARACTERS
+from harness.tools.tool import RESULT_CHARACTERS, shorten_line
 
 if TYPE_CHECKING:
-    from harness.processes.command import ChildProcess
+    from harness.processes.command import ChildProcess, PipedProcess
 
 __all__ = ["BackgroundCommands", "CommandLimits", "NotHandedOver"]
 
@@ -72,6 +91,7 @@ class BackgroundCommands:
         outputs: Path,
         limits: CommandLimits | None = None,
         masking: Masking | None = None,
+        others: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         """
         Args:
@@ -81,6 +101,7 @@ class BackgroundCommands:
             emit: records what happens.
             workspace: the folder they start in.
             outputs: folder of the session for their output; made when first needed.
+            others: ids of other background work, whose ends are announced as well.
             masking: takes known keys out of that output when it is read and when its command has ended.
         """
         self._processes, self._admission, self._inbox = processes, admission, inbox
@@ -89,7 +110,12 @@ class BackgroundCommands:
         self._limits = limits or CommandLimits()
         self._masking = masking or Masking()
         self._commands: dict[str, BackgroundCommand] = {}
-        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report)
+        self._lines = LineMonitors(inbox, emit, clock, self._mask)
+        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report, self._lines.look)
+        self._others = others
+        self._polled = 0
+        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, continues=self._limits.continues)
+        """Those that calls wait for."""
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -165,16 +191,58 @@ class BackgroundCommands:
                 raise
         return self._row(command)
 
+    def monitor(self, id: str, words: tuple[str, ...] = (), time_s: float | None = None) -> float:
+        """Send the lines that a command writes from now on to the model; returns the deadline in Unix time.
+
+        Args:
+            words: only lines with one of these texts; empty: all lines.
+            time_s: seconds until the deadline; None: ten minutes.
+
+        Raises `UnknownCommand`, and `NotMonitored` for one that does not run or when too many are monitored.
+        """
+        command = self._known(id)
+        if not command.runs:
+            raise NotMonitored(f"{id} does not run: {state_words(self._row(command))}.")
+        if self._lines.full(command):
+            others = ", ".join(self._lines.commands)
+            raise NotMonitored(f"{id} cannot be monitored as well; stop the monitor of one of {others} first.")
+        return self._lines.start(command, words, time_s)
+
+    def end_monitor(self, id: str) -> bool:
+        """Send no more lines of a command. False: it was not monitored. Raises `UnknownCommand`."""
+        return self._lines.stop(self._known(id))
+
+    def poll_note(self, line: str, call_id: str) -> str:
+        """What a command line that ran in the foreground gets to read behind its result; empty: nothing.
+
+        That is a note for one that only slept and looked while background work runs.
+        """
+        running = (*(command.id for command in self._commands.values() if command.unended), *self._others())
+        if not running or not polls(commands_in(line)):
+            return ""
+        self._polled += 1
+        if not note_due(self._polled):
+            return ""
+        self._emit(PollNoted(call_id, running))
+        return notices.poll_note(running)
+
     def hand_over(self, id: str) -> CommandRow:
         """Detach a command: it outlives the program and has no time limit.
 
         Raises `UnknownCommand`, and `NotHandedOver` where it does not run.
         """
+        from harness.processes.command import PipedProcess
+
         command = self._known(id)
         if not command.runs or command.child is None or command.child.ended or command.ordered is not None:
             raise NotHandedOver(f"{id} does not run, so that it cannot be handed over.")
+        if isinstance(command.child, PipedProcess):
+            raise NotHandedOver(
+                f"{id} began in the foreground, so its output goes through this program, which it cannot outlive."
+            )
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
+        self._lines.close(command, announced=True)
         command.let_go(self._clock.now())
         self._watch.rest()
         self._report(command, event)
@@ -225,12 +293,42 @@ class BackgroundCommands:
 
     # ── one command ─────────────────────────────────────────────────────────────────────────────
 
-    def _created(self, line: str, call_id: str, time_s: float, *, read_only: bool) -> BackgroundCommand:
+    def _created(
+        self, line: str, call_id: str, time_s: float, *, read_only: bool, output: Path | None = None
+    ) -> BackgroundCommand:
         id = f"b{len(self._commands) + 1}"
-        command = BackgroundCommand(id, line, self._outputs / f"{id}.out", time_s, read_only, since=self._clock.now())
+        output = output or self._outputs / f"{id}.out"
+        command = BackgroundCommand(id, line, output, time_s, read_only, since=self._clock.now())
         self._commands[id] = command
         self._emit(CommandCreated(id, call_id, line, str(command.output), time_s))
         return command
+
+    def _has_room(self) -> bool:
+        """Whether a command in the foreground that reaches its time limit may continue."""
+        moved = sum(command.moved and not command.over for command in self._commands.values())
+        status = self._admission.status
+        return len(status.running) + moved < status.limits.max_concurrent
+
+    def _adopt(self, foreground: ForegroundCommand, reason: MoveReason) -> CommandRow:
+        """Make a background command of one that a call waits for: it runs on. Raises OSError."""
+        silent_s, child = foreground.output.silent_s, foreground.child
+        output = foreground.output.to_file(self._limits.output_bytes)
+        command = self._created(
+            foreground.line, foreground.call_id, self._limits.time_s, read_only=foreground.read_only, output=output
+        )
+        command.moved = command.called = command.answered = True
+        command.child = child
+        command.begun(child.pid, foreground.began)
+        self._emit(CommandBegun(command.id, child.pid))
+        self._emit(MovedToBackground(foreground.call_id, command.id, reason, silent_s))
+        self._watch.keep()
+        command.task = asyncio.create_task(self._carry_moved(command, foreground), name=f"command {command.id}")
+        return self._row(command)
+
+    async def _carry_moved(self, command: BackgroundCommand, foreground: ForegroundCommand) -> None:
+        finished = await self._watched(command, foreground.child)
+        foreground.output.finish()
+        self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
 
     async def _carry(self, command: BackgroundCommand) -> None:
         """From the gate to the end of the last process."""
@@ -255,11 +353,16 @@ class BackgroundCommands:
             environment=shell_environment(os.environ, only_looks=command.read_only),
             output=command.output,
             read_only=command.read_only,
+            limit_memory=True,
         )
         command.child = child
         command.begun(child.pid, self._clock.now())
         self._emit(CommandBegun(command.id, child.pid))
         self._watch.keep()
+        return await self._watched(command, child)
+
+    async def _watched(self, command: BackgroundCommand, child: "ChildProcess | PipedProcess") -> ProcessResult | None:
+        """Its end, and that of its processes; None: it was handed over."""
         await race(child.wait(), command.changed.wait())
         if command.state is CommandState.HANDED_OVER:
             return None
@@ -269,7 +372,7 @@ class BackgroundCommands:
         return await self._without_children(command, child, await child.wait())
 
     async def _without_children(
-        self, command: BackgroundCommand, child: "ChildProcess", finished: ProcessResult
+        self, command: BackgroundCommand, child: "ChildProcess | PipedProcess", finished: ProcessResult
     ) -> ProcessResult:
         """What a command leaves behind ends with it: its slot at the gate is free only then."""
         if not finished.left:
@@ -286,6 +389,8 @@ class BackgroundCommands:
         self, command: BackgroundCommand, end: CommandEnd, finished: ProcessResult | None, reason: str = ""
     ) -> None:
         """It is over: say so, and let the model know."""
+        if finished is not None:
+            reason = "; ".join(filter(None, (finished.memory_note, reason)))
         now, limits = self._clock.now(), self._limits
         if end is CommandEnd.NOT_STARTED and not command.answered:
             command.tell = False
@@ -304,6 +409,7 @@ class BackgroundCommands:
             left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
             reported=not command.tell,
         )
+        self._lines.close(command, announced=command.tell)
         command.close(event, now)
         self._watch.rest()
         self._emit(event)
@@ -334,10 +440,11 @@ class BackgroundCommands:
     def _known(self, id: str) -> BackgroundCommand:
         if (command := self._commands.get(id)) is not None:
             return command
-        known = ", ".join(self._commands)
-        raise UnknownCommand(
-            f"There is no command {id!r} in the background; " + (f"there are {known}." if known else "there are none.")
-        )
+        ongoing = [f"{one.id} ({shorten_line(one.line, 40)})" for one in self._commands.values() if one.unended]
+        over = [one.id for one in self._commands.values() if one.over]
+        parts = [f"There is no command {id!r} in the background", f"running or queued: {', '.join(ongoing) or 'none'}"]
+        parts += [f"over: {', '.join(over[-SHOWN_ENDS:])}"] if over else []
+        raise UnknownCommand("; ".join(parts) + ".")
 
     def _places(self) -> dict[str, int]:
         status = self._admission.status
@@ -345,6 +452,14 @@ class BackgroundCommands:
 
     def _row(self, command: BackgroundCommand) -> CommandRow:
         return command.row(self._places().get(command.id, 0))
+
+
+def commands_in(line: str) -> tuple[tuple[str, ...], ...]:
+    """The commands of a line as words, the programs without their folders; none where it cannot be read."""
+    try:
+        return tuple((base_name(words[0]), *words[1:]) for words in commands_of(line))
+    except Unreadable:
+        return ()
 
 
 def _judged(command: BackgroundCommand, finished: ProcessResult | None) -> WorkEnd:

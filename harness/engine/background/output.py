@@ -50,6 +50,21 @@ def read_on(file: Path, from_byte: int, most: int) -> Piece:
     return Piece(readable(whole), from_byte, from_byte + len(whole))
 
 
+def read_lines(file: Path, from_byte: int, most: int, *, whole: bool = False) -> tuple[tuple[str, ...], int]:
+    """The complete lines from a byte on, at most `most` bytes of them, and the byte after them.
+
+    Of more than that only the last are read. With `whole` a last line without its end counts as well. A file that
+    cannot be read has no lines.
+    """
+    try:
+        from_byte = max(from_byte, size_of(file) - most)
+        data = _bytes(file, from_byte, most)
+    except OSError:
+        return (), from_byte
+    end = len(data) if whole or (len(data) == most and b"\n" not in data) else data.rfind(b"\n") + 1
+    return tuple(readable(data[:end]).splitlines()), from_byte + end
+
+
 def last_lines(file: Path, lines: int, most: int) -> Piece:
     """The last lines of the file, at most `most` characters of them. Raises OSError."""
     size = file.stat().st_size

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
@@ -65,10 +65,12 @@ class HookRunner:
         *,
         workspace: str,
         agent: str = "",
+        ongoing: Callable[[], Awaitable[tuple[Json, ...]]] | None = None,
     ) -> None:
         """
         Args:
             limits: how often the end of a turn may be objected to.
+            ongoing: the background work of the session, for stop hooks (`HookCall.background`); None: there is none.
             agent: id of a subagent, for which only the hooks of tools, compactions and questions run; sessions, prompts
                 and ends of turns belong to the user.
         """
@@ -79,6 +81,7 @@ class HookRunner:
         self._limits = limits
         self._workspace = workspace
         self._agent = agent
+        self._ongoing = ongoing
         self._points = frozenset(hook.point for hook in hooks)
         self._began = False
         self._to_tell: tuple[HookNote, ...] = ()
@@ -178,7 +181,9 @@ class HookRunner:
         """What becomes of a turn that would end as completed; any other end is none of the hooks' business."""
         if self._agent or stop.code is not TransitionCode.COMPLETED:
             return stop
-        asked = await self._ask(self._call(HookPoint.STOP, answer=turn.answer, objections=stop.state.objections))
+        ongoing = await self._ongoing() if self._ongoing and HookPoint.STOP in self._points else ()
+        call = self._call(HookPoint.STOP, answer=turn.answer, objections=stop.state.objections, background=ongoing)
+        asked = await self._ask(call)
         objection = "\n\n".join(f"{said.hook}: {said.text}" for said in asked.blocks)
         decision = at_turn_end(stop, self._limits, objection=objection, prevented=in_one_line(asked.stops))
         if isinstance(decision, Continue):

@@ -64,6 +64,8 @@ class NoAsker:
     present = False
     remedy = 'permission_mode="yolo", or a rule in permissions_allow, allows'
     """Remedy for a refusal, before the name of the tool."""
+    waits_for_work = False
+    """After a turn the program waits for background work and lets the model continue with it."""
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
         """No."""

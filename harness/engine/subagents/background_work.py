@@ -6,7 +6,7 @@ Results that no call waits for arrive in one inbox.
 
 import asyncio
 from collections.abc import Callable, Iterable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionRunner, AdmissionStatus
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.subagents import Subagents
-from harness.events import Block, Event, Origin
+from harness.events import Block, Event, Json, Origin
 from harness.model.notices import arrivals_text
 from harness.processes import Processes
 from harness.tools.background_commands import CommandState
@@ -99,6 +99,35 @@ class BackgroundWork:
         """Something runs that no call waits for."""
         return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)
 
+    async def ongoing(self) -> tuple[Json, ...]:
+        """Work that outlasts the turn, as stop hooks read it (`HookCall.background`)."""
+        commands = [("command", row.id, row.line) for row in self.commands.rows if row.state in AT_WORK]
+        tasks = {row.id: row.task for row in self.subagents.rows}
+        subagents = [("subagent", id, tasks.get(id, "")) for id in self.subagents.running]
+        jobs = []
+        if self._schedule is not None:
+            with suppress(HarnessError):  # each look at the schedule reports the same error
+                jobs = [("job", job.id, job.prompt) for job in (await self._schedule.jobs()).values() if not job.paused]
+        return tuple({"kind": kind, "id": id, "text": text} for kind, id, text in (*commands, *subagents, *jobs))
+
+    @property
+    def movable(self) -> bool:
+        """A call waits for something that can continue in the background."""
+        return self.commands.foreground.movable or self.subagents.movable
+
+    def move(self) -> str:
+        """Let the commands and subagents that calls wait for continue in the background; returns a sentence about them.
+
+        Raises HarnessError.
+        """
+        try:
+            moved = (*self.commands.foreground.move(), *self.subagents.move())
+        except OSError as error:
+            raise HarnessError(f"The command stays in the foreground: its output cannot be kept ({error}).") from error
+        if not moved:
+            raise HarnessError("No command or subagent runs that can continue in the background.")
+        return f"In the background now: {', '.join(moved)}."
+
     async def stop(self, id: str) -> str:
         """End a subagent or a background command; returns a sentence about it. Raises HarnessError."""
         if id in self.subagents.known:
@@ -107,8 +136,9 @@ class BackgroundWork:
         if id in self.commands.ids:
             row = await self.commands.stop(id)
             return f"Background command {row.id} has ended."
-        there = ", ".join((*self.subagents.known, *self.commands.ids))
-        raise HarnessError(f"There is nothing called {id}; " + (f"there are {there}." if there else "nothing works."))
+        rows = [row.id for row in self.commands.rows if row.state in AT_WORK]
+        running = ", ".join((*self.subagents.running, *rows)) or "nothing"
+        raise HarnessError(f"There is nothing called {id}; running or queued in the background: {running}.")
 
     def output_of(self, command: str, lines: int = 40) -> str:
         """The last lines that a background command has written. Raises HarnessError."""

@@ -15,6 +15,7 @@ from harness.engine.parts import AgentParts
 from harness.engine.subagents.reports import SubagentSpec
 from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted
 from harness.journal import Journal, Recorder, unobserved
+from harness.processes import SurvivingProcess
 from harness.settings import Settings
 
 
@@ -32,9 +33,10 @@ class _Agent(Protocol):
 class RecordedSubagent:
     """A subagent and the journal with its events."""
 
-    def __init__(self, agent: _Agent, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
+    def __init__(self, agent: _Agent, id: str, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
         """`warn` is called when the end of the journal cannot be written."""
         self._agent = agent
+        self._id = id
         self._kept = kept
         self._warn = warn
 
@@ -56,10 +58,11 @@ class RecordedSubagent:
         """End the turn as soon as possible, also one that has not begun."""
         self._agent.parts.signals.close()
 
-    async def aclose(self) -> None:
-        """Close the agent and its journal."""
+    async def aclose(self) -> tuple[SurvivingProcess, ...]:
+        """Close the agent and its journal, and end what its commands left running; returns those processes."""
         try:
             await self._agent.aclose()
+            return await self._agent.parts.shared.processes.end_left(self._id)
         finally:
             if self._kept is not None:
                 try:
@@ -113,7 +116,7 @@ class SubagentFactory:
             agent.parts.loops.announce()
             _copy_open_breakers(parent, agent.parts)
             undo.pop_all()
-        return RecordedSubagent(agent, kept, self._warn)
+        return RecordedSubagent(agent, spec.agent, kept, self._warn)
 
     def _settings(self, spent_usd: float, spec: SubagentSpec) -> Settings:
         """Those of the parent with the limits of one task; the subagent has cost `spent_usd` in earlier tasks."""

@@ -35,6 +35,7 @@ from harness.events import (
     WorkEnd,
 )
 from harness.model import notices
+from harness.processes import SurvivingProcess
 from harness.tools.tool import shorten_line
 
 SAID_CHARACTERS = 4_000
@@ -97,8 +98,8 @@ class Subagent(Protocol):
         """End the turn as soon as possible, also one that has not begun."""
         ...
 
-    async def aclose(self) -> None:
-        """Close its resources."""
+    async def aclose(self) -> tuple[SurvivingProcess, ...]:
+        """Close its resources, and end what its commands left running; returns those processes."""
         ...
 
 
@@ -118,6 +119,8 @@ class SubagentReport:
     duration_s: float = 0.0
     unpriced: int = 0
     """Requests without a known price."""
+    ended_processes: tuple[SurvivingProcess, ...] = ()
+    """Left running by its commands, and ended with it."""
 
     @property
     def answered(self) -> bool:
@@ -169,8 +172,13 @@ def told(agent: str, report: SubagentReport) -> str:
         return notices.not_started(report.reason)
     if report.answered:
         took = f"{report.steps} step{'s' * (report.steps != 1)}, {report.usage.prompt + report.usage.output} tokens"
-        return f"{report.text}\n\n[agent {agent}: {took}]"
-    return notices.unfinished_answer(agent, report.reason, report.text)
+        return f"{report.text}\n\n[agent {agent}: {took}]{_ended_processes(report)}"
+    return notices.unfinished_answer(agent, report.reason, report.text) + _ended_processes(report)
+
+
+def _ended_processes(report: SubagentReport) -> str:
+    names = [f"{process.name} ({process.pid})" for process in report.ended_processes]
+    return f"\n[Its commands had left these running, and they ended with it: {', '.join(names)}]" if names else ""
 
 
 def ended_with(agent: str, report: SubagentReport) -> AgentEnded:

@@ -9,12 +9,13 @@ Each task ends with exactly one report, and only an answer is reported as an ans
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError
+from harness.base.race import race
 from harness.base.threads import shielded
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
@@ -44,6 +45,8 @@ from harness.events import (
     Arrived,
     Event,
     Message,
+    MovedToBackground,
+    MoveReason,
     ToolOutcome,
 )
 from harness.model import notices
@@ -87,6 +90,19 @@ class _Known:
     tasks: list[_Task] = field(default_factory=list)
     """Those that it works on or waits with; it works on one at a time."""
     running: Subagent | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Foreground:
+    """A task that a call waits for."""
+
+    known: _Known
+    task: _Task
+    description: str
+    context: ToolContext
+    work: "asyncio.Task[SubagentReport]"
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+    """The call no longer waits for it."""
 
 
 class Subagents:
@@ -146,6 +162,7 @@ class Subagents:
         """By the id of a subagent that is of a kind, listed or not."""
         self._count = 0
         self._background: dict[asyncio.Task[None], str] = {}
+        self._foreground: list[_Foreground] = []
 
     # ── what the tool calls ─────────────────────────────────────────────────────────────────────
 
@@ -195,11 +212,48 @@ class Subagents:
         row = first_row(created, self._clock.now())
         known.row = row if known.running is None else replace(known.row, task=row.task, background=row.background)
         if task.background:
-            self._later(known, asked, shorten_line(task.description), context)
+            self._later(known, asked, shorten_line(task.description), context, self._carried_out(known, asked))
             text = notices.runs_in_background(known.agent)
             return ToolResult(text, summary=f"{known.agent} works in the background")
-        report = await self._carried_out(known, asked)
+        report = await self._waited_for(known, asked, shorten_line(task.description), context)
+        if report is None:
+            text = notices.moved_to_background(known.agent)
+            return ToolResult(text, summary=f"{known.agent} continues in the background")
         return self._result(known.agent, report, context)
+
+    async def _waited_for(
+        self, known: _Known, task: _Task, description: str, context: ToolContext
+    ) -> SubagentReport | None:
+        """The report of a task; None: it was moved to the background meanwhile."""
+        work = asyncio.create_task(self._carried_out(known, task), name=f"agent {known.agent}")
+        foreground = _Foreground(known, task, description, context, work)
+        self._foreground.append(foreground)
+        try:
+            await race(asyncio.wait({work}), foreground.moved.wait())
+        except asyncio.CancelledError:
+            if not foreground.moved.is_set():
+                work.cancel()
+                await shielded(asyncio.wait({work}))
+            raise
+        finally:
+            self._foreground.remove(foreground)
+        return None if foreground.moved.is_set() else work.result()
+
+    @property
+    def movable(self) -> bool:
+        """A call waits for a subagent."""
+        return any(not one.work.done() for one in self._foreground)
+
+    def move(self) -> tuple[str, ...]:
+        """Let all subagents that calls wait for continue in the background; returns their ids."""
+        moved = [one for one in self._foreground if not (one.work.done() or one.moved.is_set())]
+        for one in moved:
+            agent = one.known.agent
+            self._later(one.known, one.task, one.description, one.context, one.work)
+            one.known.row = replace(one.known.row, background=True)
+            one.moved.set()
+            self._conversation.emit(MovedToBackground(one.context.call_id, agent, MoveReason.ASKED))
+        return tuple(one.known.agent for one in moved)
 
     def _full(self) -> ToolResult | None:
         """The answer where the session may start no other subagent; None: it may."""
@@ -218,10 +272,17 @@ class Subagents:
         summary = shorten_line(f"{agent} did not finish: {report.reason}")
         return ToolResult(content, ToolOutcome.ERROR, summary, detail=report.text, full_output=whole)
 
-    def _later(self, known: _Known, task: _Task, description: str, context: ToolContext) -> None:
+    def _later(
+        self,
+        known: _Known,
+        task: _Task,
+        description: str,
+        context: ToolContext,
+        carried_out: Awaitable[SubagentReport],
+    ) -> None:
         async def work() -> None:
             try:
-                await self._carried_out(known, task)
+                await carried_out
             finally:
                 result, _ = shorten(told(known.agent, task.report), self._result_characters, context.output_file)
                 self._arrive(known.agent, description, result)
@@ -304,7 +365,7 @@ class Subagents:
             if not subagent.journal:
                 known.messages = subagent.conversation.messages
             task.report = follower.report(failure)
-            await subagent.aclose()
+            task.report = replace(task.report, ended_processes=await subagent.aclose())
 
     def _tell_end(self, known: _Known, report: SubagentReport) -> None:
         self._conversation.emit(ended := ended_with(known.agent, report))
@@ -349,6 +410,7 @@ class Subagents:
         """
         unended: dict[str, int] = {}
         untold: dict[str, list[AgentCreated]] = {}
+        waited_for: dict[str, AgentCreated] = {}
         for event in events:
             match event:
                 case AgentCreated(agent=agent):
@@ -358,9 +420,12 @@ class Subagents:
                     unended[agent] = unended.get(agent, 0) + 1
                     if event.background:
                         untold.setdefault(agent, []).append(event)
+                    waited_for[event.call_id] = event
                     if event.journal:
                         row = replace(first_row(event, 0.0), state=SubagentState.ENDED)
                         self._remember(_Known(agent, row, event.again))
+                case MovedToBackground(call_id=call_id, work=agent) if call_id in waited_for:
+                    untold.setdefault(agent, []).append(waited_for[call_id])
                 case AgentMoved(agent=agent) if agent in self._known:
                     self._known[agent].begun = True
                 case AgentEnded(agent=agent):

@@ -99,6 +99,7 @@ class ToolCalls:
         timeout_s: float,
         log: logging.Logger,
         remember: Callable[[PermissionRequest, PermissionAnswer], Allow | Deny] | None = None,
+        agent: str = "",
     ) -> None:
         """
         Args:
@@ -114,6 +115,7 @@ class ToolCalls:
             timeout_s: seconds a call may take whose tool names no limit of its own.
             log: gets the traceback of a tool that failed in a way it should not.
             remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
+            agent: id of the subagent whose calls these are; empty: the main agent.
         """
         self._toolbox = toolbox
         self._permissions = permissions
@@ -131,6 +133,7 @@ class ToolCalls:
         self._workspace = Workspace(workspace)
         self._outputs = outputs
         self._processes = processes
+        self._agent = agent
         self._log = log
         self._attach = attachment_tool()
         self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
@@ -406,6 +409,7 @@ class ToolCalls:
         return ToolContext(
             *(self._workspace, self._outputs, call.id, self._processes),
             withholds=self._permissions.withholds,
+            agent=self._agent,
         )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────

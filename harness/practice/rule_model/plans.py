@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from harness.model.notices import AGENT_MOVED
 from harness.practice.rule_model.conversation import AnsweredCall, Language, ModelCall, ReturnedResult
 from harness.practice.rule_model.patterns import SentenceMatch
 from harness.practice.rule_model.tools import Ability, OfferedTools
+from harness.tools.background_commands import MOVED
 
 MOST_AGENTS = 50
 MOST_LISTED = 60
@@ -324,6 +326,8 @@ def _run(context: PlanContext, line: str) -> Plan:
     (result,) = yield PendingCalls(context.say("will_run", line=name), (call,))
     if result.not_run:
         raise context.stopped_by(call, result)
+    if MOVED in result.text:
+        return f"{context.say('started', line=name, answer='').rstrip()}\n\n{fenced(result.text.strip())}"
     return f"{context.say('ran_badly' if result.failed else 'ran', line=name)}\n\n{fenced(result.text.strip())}"
 
 
@@ -357,7 +361,7 @@ def report_on_subagents(context: PlanContext, calls: Sequence[AnsweredCall]) -> 
         context.tools.abilities[Ability.DELEGATE].field_for, ("title", "prompt", "background")
     )
     titled = [(str(one.call.input.get(title) or one.call.input.get(prompt)), one) for one in calls]
-    if all(one.call.input.get(background) is True and not one.result.failed for one in calls):
+    if all(_continues(one, background) for one in calls):
         lines = [f"{name}: {excerpt(one.result.text)}" for name, one in titled]
         return f"{context.say('delegated')}\n\n{context.bullets(lines)}"
     if len(calls) == 1:
@@ -369,6 +373,12 @@ def report_on_subagents(context: PlanContext, calls: Sequence[AnsweredCall]) -> 
     parts = [context.say("agents_answered", done=len(good), count=len(calls))]
     parts += [context.say("without_answer", count=len(failed)), context.bullets(failed)] if failed else []
     return "\n\n".join([*parts, context.say("answers"), context.bullets(good)] if good else parts)
+
+
+def _continues(one: AnsweredCall, background: str | None) -> bool:
+    """The subagent works in the background, from the beginning or since it was moved there."""
+    begun = background is not None and one.call.input.get(background) is True and not one.result.failed
+    return begun or one.result.text.startswith(AGENT_MOVED)
 
 
 def _line(title: str, text: str) -> str:

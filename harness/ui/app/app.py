@@ -76,6 +76,8 @@ class SessionControl(Protocol):
 
     def next_mode(self) -> None: ...
 
+    def move_to_background(self) -> None: ...
+
     def retry_now(self) -> None: ...
 
     def ask_other_model(self) -> None: ...
@@ -102,6 +104,7 @@ class HarnessApp(QuestionApp):
         Binding("ctrl+d", "leave", "leave", show=False, priority=True),
         Binding("ctrl+q", "leave(True)", "leave", show=False, priority=True),
         Binding("shift+tab", "next_mode", "permissions", show=False, priority=True),
+        Binding("ctrl+b", "background", "to the background", show=False, priority=True),
         Binding("alt+r", "retry_now", "retry now", show=False, priority=True),
         Binding("alt+m", "other_model", "other model", show=False, priority=True),
         Binding("f1", "keys", "keys", show=False),
@@ -310,6 +313,10 @@ class HarnessApp(QuestionApp):
             asked.scroll_page(direction)
         else:
             super().action_scroll(direction)
+
+    def action_background(self) -> None:
+        if self.controller is not None:
+            self.controller.move_to_background()
 
     def action_retry_now(self) -> None:
         if self.controller is not None:

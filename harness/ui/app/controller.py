@@ -63,6 +63,8 @@ LONG_TURN_S = 10.0
 """The end of a longer turn is notified."""
 TWICE_S = 2.0
 """Seconds after an interruption in which another Esc is ignored."""
+WORTH_MOVING_S = 3.0
+"""Seconds after which a running tool has the hint that it can continue in the background."""
 GRACE_S = 8.0
 """Seconds a turn may take to end when the app quits."""
 STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
@@ -442,6 +444,13 @@ class Controller:
         else:
             self.warn("there is no retry to wait for")
 
+    def move_to_background(self) -> None:
+        """Let what the turn waits for continue in the background."""
+        try:
+            self.warn(self.session.background.move())
+        except HarnessError as error:
+            self.warn(str(error))
+
     def ask_other_model(self) -> None:
         """Use the fallback model instead of waiting."""
         try:
@@ -468,6 +477,8 @@ class Controller:
             return [("Alt+R", "retry now"), *other, ("Esc", "stop")]
         if panel.model.silence is not None:
             return [("Alt+R", "ask again"), *other, ("Esc", "stop")]
+        if self._playing and panel.model.phase is Phase.TOOLS and time.time() - panel.model.since >= WORTH_MOVING_S:
+            return [("Ctrl+B", "background"), ("Esc", "stop")] if self.session.background.movable else []
         return []
 
     def _can_switch_model(self, panel: Panel) -> bool:

@@ -20,6 +20,7 @@ KEYS: KeyTable = (
         "While a turn runs",
         (
             ("Esc", "stop the turn; text received so far is kept"),
+            ("Ctrl+B", "let the running command or subagent continue in the background; in tmux twice"),
             ("Alt+R", "retry now, while waiting for a retry or a silent model"),
             ("Alt+M", "use the fallback model, while waiting for a retry"),
             ("Enter", "queue the next prompt"),

@@ -31,9 +31,12 @@ def agents(session: Session, argument: str) -> CommandResult:
 
 
 def background(session: Session, argument: str) -> CommandResult:
-    """List the background commands, show the output of one, or keep one."""
+    """Move what a call waits for to the background; list the background commands, show the output of one, or keep
+    one."""
     match argument.split():
-        case []:
+        case [] if session.background.movable:
+            return ShowText(session.background.move())
+        case [] | ["list"]:
             return ShowText("\n".join(_command_list(session, time.time())))
         case ["keep", id]:
             row = session.background.commands.hand_over(id)
@@ -46,7 +49,8 @@ def background(session: Session, argument: str) -> CommandResult:
             return ShowText(f"{_command_line(row, time.time())}\n{shown}\nfull output: {row.output}")
         case _:
             raise CommandError(
-                "Type /background for the list, /background b1 for its output, /background keep b1 to keep it."
+                "Type /background to move the running command, or /background list, /background b1 for its output, "
+                "/background keep b1 to keep it."
             )
 
 

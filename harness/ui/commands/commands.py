@@ -237,7 +237,12 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
                 cron,
             ),
             SlashCommand("agents", "[ID|stop ID]", "list subagents, show one, or stop it", agents),
-            SlashCommand("background", "[ID|keep ID]", "list background commands, show one, or keep it", background),
+            SlashCommand(
+                "background",
+                "[list|ID|keep ID]",
+                "move the running command to the background; list, show or keep such commands",
+                background,
+            ),
             SlashCommand("kill", "ID", "stop a subagent or a background command", kill),
         ),
     ),

@@ -26,6 +26,7 @@ from harness.events import (
     ConversationBreakerChanged,
     ConversationRemoved,
     Event,
+    MovedToBackground,
     SessionResumed,
     SessionStarted,
     TurnStarted,
@@ -97,6 +98,8 @@ class CommandView:
     quiet: CommandQuiet | None = None
     """Its last output before it fell silent."""
     ended: CommandEnded | None = None
+    moved: bool = False
+    """It began in the foreground."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,9 @@ class WorkFold:
                 self._commands[command] = CommandView(command, line, at)
             case CommandBegun(command=command):
                 self._command(command, lambda one: replace(one, state=CommandActivity.RUNNING, since=at))
+            case MovedToBackground(work=work):
+                self._command(work, lambda one: replace(one, moved=True))
+                return self._moved(work, event.call_id)
             case CommandQuiet(command=command):
                 self._command(command, lambda one: replace(one, state=CommandActivity.SILENT, quiet=event))
             case CommandHandedOver(command=command):
@@ -244,6 +250,16 @@ class WorkFold:
         known = self._commands.get(command)
         if known is not None and known.ended is None:
             self._commands[command] = change(known)
+
+    def _moved(self, agent: str, call_id: str) -> AgentCreated | None:
+        """A subagent that no call waits for now."""
+        tasks = self._tasks.get(agent, [])
+        for at, task in enumerate(tasks):
+            if task.call_id == call_id:
+                tasks[at] = replace(task, background=True)
+                self._agent(agent, lambda one: replace(one, background=True))
+                return tasks[at]
+        return None
 
     def _task(self, agent: str) -> AgentCreated | None:
         """The task that a subagent works on, or will when it is admitted."""

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
+from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import (
     AdmissionPool,
@@ -21,8 +22,14 @@ from harness.events import (
     Delivered,
     Event,
     ItemStatus,
+    MonitorEnd,
+    MonitorEnded,
+    MonitorSet,
+    MovedToBackground,
+    MoveReason,
     PlanChanged,
     PlanItem,
+    PollNoted,
     TurnStarted,
     WorkAdmitted,
 )
@@ -76,6 +83,16 @@ class EventLines:
             case CommandQuiet(command=command, quiet_s=quiet, tail=tail):
                 silence = f"has been silent for {seconds(quiet)} and seems to wait for input"
                 return Line("?", f"{self._command(command)} {silence}: {_last_line(tail)}", Tone.TROUBLE)
+            case MovedToBackground(work=work):
+                return _moved(event, _named(work, self.task) if self.task else self._command(work))
+            case MonitorSet(command=command, words=words, until=until):
+                which = f" with {' or '.join(words)}" if words else ""
+                return Line("·", f"new lines of {self._command(command)}{which} are sent until {time_of_day(until)}")
+            case MonitorEnded(command=command, end=MonitorEnd.DEADLINE | MonitorEnd.TOO_MANY as end):
+                why = "its time is over" if end is MonitorEnd.DEADLINE else f"after {event.notifications} notifications"
+                return Line("·", f"new lines of {self._command(command)} are no longer sent: {why}")
+            case PollNoted(running=running):
+                return Line("·", f"the model waits for {', '.join(running)}; a note says that ends are announced")
             case CommandHandedOver(command=command, pid=pid):
                 return Line("→", f"{self._command(command)} continues on its own as process {pid}")
             case CommandEnded(command=command):
@@ -116,6 +133,13 @@ class EventLines:
         news = [reason for reason in event.left_out if reason not in self._not_restorable]
         self._not_restorable |= frozenset(news)
         return Line("·", f"a rollback cannot restore: {'; '.join(news)}") if news else None
+
+
+def _moved(event: MovedToBackground, name: str) -> Line:
+    if event.reason is MoveReason.ASKED:
+        return Line("→", f"{name} continues in the background")
+    silence = f"silent for {seconds(event.silent_s)}"
+    return Line("→", f"{name} reached its time limit and continues in the background ({silence})", Tone.TROUBLE)
 
 
 def _planned(items: tuple[PlanItem, ...]) -> Line:

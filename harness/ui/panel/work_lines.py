@@ -218,7 +218,7 @@ def _state(one: CommandView, now: float) -> tuple[str, str, str]:
         case CommandActivity.QUEUED:
             return "◌", "queued", QUIET
         case CommandActivity.RUNNING:
-            return "◍", _lasted(one.since, now), ""
+            return "◍", f"{'moved · ' if one.moved else ''}{_lasted(one.since, now)}", ""
         case CommandActivity.SILENT:
             silent = seconds(one.quiet.quiet_s) if one.quiet is not None else ""
             return "?", f"silent for {silent}", TROUBLE

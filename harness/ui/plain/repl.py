@@ -58,8 +58,11 @@ TYPED = (
     ("//TEXT", "a prompt that begins with a slash"),
     ("\\", "at the end of a line: continue on the next line"),
     ("Ctrl-C", "stop the turn, twice: at once; Ctrl-D quits"),
+    ("Ctrl-B", "and Enter: as /background, move the running command to the background"),
 )
 """Prefixes of lines, and keys."""
+CTRL_B = "\x02"
+"""The terminal is in line mode during a turn: the key arrives with Enter."""
 END_WAIT = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
 """Events that end a wait."""
 
@@ -397,6 +400,8 @@ class _Repl:
     def _typed(self, line: str, session: Session) -> None:
         """Handle a line typed while a turn runs and no question is open."""
         self._printer.entered()
+        if line.strip() == CTRL_B:
+            line = "/background"
         if self._waiting and line.strip() in ("", "/retry"):
             self._waiting = False
             session.recovery.retry_now()

@@ -10,6 +10,7 @@ from harness.ui.lines.line import seconds
 class Unattended(NoAsker):
     """Denies permission, and names the flag that allows it."""
 
+    waits_for_work = True
     remedy = "--yolo, or a rule in permissions_allow of the settings, allows"
 
 

@@ -3,23 +3,15 @@
 import asyncio
 import os
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
 
-import psutil
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.base.errors import JournalError
-from harness.engine.background.commands import BackgroundCommands, CommandLimits, NotHandedOver
-from harness.engine.inbox import Inbox
-from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner
+from harness.engine.background.commands import CommandLimits, NotHandedOver
 from harness.events import (
-    AdmissionPool,
     ArrivalKind,
     Arrived,
     CommandBegun,
@@ -31,137 +23,17 @@ from harness.events import (
     Event,
     ToolOutcome,
 )
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.limits import AdmissionLimits
-from harness.processes import Processes, ProcessLimits
+from harness.processes.memory_groups import MemoryGroups
 from harness.processes.sandbox import landlock_version
-from harness.tools.background_commands import CommandState, UnknownCommand, background_tools
+from harness.tools.background_commands import CommandState, UnknownCommand
 from harness.tools.bash import bash_tool
-from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
-from tests.engine.hand_clock import HandClock, quiet
+from tests.engine.background.stage import Stage, close, lives, stage
 from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
-E = TypeVar("E", bound=Event)
-SHORT = ProcessLimits(term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
-
-
-@dataclass
-class Stage:
-    """One session's background with all that it needs, and everything it says."""
-
-    folder: Path
-    clock: HandClock
-    events: list[Event]
-    processes: Processes
-    gating: AdmissionRunner
-    incoming: Inbox
-    commands: BackgroundCommands
-
-    def of(self, kind: type[E]) -> list[E]:
-        """The events of one kind."""
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def end(self) -> CommandEnded:
-        """The one end that was told."""
-        (end,) = self.of(CommandEnded)
-        return end
-
-    @property
-    def told(self) -> list[str]:
-        """What waits for the model."""
-        return [arrived.text for arrived in self.incoming.waiting]
-
-    async def until(self, condition: Callable[[], object]) -> None:
-        """Wait in real time for what another process does."""
-        async with asyncio.timeout(20):
-            while not condition():  # noqa: ASYNC110  another process has no event for us
-                await asyncio.sleep(0.01)
-
-    async def pass_by(self, seconds: int) -> None:
-        """Let time pass, second by second."""
-        await quiet()
-        for _ in range(seconds):
-            self.clock.move(1)
-            await quiet()
-
-    async def say(self, name: str, text: str = "go\n") -> None:
-        """Let a command go on that reads from the pipe of this name."""
-        await asyncio.to_thread((self.folder / name).write_text, text)
-
-    async def over(self, *ids: str) -> None:
-        """Wait until these commands have ended."""
-        await self.until(lambda: {event.command for event in self.of(CommandEnded)} >= set(ids))
-
-    async def call(self, name: str, **arguments: object) -> ToolResult:
-        """Call one of the tools as the model does."""
-        tools = (bash_tool(background=self.commands), *background_tools(self.commands))
-        (tool,) = [tool for tool in tools if tool.name == name]
-        context = ToolContext(Workspace(self.folder / "workspace"), self.folder / "outputs", "toolu_1")
-        return await tool.run(context, tool.parse(arguments))
-
-
-def stage(
-    folder: Path,
-    *,
-    concurrent: int = 5,
-    queue: int = 20,
-    watch_cap: int = 50,
-    limits: CommandLimits | None = None,
-    disk_is_full: Callable[[Event], bool] = lambda event: False,
-) -> Stage:
-    """A session. The journal of an earlier one can be given to `commands.recall`."""
-    (folder / "workspace").mkdir(exist_ok=True)
-    clock, events = HandClock(), list[Event]()
-
-    def record(event: Event) -> None:
-        if disk_is_full(event):
-            raise JournalError("the journal cannot be written: the disk is full")
-        events.append(event)
-
-    gate: AdmissionController[AdmissionEntry] = AdmissionController(
-        AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
-    )
-    processes, gating, incoming = Processes(SHORT), AdmissionRunner(gate, events.append, clock), Inbox(events.append)
-    commands = BackgroundCommands(
-        processes,
-        gating,
-        incoming,
-        record,
-        clock,
-        workspace=folder / "workspace",
-        outputs=folder / "outputs",
-        limits=limits,
-    )
-    return Stage(folder, clock, events, processes, gating, incoming, commands)
-
-
-async def close(here: Stage) -> None:
-    """As the session ends."""
-    await here.commands.aclose()
-    assert here.gating.scan() == ()
-    await here.gating.aclose()
-    assert await here.processes.aclose() == ()
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Stage]:
-    """A session that leaves nothing behind."""
-    session = stage(tmp_path)
-    yield session
-    await close(session)
-    assert session.clock.sleepers == []
-    assert [task.get_name() for task in asyncio.all_tasks() if "command" in task.get_name()] == []
-
-
-def lives(pid: int) -> bool:
-    """Whether a process is there and more than a zombie."""
-    with suppress(psutil.NoSuchProcess):
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 # ── a command that ends by itself ───────────────────────────────────────────────────────────────
@@ -192,6 +64,19 @@ async def test_what_a_command_leaves_behind_ends_with_it(here: Stage) -> None:
     assert (here.end.end, here.end.exit_code, here.end.left) == (CommandEnd.EXITED, 4, ())
     assert here.end.reason == "1 process of it lived on and had to be ended"
     assert not lives(int(row.output.read_text()))
+
+
+async def test_the_end_of_a_command_names_its_memory_limit(tmp_path: Path) -> None:
+    (place := tmp_path / "groups").mkdir()  # in place of control groups; the command counts for the kernel
+    here = stage(tmp_path, memory=MemoryGroups(place, 64 * 2**20))
+    counts = f"for group in {place}/harness-*; do echo oom_kill 1 > $group/memory.events; done"
+    await here.commands.start(f"{counts}; kill -9 $$", "c")
+    await here.over("b1")
+    assert here.end.reason == "the kernel killed 1 process of it at its memory limit of 64 MiB"
+    assert here.told[0].startswith("b1 was killed by signal 9 (the kernel killed 1 process of it at its memory limit")
+    result = await here.call("bash", command=f"{counts}; exit 2")
+    assert f"[out of memory, exit 2: {here.end.reason}; let it use less, for example with fewer" in result.content
+    await close(here)
 
 
 @pytest.mark.parametrize(("line", "workspace"), [("a\0b", True), ("true", False)])
@@ -262,7 +147,9 @@ async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
     with pytest.raises(NotHandedOver, match="b1 does not run"):
         here.commands.hand_over("b1")
     for refused in (here.commands.hand_over, here.commands.read):
-        with pytest.raises(UnknownCommand, match="no command 'b2' in the background; there are b1"):
+        with pytest.raises(
+            UnknownCommand, match="no command 'b2' in the background; running or queued: none; over: b1"
+        ):
             refused("b2")
 
 

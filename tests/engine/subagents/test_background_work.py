@@ -13,17 +13,21 @@ from harness.events import (
     AgentEnd,
     AgentEnded,
     AgentMoved,
+    ArrivalKind,
     Delivered,
     Event,
     MessageAdded,
     Notice,
     Origin,
+    ToolEnded,
+    ToolStarted,
 )
 from harness.journal import read
 from harness.session import Opening, Session
 from harness.tools.output import MESSAGE_CHARACTERS
-from tests.agent.stage import calls, played, run, says, sessions
+from tests.agent.stage import calls, played, run, says, sessions, summarises
 from tests.agent.test_agents import FAR, hired, on_stage, task
+from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
 
@@ -107,11 +111,11 @@ async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_i
     command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
     script = far(calls(command, task(background=True))) + far(says("Both run.")) + hired(calls(SLEEPS))
     async with sessions(tmp_path, script) as here, await here.open() as session:
-        with pytest.raises(HarnessError, match=r"There is nothing called a1; nothing works\."):
+        with pytest.raises(HarnessError, match="nothing called a1; running or queued in the background: nothing"):
             await session.background.stop("a1")
         await played(session.run("Go."))
         assert session.background.busy
-        with pytest.raises(HarnessError, match=r"There is nothing called b7; there are a1, b1\."):
+        with pytest.raises(HarnessError, match="nothing called b7; running or queued in the background: a1, b1"):
             await session.background.stop("b7")
         assert await session.background.stop("a1") == "Agent a1 is being stopped."
         assert await session.background.stop("b1") == "Background command b1 has ended."
@@ -122,6 +126,41 @@ async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_i
         with pytest.raises(HarnessError, match="There is no command 'b7'"):
             session.background.output_of("b7")
         assert session.background.output_of("b1") == session.background.output_of("b1", lines=1)
+
+
+async def test_an_arrival_reads_the_same_in_a_turn_and_between_two(tmp_path: Path) -> None:
+    async with on_stage(tmp_path, calls(run("once")) + says("Done.") + says("Seen.")) as here:
+        work = here.agent.parts.background
+        assert work is not None
+
+        def arrives(event: Event) -> None:
+            if isinstance(event, ToolStarted):
+                work.inbox.arrive(ArrivalKind.COMMAND_ENDED, "b1", "b1 ended with exit code 0.")
+
+        turn = await here.turn(on_event=arrives)
+        arrives(turn.of(ToolStarted)[0])
+        between = await played(here.agent.deliver())
+        here.events += between.events
+    [first] = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.ARRIVAL]
+    [second] = [event.message.text for event in between.of(MessageAdded) if event.origin is Origin.ARRIVAL]
+    assert first == second
+    assert "no person has said anything. Nothing in them is an approval" in first
+
+
+async def test_an_output_file_that_the_history_names_outlives_a_rewind_a_summary_and_a_clear(tmp_path: Path) -> None:
+    begins = '{ name = "bash", input = { command = "echo kept", background = true } }'
+    many = '{ name = "bash", input = { command = "yes word | head -c 60000" } }'
+    script = calls(begins, many) + says("One.") + says("Two.") + says("Three.") + summarises()
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        turn = await played(session.run("first"))
+        await until(lambda: not session.background.busy)
+        (command,), (_, printed) = session.background.commands.rows, turn.of(ToolEnded)
+        kept = {command.output: "kept\n", Path(str(printed.full_output)): "word\n" * 12_000}
+        assert session.rewind.to_turn(1) == "first"
+        await played(session.run("second"))
+        await played(session.user_commands.compact())
+        session.user_commands.clear()
+        assert {file: file.read_text() for file in kept} == kept
 
 
 async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -> None:

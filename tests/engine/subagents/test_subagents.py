@@ -88,9 +88,10 @@ class Colleague:
         self.interrupted = True
         self.go.set()
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> tuple[()]:
         """Nothing is open."""
         self.closed += 1
+        return ()
 
 
 class Office:
@@ -212,6 +213,28 @@ async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path
     await quiet()
     office.hired[1].go.set()
     assert "stopped" not in (await again).content
+
+
+async def test_a_moved_agent_works_on_and_reports_once(tmp_path: Path) -> None:
+    office = Office(tmp_path)
+    call = office.asked("one")
+    await quiet()
+    assert office.agents.movable
+    assert office.agents.move() == ("a1",)
+    result = await call
+    assert "moved agent a1 to the background. It was not restarted" in result.content
+    assert (office.agents.running, office.agents.move(), len(office.hired)) == (("a1",), (), 1)
+    killed = list(office.events)
+    office.hired[0].go.set()
+    await quiet()
+    (arrived,) = office.incoming.waiting
+    assert arrived.text.startswith('Agent a1, asked in the background to "do one", has ended.\n\nAbout one')
+    office.check()
+    later = Office(tmp_path)
+    later.incoming.recall(killed)
+    later.agents.recall(killed)
+    (lost,) = later.incoming.waiting
+    assert "it was at work when the session was left" in lost.text
 
 
 async def test_an_agent_that_failed_five_times_in_a_row_rests_and_says_until_when(tmp_path: Path) -> None:

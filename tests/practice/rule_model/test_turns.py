@@ -38,6 +38,18 @@ def test_a_call_that_failed_is_reported(result: str, said: str) -> None:
     assert said in Talk({"bash": (result,)}, failures=frozenset({result})).ask("run make")
 
 
+def test_a_command_that_was_moved_to_the_background_has_not_succeeded_yet() -> None:
+    moved = "(no output yet)\n\n[The user moved this command to the background. It was not restarted: it runs as b1.]"
+    answer = Talk({"bash": (moved,)}).ask("run make")
+    assert "`make` is in the background:\n\n```\n(no output yet)" in answer
+
+
+def test_an_agent_that_was_moved_to_the_background_has_not_answered_yet() -> None:
+    answer = Talk({"agent": (notices.moved_to_background("a1"),)}).ask("ask an agent to list the files")
+    assert "The agent answered" not in answer
+    assert "list the files: The user moved agent a1 to the background." in answer
+
+
 def test_a_missing_file_is_reported() -> None:
     talk = Talk({"read_file": ("a.txt does not exist.",)}, failures=frozenset({"a.txt does not exist."}))
     assert "a.txt does not exist." in talk.ask("read a.txt")

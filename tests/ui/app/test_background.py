@@ -50,6 +50,41 @@ async def test_a_command_is_shown_and_killed(tmp_path: Path) -> None:
         await here.sees("There is nothing called b7")
 
 
+async def test_ctrl_b_moves_the_running_command_and_its_end_arrives(tmp_path: Path) -> None:
+    runs = calls(f'{{ name = "bash", input = {{ command = "{WAITS}; echo $$ > pid" }} }}') + says("It goes on.")
+    async with opened(tmp_path, runs + ANSWERS, permission_mode="yolo") as here:
+        await here.pilot.press("ctrl+b")
+        await here.sees("No command or subagent runs that can")
+        await here.says("begin")
+        await here.sees("running bash")
+        await here.pilot.press("ctrl+b")
+        await here.sees("continues in the background")
+        await here.sees("It goes on.")
+        await here.sees("moved · ")
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("I heard of it.")
+        (row,) = here.controller.session.background.commands.rows
+        assert (tmp_path / "workspace" / "pid").read_text() == f"{row.pid}\n"
+
+
+async def test_ctrl_b_moves_the_running_subagent_and_its_answer_arrives(tmp_path: Path) -> None:
+    works = f'{{ name = "bash", input = {{ command = "{WAITS}" }} }}'
+    script = DELEGATES.replace(
+        'text = "Forty-two."',
+        f'text = "I count."\ntools = [ {works} ]\n\n[[reply]]\nwhen = {{ text = "exit 0" }}\ntext = "Forty-two."',
+    ).replace('text = "It says', 'text = "It works on."\n\n[[reply]]\ntext = "It says')
+    async with opened(tmp_path, script, permission_mode="yolo") as here:
+        await here.says("begin")
+        await here.sees("bash until")
+        await here.pilot.press("ctrl+b")
+        await here.sees('a1 "count them" continues in the background')
+        await here.sees("It works on.")
+        (tmp_path / "workspace" / "go").touch()
+        await here.sees("It says forty-two.")
+        messages = here.controller.session.conversation.messages
+        assert "Forty-two." in messages[-2].text
+
+
 async def test_after_a_stop_what_arrives_waits_for_the_next_prompt(tmp_path: Path) -> None:
     stalls = says("Words that stop in the mid", chunk="5", fault='{ kind = "stall", at = 7 }')
     async with begun(tmp_path, BEGINS + stalls + ANSWERS) as here:

@@ -28,6 +28,8 @@ from harness.events import (
     ConversationRemoved,
     DropReason,
     Event,
+    MovedToBackground,
+    MoveReason,
     RejectionReason,
     RemovalReason,
     SessionResumed,
@@ -57,6 +59,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.one_of(
         st.builds(work.begun, COMMAND), st.builds(work.quiet, COMMAND), st.builds(CommandHandedOver, COMMAND, NUMBER)
     ),
+    st.builds(MovedToBackground, st.sampled_from(["call-a1", "call-b1"]), KEY, st.sampled_from(MoveReason)),
     st.builds(work.over, COMMAND, st.integers(0, 1), st.sampled_from(CommandEnd)),
     st.builds(AdmissionLimitsSet, NUMBER, NUMBER, NUMBER, GATE),
     st.builds(WorkAdmitted, KEY, NUMBER, NUMBER, GATE),
@@ -99,20 +102,24 @@ class Anew:
         match event:
             case AgentCreated(agent=agent) | AgentMoved(agent=agent) | AgentEnded(agent=agent):
                 return agent
+            case MovedToBackground(work=agent):
+                return agent
             case WorkAdmitted(key=key, pool=AdmissionPool.AGENTS) | WorkReleased(key=key, pool=AdmissionPool.AGENTS):
                 return key
         return ""
 
     def _agent(self, own: list[tuple[int, Event]]) -> SubagentView | None:
         """Plays what is about one agent; `tasks` are those that it has not ended."""
-        view, tasks, at_end = None, 0, 0
+        view, tasks, at_end, calls = None, 0, 0, ""
         for at, event in own:
             match event:
                 case AgentCreated(agent=agent, task=task, background=background):
-                    tasks += 1
+                    tasks, calls = tasks + 1, event.call_id
                     view = SubagentView(agent, task, float(at), background=background, tasks=tasks)
                 case _ if view is None or not tasks:
                     pass
+                case MovedToBackground(call_id=call_id):
+                    view = replace(view, background=view.background or call_id == calls)
                 case WorkAdmitted():
                     view = replace(view, state=SubagentActivity.RUNNING, since=float(at))
                 case WorkReleased():
@@ -138,15 +145,17 @@ class Anew:
         asked = dict(self._events)[place]
         assert isinstance(asked, CommandCreated)
         view = CommandView(asked.command, asked.line, float(place))
-        state, since, quiet, ended = view.state, view.since, None, None
+        state, since, quiet, ended, moved = view.state, view.since, None, None, False
         for at, event in self._events[place:]:
             if event == RESUMED and state in (CommandActivity.HANDED_OVER, CommandActivity.ENDED):
                 return None
             if isinstance(event, TurnStarted) and ended:
                 return None
-            if ended or getattr(event, "command", "") != asked.command:
+            if ended or asked.command not in (getattr(event, "command", ""), getattr(event, "work", "")):
                 continue
             match event:
+                case MovedToBackground():
+                    moved = True
                 case CommandBegun():
                     state, since = CommandActivity.RUNNING, float(at)
                 case CommandQuiet():
@@ -155,7 +164,7 @@ class Anew:
                     state = CommandActivity.HANDED_OVER
                 case CommandEnded():
                     state, ended = CommandActivity.ENDED, event
-        return CommandView(asked.command, asked.line, since, state, quiet, ended)
+        return CommandView(asked.command, asked.line, since, state, quiet, ended, moved)
 
     @property
     def gates(self) -> set[AdmissionView]:

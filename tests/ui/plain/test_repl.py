@@ -8,6 +8,8 @@ import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from tests.engine.background.stage import lives
+from tests.processes.traces import until
 from tests.ui.program import Place, Terminal, run
 
 pytestmark = pytest.mark.anyio
@@ -116,6 +118,36 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
     assert "Traceback" not in terminal.screen
 
 
+async def test_a_running_command_goes_on_in_the_background(place: Place) -> None:
+    waits = "until [ -e go ]; do sleep 0.05; done; echo over"
+    script = f"""
+[[reply]]
+text = "I run it."
+tools = [ {{ name = "bash", input = {{ command = "{waits}" }} }} ]
+
+[[reply]]
+text = "It goes on."
+
+[[reply]]
+text = "I heard of it."
+"""
+    async with (
+        PracticeServer(script=Script.parse(script)) as server,
+        Terminal(Place(place.folder, server.base_url), "--model", "claude-sonnet-4-6", "--yolo") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("begin\n")
+        await terminal.sees("○ bash")
+        terminal.type("/background\n")
+        await terminal.sees("continues in the background")
+        await terminal.sees("It goes on.")
+        (place.folder / "go").touch()
+        await terminal.sees("I heard of it.")
+        await terminal.sees("> ")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+
+
 async def test_commands_in_the_terminal(place: Place) -> None:
     async with Terminal(place, "--plain") as terminal:
         assert "set ANTHROPIC_API_KEY for a real one" in await terminal.sees("> ")
@@ -165,7 +197,7 @@ async def test_commands_in_the_terminal(place: Place) -> None:
 
 
 @pytest.mark.stories
-async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> None:
+async def test_a_session_that_was_killed_says_so_and_continued(place: Place) -> None:
     stall = '[[reply]]\ntext = "Now silence falls."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
     async with PracticeServer(script=Script.parse(stall + '[[reply]]\ntext = "It goes on."\n')) as server:
         here = Place(place.folder, server.base_url)
@@ -190,16 +222,21 @@ async def test_a_session_that_was_killed_says_so_and_goes_on(place: Place) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.stories)])
 async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.Signals) -> None:
-    """Here the REPL is started cold, and reaches a model and a tool."""
-    tools = 'tools = [ { name = "bash", input = { command = "echo $$ > pid.txt; sleep 60" } } ]'
+    """Here the REPL is started cold, and reaches a model and two commands, one of them in the background."""
+    line = "sleep 600 & echo $$ $! > {}.txt; wait"
+    back = f'{{ name = "bash", input = {{ command = "{line.format("back")}", background = true }} }}'
+    front = f'{{ name = "bash", input = {{ command = "{line.format("front")}" }} }}'
+    tools = f"tools = [ {back}, {front} ]"
     async with (
         PracticeServer(script=Script.parse(f'[[reply]]\ntext = "Running."\n{tools}\n')) as server,
         Terminal(Place(place.folder, server.base_url), "--yolo", "run it", cold=True) as terminal,
     ):
-        await terminal.sees("○ bash")
+        files = [place.folder / f"{name}.txt" for name in ("front", "back")]
+        await until(lambda: all(file.exists() and file.read_text() for file in files))
         terminal.send(number)
         await terminal.sees("resume with")
         assert await terminal.ends() == 128 + number
+    assert not any(lives(int(pid)) for file in files for pid in file.read_text().split())
     (journal,) = place.state.glob("sessions/*/*.jsonl")
     assert '"turn_ended"' in journal.read_text()
 

@@ -1,0 +1,147 @@
+"""One session's background for tests: real processes, real files, and a clock that the test moves."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+
+from harness.base.errors import JournalError
+from harness.engine.background.commands import BackgroundCommands, CommandLimits
+from harness.engine.inbox import Inbox
+from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner
+from harness.events import (
+    AdmissionPool,
+    CommandEnded,
+    Event,
+)
+from harness.policies.admission.controller import AdmissionController
+from harness.policies.admission.limits import AdmissionLimits
+from harness.processes import Processes, ProcessLimits
+from harness.processes.memory_groups import MemoryGroups
+from harness.tools.background_commands import background_tools
+from harness.tools.bash import bash_tool
+from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.workspace import Workspace
+from tests.engine.hand_clock import HandClock, quiet
+
+E = TypeVar("E", bound=Event)
+SHORT = ProcessLimits(term_grace_s=0.3, kill_grace_s=2, pipe_grace_s=0.1)
+
+
+@dataclass
+class Stage:
+    """One session's background with all that it needs, and everything it says."""
+
+    folder: Path
+    clock: HandClock
+    events: list[Event]
+    processes: Processes
+    gating: AdmissionRunner
+    incoming: Inbox
+    commands: BackgroundCommands
+    calls: int = 0
+
+    def of(self, kind: type[E]) -> list[E]:
+        """The events of one kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def end(self) -> CommandEnded:
+        """The one end that was told."""
+        (end,) = self.of(CommandEnded)
+        return end
+
+    @property
+    def told(self) -> list[str]:
+        """What waits for the model."""
+        return [arrived.text for arrived in self.incoming.waiting]
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Wait in real time for what another process does."""
+        async with asyncio.timeout(20):
+            while not condition():  # noqa: ASYNC110  another process has no event for us
+                await asyncio.sleep(0.01)
+
+    async def pass_by(self, seconds: int) -> None:
+        """Let time pass, second by second."""
+        await quiet()
+        for _ in range(seconds):
+            self.clock.move(1)
+            await quiet()
+
+    async def say(self, name: str, text: str = "go\n") -> None:
+        """Let a command go on that reads from the pipe of this name."""
+        await asyncio.to_thread((self.folder / name).write_text, text)
+
+    async def over(self, *ids: str) -> None:
+        """Wait until these commands have ended."""
+        await self.until(lambda: {event.command for event in self.of(CommandEnded)} >= set(ids))
+
+    async def call(self, name: str, **arguments: object) -> ToolResult:
+        """Call one of the tools as the model does."""
+        tools = (bash_tool(background=self.commands), *background_tools(self.commands))
+        (tool,) = [tool for tool in tools if tool.name == name]
+        self.calls += 1
+        context = ToolContext(
+            Workspace(self.folder / "workspace"), self.folder / "outputs", f"toolu_{self.calls}", self.processes
+        )
+        return await tool.run(context, tool.parse(arguments))
+
+
+def stage(
+    folder: Path,
+    *,
+    concurrent: int = 5,
+    queue: int = 20,
+    watch_cap: int = 50,
+    limits: CommandLimits | None = None,
+    disk_is_full: Callable[[Event], bool] = lambda event: False,
+    memory: MemoryGroups | None = None,
+) -> Stage:
+    """A session. The journal of an earlier one can be given to `commands.recall`."""
+    (folder / "workspace").mkdir(exist_ok=True)
+    clock, events = HandClock(), list[Event]()
+
+    def record(event: Event) -> None:
+        if disk_is_full(event):
+            raise JournalError("the journal cannot be written: the disk is full")
+        events.append(event)
+
+    gate: AdmissionController[AdmissionEntry] = AdmissionController(
+        AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
+    )
+    processes, gating, incoming = (
+        Processes(SHORT, memory),
+        AdmissionRunner(gate, events.append, clock),
+        Inbox(events.append),
+    )
+    commands = BackgroundCommands(
+        processes,
+        gating,
+        incoming,
+        record,
+        clock,
+        workspace=folder / "workspace",
+        outputs=folder / "outputs",
+        limits=limits,
+    )
+    return Stage(folder, clock, events, processes, gating, incoming, commands)
+
+
+async def close(here: Stage) -> None:
+    """As the session ends."""
+    await here.commands.aclose()
+    assert here.gating.scan() == ()
+    await here.gating.aclose()
+    assert await here.processes.aclose() == ()
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there and more than a zombie."""
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
