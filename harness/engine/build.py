@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.base.clock import Clock, SystemClock
 from harness.definitions import usable
-from harness.engine.background.commands import BackgroundCommands, CommandLimits
+from harness.engine.background.command import CommandLimits
+from harness.engine.background.commands import BackgroundCommands
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.config import (
     Policies,
@@ -20,7 +21,7 @@ from harness.engine.config import (
     board_for,
     capabilities_for,
     checkpoints_for,
-    continues_at_limit,
+    command_limits,
     dispatch_limits,
     loop_limits,
     memory_for,
@@ -137,7 +138,6 @@ def build_parts(
     outputs = outputs or outputs_folder(settings)
     hired = parent is not None
     agent = outputs.name if hired else ""
-    continues = continues_at_limit(settings, asker)
 
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
     signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
@@ -196,7 +196,7 @@ def build_parts(
             kept=agents_folder is not None,
             model=lambda: models.current,
             create=factory.create,
-            continues=continues,
+            limits=command_limits(settings, asker),
         )
         ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
@@ -466,13 +466,12 @@ def background_work(
     kept: bool,
     model: Callable[[], str],
     create: Callable[[SubagentSpec], Subagent],
-    continues: bool = False,
+    limits: CommandLimits,
 ) -> BackgroundWork:
     """The subagents and background commands of a session.
 
     Args:
         tools: the names that subagents may use.
-        continues: a command that reaches its time limit continues in the background.
     """
     emit = conversation.emit
     inbox = Inbox(emit)
@@ -524,7 +523,7 @@ def background_work(
         clock,
         workspace=settings.workspace,
         outputs=outputs,
-        limits=CommandLimits(time_s=settings.background_timeout_s, continues=continues),
+        limits=limits,
         masking=conversation.masking,
         others=lambda: subagents.running,
     )

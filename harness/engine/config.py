@@ -17,6 +17,7 @@ from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
+from harness.engine.background.command import CommandLimits
 from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
@@ -213,13 +214,13 @@ def admission_limits(settings: Settings, most: Literal["max_concurrent", "max_ba
         raise SettingsError(f"Cannot use {most} or max_queue_size: {error}.") from error
 
 
-def continues_at_limit(settings: Settings, asker: Asker) -> bool:
-    """Whether a command in the foreground continues in the background at its time limit, so that its end must be
-    delivered."""
-    if settings.background_at_limit is not None:
-        return settings.background_at_limit
+def command_limits(settings: Settings, asker: Asker) -> CommandLimits:
+    """Limits of shell commands. What continues in the background at its time limit must be able to report its end."""
     waits = isinstance(asker, NoAsker) and asker.waits_for_work and settings.background_wait_s > 0
-    return asker.present or waits
+    continues = settings.background_at_limit
+    if continues is None:
+        continues = asker.present or waits
+    return CommandLimits(time_s=settings.background_timeout_s, continues=continues, ends_hanging=not asker.present)
 
 
 def memory_limit(settings: Settings, report: Callable[[str], None]) -> "MemoryGroups | None":

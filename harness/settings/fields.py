@@ -204,7 +204,8 @@ class Settings(BaseModel):
     """Seconds a background command may take unless the model asks for another limit."""
     background_at_limit: Switch | None = None
     """A shell command that reaches its time limit continues in the background instead of being ended; unset: if a user
-    is present, and with -p and piped input if `background_wait_s` is above 0."""
+    is present, and with -p and piped input if `background_wait_s` is above 0. Where no user is present, a command that
+    has written nothing for a while is ended all the same."""
     background_wait_s: SecondsOrNone = 300.0
     """Seconds that -p and piped input wait for background commands at the end. 0: no wait."""
     max_concurrent: CountOrNone = 5

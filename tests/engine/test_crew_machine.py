@@ -19,6 +19,7 @@ from weakref import WeakSet
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.engine.background.command import CommandLimits
 from harness.engine.background.commands import NotHandedOver
 from harness.engine.build import background_work, shared_parts
 from harness.engine.config import Policies
@@ -195,6 +196,7 @@ class Session:
             policies=Policies(),
             kept=False,
             model=lambda: "practice-1",
+            limits=CommandLimits(),
             create=self._hire,
         )
         self._context = ToolContext(Workspace(loaded.settings.workspace), outputs, "toolu_1", processes)

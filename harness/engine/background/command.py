@@ -203,6 +203,8 @@ class CommandLimits:
     """Seconds without output after which a command that seems to wait for input is reported."""
     continues: bool = False
     """A command in the foreground that reaches its time limit continues in the background."""
+    ends_hanging: bool = False
+    """One that then seems to hang is ended instead, because there is no user who could end it."""
     look_every_s: float = 1.0
     tail_characters: int = 2_000
     """Of the end of the output, in reports of an end or a silence."""

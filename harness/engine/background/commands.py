@@ -114,7 +114,7 @@ class BackgroundCommands:
         self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report, self._lines.look)
         self._others = others
         self._polled = 0
-        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, continues=self._limits.continues)
+        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, self._limits)
         """Those that calls wait for."""
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────

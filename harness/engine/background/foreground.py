@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from harness.base.clock import Clock
 from harness.base.race import race
 from harness.base.threads import shielded
+from harness.engine.background.command import CommandLimits
 from harness.events import MoveReason
 from harness.processes import ProcessResult
-from harness.tools.background_commands import CommandRow, MovedCommand
+from harness.tools.background_commands import CommandRow, MovedCommand, hangs
 from harness.tools.output import CommandOutput
 
 if TYPE_CHECKING:
@@ -46,16 +47,15 @@ class ForegroundCommands:
         clock: Clock,
         adopt: Callable[[ForegroundCommand, MoveReason], CommandRow],
         has_room: Callable[[], bool],
-        *,
-        continues: bool,
+        limits: CommandLimits,
     ) -> None:
         """
         Args:
             adopt: makes a background command of one. Raises OSError where its output cannot be kept.
             has_room: whether one more may continue in the background without being asked for.
-            continues: a command that reaches its time limit continues in the background.
         """
-        self.continues_at_limit = continues
+        self.continues_at_limit = limits.continues
+        self._ends_hanging = limits.ends_hanging
         self._clock, self._adopt, self._has_room = clock, adopt, has_room
         self._waited_for: list[ForegroundCommand] = []
 
@@ -79,7 +79,7 @@ class ForegroundCommands:
                 return command.moved
             if child.exited:
                 return await child.wait()
-            return self._continued(command) or replace(await child.end(), timed_out=True)
+            return self._continued(command, time_s) or replace(await child.end(), timed_out=True)
         except asyncio.CancelledError:
             if command.moved is None:
                 await shielded(child.end())
@@ -92,10 +92,12 @@ class ForegroundCommands:
         running = [one for one in self._waited_for if one.moved is None and not one.child.exited]
         return tuple(self._move(command, MoveReason.ASKED).row.id for command in running)
 
-    def _continued(self, command: ForegroundCommand) -> MovedCommand | None:
+    def _continued(self, command: ForegroundCommand, time_s: float) -> MovedCommand | None:
         """It continues after its time limit; None: it has to be ended."""
+        if not self.continues_at_limit or (self._ends_hanging and hangs(command.output.silent_s, time_s)):
+            return None
         try:
-            return self._move(command, MoveReason.TIME_LIMIT) if self.continues_at_limit and self._has_room() else None
+            return self._move(command, MoveReason.TIME_LIMIT) if self._has_room() else None
         except OSError:
             return None  # what it writes cannot be kept
 

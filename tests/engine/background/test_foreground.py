@@ -117,3 +117,13 @@ async def test_a_slow_command_that_goes_on_is_no_failure(continues: Stage) -> No
 )
 def test_silence_tells_a_hang_from_a_slow_command(silent_s: float, time_s: float, expected: bool) -> None:
     assert hangs(silent_s, time_s) is expected
+
+
+async def test_where_nobody_is_present_a_command_that_seems_to_hang_is_ended(tmp_path: Path) -> None:
+    alone = stage(tmp_path, concurrent=2, limits=CommandLimits(continues=True, ends_hanging=True))
+    ended = await alone.call("bash", command="sleep 60", timeout=0.3)
+    assert ended.summary == "timed out after 0.3 s"
+    slow = await alone.call("bash", command="while :; do echo on; sleep 0.05; done", timeout=1)
+    assert "continues in the background" in slow.summary
+    assert len(alone.commands.rows) == 1
+    await close(alone)
