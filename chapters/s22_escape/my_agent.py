@@ -38,6 +38,7 @@ from harness.policies.loops.repeats import RepeatTail
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.output_cap import cap_for
 from harness.policies.tasks.task import Actor, Role
+from harness.processes import Processes
 from harness.tasks import TaskBoard, this_process
 from harness.tasks.tools import board_tools
 from harness.tasks.work import TaskWork
@@ -60,6 +61,7 @@ MOST_STEPS = 30
 BOARD = Path(".my_agent", "board.sqlite")
 """Tasks that outlive the conversation. What one program claims, no other one can have."""
 NUMBERS = itertools.count(1)
+NOBODY_TYPED = "A notification of the program; no person has said anything:"
 SKILLS = Path(".skills")
 """A folder for each skill, with a file SKILL.md that begins with `description: …`."""
 COMPACT_AT = 400_000
@@ -195,6 +197,9 @@ class Agent:
         self.name: str = f"{parent.name}/{next(NUMBERS)}" if parent else f"my_agent-{os.getpid()}"
         self.board: TaskBoard = parent.board if parent else TaskBoard(BOARD.resolve(), this_process(self.name))
         self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
+        self.processes = Processes()
+        self.running: dict[str, asyncio.Task[None]] = {}
+        self.ends: list[str] = []
         self.tools = {tool.name: tool for tool in self.own_tools()}
         self.prompt = self.system()
         self.breakers = BreakerRegistry(self.tools)
@@ -205,7 +210,9 @@ class Agent:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
         tools = (*tools, *board_tools(self.work))
-        return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
+        return (
+            tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool(), self.background_tool())
+        )
 
     def system(self) -> tuple[Any, ...]:
         """The system prompt, made once: a cache breakpoint on its last block covers tools and system prompt."""
@@ -219,6 +226,45 @@ class Agent:
             subagent=self.parent is not None,
         )
         return system_blocks(sections)
+
+    def background_tool(self) -> Tool:
+        """The tool that starts a command and does not wait for it."""
+
+        @tool(effect=Effect.RUN)
+        async def background(command: str) -> str:
+            """Start a shell command and return at once. You are told when it ends; do not wait or look for it."""
+            id, shell = f"b{next(NUMBERS)}", ["bash", "-c", command]
+            output = OUTPUTS / f"{self.name}-{id}.txt"
+            child = await self.processes.start(shell, cwd=Path.cwd(), environment=os.environ, output=output)
+            self.running[id] = asyncio.create_task(self.watch(id, command, child, output))
+            return f"{id} runs; its output goes to {output}."
+
+        return background
+
+    async def watch(self, id: str, command: str, child: Any, output: Path) -> None:
+        """Wait for the end of a command; what the model is to read of it waits for the next request."""
+        result = await child.wait()
+        end = output.read_text("utf-8", "replace")[-2_000:]
+        self.ends.append(f"{id} ended with exit code {result.exit_code}: {command}\n{end}")
+        del self.running[id]
+
+    def notifications(self) -> list[Any]:
+        """The ends that the model does not know yet, each one once."""
+        ends, self.ends = self.ends, []
+        return [{"type": "text", "text": "\n".join([NOBODY_TYPED, *ends])}] if ends else []
+
+    async def next_end(self) -> str:
+        """Wait until a command in the background has ended; "": none runs."""
+        if self.running and not self.ends:
+            await asyncio.wait(self.running.values(), return_when=asyncio.FIRST_COMPLETED)
+        return text_of(self.notifications())
+
+    async def answer(self, prompt: str) -> str:
+        """Answer a prompt, and then the ends of what was started for it."""
+        answer = await self.run(prompt)
+        while end := await self.next_end():
+            answer += "\n" + await self.run(end)
+        return answer
 
     def skill_tool(self) -> Tool:
         """The tool that reads a skill. Only names found at the start are known, so no path leads elsewhere."""
@@ -270,7 +316,16 @@ class Agent:
                     refused = [
                         self.refusal(one.id, f"Not run: the call arrived incomplete ({one.why}).") for one in cut
                     ]
-                    self.add("user", [*await self.results(whole), *refused, *self.reminder(), *self.repetition()])
+                    self.add(
+                        "user",
+                        [
+                            *await self.results(whole),
+                            *refused,
+                            *self.reminder(),
+                            *self.notifications(),
+                            *self.repetition(),
+                        ],
+                    )
                     answer = ""
                     self.steps += 1
                     if self.parent and self.steps > MOST_STEPS:
@@ -479,11 +534,12 @@ async def main(arguments: list[str]) -> int:
     for prompt in [" ".join(arguments)] if arguments else sys.stdin:
         try:
             if prompt.strip():
-                print(await agent.run(prompt.strip()), flush=True)
+                print(await agent.answer(prompt.strip()), flush=True)
         except Failed as error:
             code = 1
             note(f"my_agent: {error}")
             await agent.work.give_back(f"its turn ended without an answer: {error}")
+    await agent.processes.aclose()
     await agent.work.aclose()
     agent.board.close()
     return code

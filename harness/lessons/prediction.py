@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from harness.base.errors import HarnessError
+from harness.engine.background.commands import commands_in
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.permissions.session_rules import surroundings_of
 from harness.events import (
@@ -34,7 +35,9 @@ from harness.events import (
     HookRan,
     Message,
     MessageAdded,
+    MovedToBackground,
     Origin,
+    PollNoted,
     Projection,
     Reply,
     ReplyReceived,
@@ -60,6 +63,7 @@ from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, 
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.admission.decisions import Permit
 from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.background.polling import note_due, polls
 from harness.policies.breakers.breaker import BreakerLimits
 from harness.policies.breakers.decisions import Call, PauseTurn, Probe, Skip
 from harness.policies.breakers.dispatcher import BreakerReplay
@@ -81,6 +85,7 @@ from harness.policies.tasks.graph import Standing, standings
 from harness.policies.tasks.task import Actor, Task, TaskClaim, TaskLimits, number_of
 from harness.practice.requests import messages
 from harness.tools import Effect, standard_tools
+from harness.tools.background_commands import hangs, pace
 
 F = TypeVar("F")
 
@@ -483,6 +488,31 @@ def _repair(past: Past) -> Prediction:
     return Prediction("error_result" if told else "removed", " ".join(reason.split()), rule)
 
 
+# ── background work ─────────────────────────────────────────────────────────────────────────────
+
+
+def _poll(past: Past) -> Prediction:
+    """What the result of the last shell command says of waiting: "noted" or "plain"."""
+    lines = [fact.input["command"] for fact, _ in past.facts if isinstance(fact, ToolStarted) and fact.tool == "bash"]
+    if not lines:
+        raise PredictionError(f"{past.chapter}: no shell command runs before the question.")
+    polled = 1 + sum(isinstance(fact, PollNoted) for fact, _ in past.facts)
+    noted = polls(commands_in(str(lines[-1]))) and note_due(polled)
+    about = inspect.getdoc(note_due if noted else polls) or ""
+    return Prediction("noted" if noted else "plain", about.split("\n\n")[0], "harness/policies/background/polling.py")
+
+
+def _hang(past: Past) -> Prediction:
+    """What the result of a command that was moved at its time limit says of it: "hang" or "slow"."""
+    moved = past.last(MovedToBackground)
+    given = next(
+        fact.input for fact, _ in past.facts if isinstance(fact, ToolStarted) and fact.call_id == moved.call_id
+    )
+    limit_s = float(given["timeout"])
+    value = "hang" if hangs(moved.silent_s, limit_s) else "slow"
+    return Prediction(value, pace(moved.silent_s, limit_s), "harness/tools/background_commands.py:hangs")
+
+
 PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
     {
         "response": _response,
@@ -497,6 +527,8 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "rung": _rung,
         "admission": _admission,
         "permission": _permission,
+        "poll": _poll,
+        "hang": _hang,
         "claim": _claim,
         "deferral": _deferral,
         "repair": _repair,

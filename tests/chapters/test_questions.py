@@ -11,6 +11,7 @@ from harness.events import (
     Intervened,
     LoopFound,
     PermissionAsked,
+    PollNoted,
     RetryScheduled,
     TaskChanged,
     ToolEnded,
@@ -33,6 +34,7 @@ LEAST = {
     "s08": 2,
     "s11": 2,
     "s12": 2,
+    "s13": 2,
     "s21": 2,
     "s22": 2,
     "s23": 2,
@@ -100,6 +102,13 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             assert isinstance(sent, WireExchange)
             ran = any(isinstance(fact, ToolStarted) for fact in after[: after.index(sent)])
             return value == ("run_again" if ran else "error_result" if sent.failed_results else "removed")
+        case "poll":
+            result = first(after, ToolEnded)
+            noted = any(isinstance(fact, PollNoted) for fact in after[: after.index(result)])
+            return value == ("noted" if noted else "plain")
+        case "hang":
+            read = next(fact for fact in after if isinstance(fact, WireExchange)).last
+            return value == ("hang" if "seems to hang" in read else "slow" if "seems to be slow" in read else "")
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED
