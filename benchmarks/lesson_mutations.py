@@ -140,7 +140,7 @@ MUTATIONS = (
         "as you like",
     ),
     workspace("s07", "the mistake is corrected", ".harness/skills/tidy/SKILL.md", "description: ", "about: x #"),
-    script("s08", "a window that is large enough", "window = 24000", "window = 200000"),
+    script("s08", "a window that is large enough", "window = 24550", "window = 200000"),
     off("s08", "no compaction", auto_compact=False),
     demo("s08", "short logs", "LINES = 135", "LINES = 13"),
     demo("s08", "fewer logs", "DAYS = 24", "DAYS = 12"),
