@@ -115,12 +115,16 @@ class ScheduleRunner:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        while self._work:
-            await asyncio.wait(self._work)
+        await self.written()
         if task is not None:
             with suppress(ScheduleError):  # its lease ends by itself
                 await in_thread(self.store.release)
         self.store.close()
+
+    async def written(self) -> None:
+        """Wait until the file says what became of the fires that the model has taken."""
+        while self._work:
+            await asyncio.wait(self._work)
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────
 

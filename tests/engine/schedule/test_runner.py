@@ -88,7 +88,7 @@ class Session:
         """The model takes what waits between two turns, and the turn ends."""
         self.inbox.deliver(self.inbox.next(scheduled=True))
         self.emit(TurnEnded(1, code, "because", "", Usage(), cost, 1, 1, 0.1))
-        await until(lambda: not self.schedule._work)
+        await self.schedule.written()
 
 
 @asynccontextmanager
@@ -159,7 +159,7 @@ async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: 
             for _ in range(count):  # at another point of the look each time
                 await asyncio.sleep(0)
             one.inbox.deliver(one.inbox.next(scheduled=True))
-            await until(lambda: not one.schedule._work)
+            await one.schedule.written()
         assert len(set(one.fired)) == len(one.fired) == 20
 
 
