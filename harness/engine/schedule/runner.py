@@ -267,11 +267,12 @@ class ScheduleRunner:
                     self._emit(JobMissed(job.id, job.prompt, due))
 
     def _deliver(self, job: ScheduledJob, fire: JobFire) -> None:
-        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last))
+        due = self._local(fire.due)
+        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due))
         text = notices.scheduled_prompt(
             job.prompt,
             fire=fire.id,
-            due=self._local(fire.due),
+            due=due,
             now=self.now_text(),
             missed=fire.missed,
             last=fire.last,
