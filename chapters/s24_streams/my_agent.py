@@ -6,6 +6,7 @@ Without a prompt it reads prompts line by line. It asks the server at ANTHROPIC_
 and works in the current folder. Answers go to standard output, everything else to standard error, also the pieces of an
 answer while it arrives. After MY_AGENT_PATIENCE seconds without a byte a request is given up.
 The tasks are in .my_agent/board.sqlite; every program that runs in this folder works on the same ones.
+So is the schedule: .my_agent/schedule.sqlite; its times are in the time zone TZ, or UTC.
 """
 
 import ast
@@ -22,8 +23,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from harness.events import Failure, Fault, Message, PlanItem, Reply, SilenceHint, TextDelta, TransitionCode, WorkEnd
 from harness.events.tasks import TaskChanged
@@ -32,6 +35,7 @@ from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, 
 from harness.model.cache_breakpoints import with_breakpoints
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
+from harness.model.notices import scheduled_prompt
 from harness.model.prompt import standard_sections, system_blocks
 from harness.model.watchdog import WatchLimits
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
@@ -43,8 +47,12 @@ from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.repeats import RepeatTail
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.output_cap import cap_for
+from harness.policies.schedule.decisions import Fire, look, taken
+from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role
 from harness.processes import Processes
+from harness.schedule.recurrence import CronTimes, WhenError, parse_when, passed, preview, until_next
+from harness.schedule.store import ScheduleStore
 from harness.tasks import TaskBoard, this_process
 from harness.tasks.tools import board_tools
 from harness.tasks.work import TaskWork
@@ -69,6 +77,8 @@ MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
 BOARD = Path(".my_agent", "board.sqlite")
 """Tasks that outlive the conversation. What one program claims, no other one can have."""
+JOBS = Path(".my_agent", "schedule.sqlite")
+ZONE = ZoneInfo(os.environ.get("TZ") or "UTC")
 NUMBERS = itertools.count(1)
 NOBODY_TYPED = "A notification of the program; no person has said anything:"
 SKILLS = Path(".skills")
@@ -189,6 +199,13 @@ def board_changed(event: object) -> None:
         note(f"· {event.task} {event.what}: {event.subject} {event.text}".rstrip())
 
 
+def looked_at(job: ScheduledJob) -> ScheduledJob:
+    """A job after a look at the clock: `waiting` is the fire that wants an answer."""
+    times, now = parse_when(job.when, ZONE, 0.0), time.time()
+    found = look(job, passed(times, job.done_until, now, 0.0), now, resumed=False, limits=ScheduleLimits())
+    return found.job if isinstance(found, Fire) else job
+
+
 class Failed(Exception):  # noqa: N818
     """The turn has ended without an answer."""
 
@@ -218,6 +235,8 @@ class Agent:
         self.name: str = f"{parent.name}/{next(NUMBERS)}" if parent else f"my_agent-{os.getpid()}"
         self.board: TaskBoard = parent.board if parent else TaskBoard(BOARD.resolve(), this_process(self.name))
         self.work = TaskWork(self.board, Actor(self.name, Role.AGENT if parent else Role.LEAD), emit=board_changed)
+        self.jobs: ScheduleStore = parent.jobs if parent else ScheduleStore(JOBS.resolve(), this_process(self.name))
+        self.fired: tuple[int, str] | None = None
         self.processes = Processes()
         self.running: dict[str, asyncio.Task[None]] = {}
         self.ends: list[str] = []
@@ -230,7 +249,7 @@ class Agent:
     def own_tools(self) -> tuple[Tool, ...]:
         """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
-        tools = (*tools, *board_tools(self.work))
+        tools = (*tools, *board_tools(self.work), *(() if self.parent else (self.schedule_tool(),)))
         return (
             tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool(), self.background_tool())
         )
@@ -296,9 +315,44 @@ class Agent:
     async def answer(self, prompt: str) -> str:
         """Answer a prompt, and then the ends of what was started for it."""
         answer = await self.run(prompt)
-        while end := await self.next_end():
+        while end := await self.next_end() or await self.next_fire():
             answer += "\n" + await self.run(end)
         return answer
+
+    def schedule_tool(self) -> Tool:
+        """The tool that has a prompt answered later."""
+
+        @tool(effect=Effect.RUN)
+        def schedule(when: str, prompt: str) -> str:
+            """Have a prompt answered later: `in 3 minutes`, `at 09:30`, or five cron fields."""
+            now = time.time()
+            try:
+                times = parse_when(when, ZONE, now)
+            except WhenError as error:
+                return str(error)
+            kind = JobKind.RECURRING if isinstance(times, CronTimes) else JobKind.ONCE
+            job = ScheduledJob(0, str(times), ZONE.key, prompt, kind, lasting=True, done_until=now)
+            return f"{self.jobs.add(job).id} fires at {', '.join(preview(times, now))}; now: {time.ctime(now)}"
+
+        return schedule
+
+    async def next_fire(self) -> str:
+        """A prompt that is due, written down as begun; waits for those that fire once. "": nothing is planned."""
+        if self.fired:
+            self.jobs.change(self.fired[0], partial(taken, fire_id=self.fired[1]))
+        while JOBS.exists() and self.jobs.own():
+            planned = self.jobs.jobs().values()
+            for job in filter(None, [self.jobs.change(job.number, looked_at) for job in planned]):
+                if fire := job.waiting:
+                    self.fired = job.number, fire.id
+                    note(f"· {job.id} fires: {job.prompt}")
+                    due, now = time.ctime(fire.due), time.ctime()
+                    return scheduled_prompt(job.prompt, fire=fire.id, due=due, now=now, missed=fire.missed, last=False)
+            once = [parse_when(job.when, ZONE, 0.0) for job in planned if job.kind is JobKind.ONCE]
+            if not (due_at := [at for times in once if (at := until_next(times, time.time(), 0.0))]):
+                return ""
+            await asyncio.sleep(min(due_at) - time.time())
+        return ""
 
     def skill_tool(self) -> Tool:
         """The tool that reads a skill. Only names found at the start are known, so no path leads elsewhere."""
@@ -617,6 +671,7 @@ async def main(arguments: list[str]) -> int:
     await agent.processes.aclose()
     await agent.work.aclose()
     agent.board.close()
+    agent.jobs.close()
     return code
 
 

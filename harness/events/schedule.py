@@ -33,6 +33,8 @@ class JobFired(Event):
     """Earlier times that it stands for."""
     last: bool = False
     """The job has expired and does not fire again."""
+    due_local: str = ""
+    """`due` as the model reads it: "2026-11-24 09:30 CET". Empty in older journals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ the decision with the text of the rule. What the run did with that input is not 
 
 import ast
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -33,9 +35,12 @@ from harness.events import (
     FaultOccurred,
     HookPoint,
     HookRan,
+    JobChanged,
+    JobFired,
     Message,
     MessageAdded,
     MovedToBackground,
+    Notice,
     Origin,
     PollNoted,
     Projection,
@@ -80,10 +85,14 @@ from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.policy import at_turn_end, before_request, decide, noted
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import TRANSITIONS
+from harness.policies.schedule.decisions import Fire, look
+from harness.policies.schedule.decisions import delay_s as job_delay_s
+from harness.policies.schedule.job import MissedTimes, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.decisions import Refused, TaskDraft, claim, create
 from harness.policies.tasks.graph import Standing, standings
 from harness.policies.tasks.task import Actor, Task, TaskClaim, TaskLimits, number_of
 from harness.practice.requests import messages
+from harness.schedule import recurrence
 from harness.tools import Effect, standard_tools
 from harness.tools.background_commands import hangs, pace
 
@@ -513,6 +522,55 @@ def _hang(past: Past) -> Prediction:
     return Prediction(value, pace(moved.silent_s, limit_s), "harness/tools/background_commands.py:hangs")
 
 
+# ── the schedule ────────────────────────────────────────────────────────────────────────────────
+
+
+def _planned(past: Past) -> tuple[ScheduledJob, recurrence.CronTimes, float]:
+    """The recurring job made last, as its last fire left it; its times; and what the clock of the demo shows."""
+    made: dict[str, Mapping[str, object]] = {}
+    call: Mapping[str, object] = {}
+    done, now = 0.0, 0.0
+    zone = import_module(f"chapters.{past.chapter}.demo").ZONE
+    for fact, _ in past.facts:
+        match fact:
+            case ToolStarted(tool="schedule_create", input=input):
+                call = input
+            case JobChanged(job=id, what="created"):
+                made[id] = call
+            case JobFired(job=id, due=due) if id == max(made):
+                done = due
+            case Notice(text=text) if clock := re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d", text):
+                now = datetime.fromisoformat(clock[0]).replace(tzinfo=zone).timestamp()
+    times = recurrence.parse_when(str(made[max(made)]["when"]), zone, 0.0) if made else None
+    if not isinstance(times, recurrence.CronTimes):
+        raise PredictionError(f"{past.chapter}: no recurring job is made before a question about the schedule.")
+    number = int(max(made).removeprefix("c"))
+    return ScheduledJob(number, str(times), zone.key, "", lasting=True, done_until=done), times, now
+
+
+def _next(past: Past) -> Prediction:
+    """The local time at which a job is due next, without its delay: "03:00"."""
+    job, times, _ = _planned(past)
+    at = datetime.fromtimestamp(next(times.after(job.done_until)), times.zone)
+    reason = (inspect.getdoc(recurrence) or "").split("\n\n")[1].partition("\n(")[0]
+    return Prediction(at.strftime("%H:%M"), " ".join(reason.split()), "harness/schedule/recurrence.py:CronTimes")
+
+
+def _missed(past: Past) -> Prediction:
+    """How a job fires for the times that passed: "once", "each" or "none"."""
+    job, times, now = _planned(past)
+    limits = ScheduleLimits()
+    passed = recurrence.passed(
+        times, job.done_until, now, job_delay_s(job.number, recurrence.period_s(times, now), limits)
+    )
+    match look(job, passed, now, resumed=False, limits=limits):
+        case Fire(fire=fire):
+            value = "once" if fire.missed == len(passed) - 1 else "each"
+        case _:
+            value = "none"
+    return Prediction(value, _text_of(MissedTimes, job.missed.name), "harness/policies/schedule/decisions.py:look")
+
+
 PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
     {
         "response": _response,
@@ -529,6 +587,8 @@ PREDICTIONS: Mapping[str, Callable[[Past], Prediction]] = MappingProxyType(
         "permission": _permission,
         "poll": _poll,
         "hang": _hang,
+        "next": _next,
+        "missed": _missed,
         "claim": _claim,
         "deferral": _deferral,
         "repair": _repair,

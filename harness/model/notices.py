@@ -6,6 +6,7 @@ Untrusted text is put between tags that it cannot close. The practice model reco
 import re
 from collections.abc import Iterable, Sequence
 
+from harness.base.external_text import counted
 from harness.events import ArrivalKind, Arrived, PlanItem
 
 # ---- Continue a reply (docs/design/recovery.md) ----
@@ -141,7 +142,7 @@ def scheduled_prompt(prompt: str, *, fire: str, due: str, now: str, missed: int,
     """A scheduled prompt as the model reads it. `due` and `now` are local times."""
     notes = [f"It was due at {due}; it is {now} now. Nobody is typing: it answers no question of yours."]
     if missed:
-        notes.append(f"It stands for {missed} earlier times that were missed.")
+        notes.append(f"It also stands for {counted(missed, 'earlier time')} when nothing could fire.")
     if last:
         notes.append("This is its last time, because the job has expired; say so to the user.")
     lead = f"This prompt was scheduled in this project and fires now. {' '.join(notes)} Do what it asks."

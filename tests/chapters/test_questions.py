@@ -1,6 +1,8 @@
 """The questions before steps: what the policy predicts is what the run then did, by a reading of the run of its own."""
 
 from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -9,6 +11,7 @@ from harness.events import (
     CompactionEnded,
     Dispatched,
     Intervened,
+    JobFired,
     LoopFound,
     PermissionAsked,
     PollNoted,
@@ -35,6 +38,7 @@ LEAST = {
     "s11": 2,
     "s12": 2,
     "s13": 2,
+    "s14": 2,
     "s21": 2,
     "s22": 2,
     "s23": 2,
@@ -109,6 +113,14 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
         case "hang":
             read = next(fact for fact in after if isinstance(fact, WireExchange)).last
             return value == ("hang" if "seems to hang" in read else "slow" if "seems to be slow" in read else "")
+        case "next":
+            fire = first(after, JobFired)
+            assert isinstance(fire, JobFired)
+            return value[:2] == datetime.fromtimestamp(fire.due, ZoneInfo("Europe/Berlin")).strftime("%H")
+        case "missed":
+            fire = first(after, JobFired)
+            assert isinstance(fire, JobFired)
+            return value == ("once" if fire.missed else "each")
         case "permission":
             event = first(after, PermissionAsked, ToolEnded)
             denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED

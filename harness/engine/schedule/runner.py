@@ -85,7 +85,9 @@ class ScheduleRunner:
         self._first = True
         """Times that passed before the first look passed while no session ran."""
         self._begun: dict[int, tuple[int, str]] = {}
-        """Arrivals by number: the job and the fire."""
+        """Arrivals by number: the job and the fire, until the job says that it was taken."""
+        self._one_at_a_time = asyncio.Lock()
+        """For looks and for fires that begin or were taken: a look between the two would fire again."""
         self._in_turn: int | None = None
         """The job whose prompt the current turn began with."""
         self._work: set[asyncio.Task[None]] = set()
@@ -113,12 +115,16 @@ class ScheduleRunner:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
-        while self._work:
-            await asyncio.wait(self._work)
+        await self.written()
         if task is not None:
             with suppress(ScheduleError):  # its lease ends by itself
                 await in_thread(self.store.release)
         self.store.close()
+
+    async def written(self) -> None:
+        """Wait until the file says what became of the fires that the model has taken."""
+        while self._work:
+            await asyncio.wait(self._work)
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────
 
@@ -163,8 +169,9 @@ class ScheduleRunner:
         job = await self._found(id)
         now = self._clock.now()
         fire = JobFire(f"{job.id}@{int(now)}", now)
-        await in_thread(lambda: self.store.change(job.number, lambda job: replace(job, waiting=fire)))
-        self._deliver(job, fire)
+        async with self._one_at_a_time:
+            await in_thread(lambda: self.store.change(job.number, lambda job: replace(job, waiting=fire)))
+            self._deliver(job, fire)
 
     async def jobs(self) -> dict[int, ScheduledJob]:
         """The jobs that can fire in this session, by number. Raises ScheduleError."""
@@ -207,8 +214,9 @@ class ScheduleRunner:
             self._changed.clear()
             next_at: float | None = None
             try:
-                decided = await shielded(in_thread(self._look))
-                self._carry_out(decided)
+                async with self._one_at_a_time:
+                    decided = await shielded(in_thread(self._look))
+                    self._carry_out(decided)
                 next_at = decided.next_at
             except HarnessError as error:
                 self._emit(Notice("warning", str(error)))
@@ -259,11 +267,12 @@ class ScheduleRunner:
                     self._emit(JobMissed(job.id, job.prompt, due))
 
     def _deliver(self, job: ScheduledJob, fire: JobFire) -> None:
-        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last))
+        due = self._local(fire.due)
+        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due))
         text = notices.scheduled_prompt(
             job.prompt,
             fire=fire.id,
-            due=self._local(fire.due),
+            due=due,
             now=self.now_text(),
             missed=fire.missed,
             last=fire.last,
@@ -283,9 +292,9 @@ class ScheduleRunner:
         match event:
             case Delivered(numbers=numbers):
                 for number in numbers:
-                    if (begun := self._begun.pop(number, None)) is not None:
+                    if (begun := self._begun.get(number)) is not None:
                         self._in_turn = begun[0]
-                        self._keep(self._change(begun[0], partial(decisions.taken, fire_id=begun[1])))
+                        self._keep(self._taken(number, *begun))
             case TurnEnded(code=code, reason=reason, cost_usd=cost) if self._in_turn is not None:
                 number, self._in_turn = self._in_turn, None
                 failure = "" if code in WELL else f"{code}: {reason}"
@@ -295,6 +304,11 @@ class ScheduleRunner:
                         number, lambda job: decisions.ended(job, failure=failure, cost_usd=cost, limits=limits)
                     )
                 )
+
+    async def _taken(self, arrival: int, number: int, fire: str) -> None:
+        async with self._one_at_a_time:
+            await self._change(number, partial(decisions.taken, fire_id=fire))
+            del self._begun[arrival]
 
     async def _change(self, number: int, change: Callable[[ScheduledJob], ScheduledJob | None]) -> None:
         try:

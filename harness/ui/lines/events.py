@@ -116,9 +116,9 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
-        case JobFired(job=job, prompt=prompt, due=due, missed=missed):
+        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local):
             stands = f", stands for {missed} more" if missed else ""
-            return Line("→", f"{job} fires (due {time_of_day(due)}{stands}): {prompt}")
+            return Line("→", f"{job} fires (due {local or time_of_day(due)}{stands}): {prompt}")
         case JobMissed(job=job, prompt=prompt, due=due):
             what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
             return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)

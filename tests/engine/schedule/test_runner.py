@@ -1,5 +1,6 @@
 """The schedule of a session: it fires by itself, once for each time, and what becomes of a fire is kept."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -87,7 +88,7 @@ class Session:
         """The model takes what waits between two turns, and the turn ends."""
         self.inbox.deliver(self.inbox.next(scheduled=True))
         self.emit(TurnEnded(1, code, "because", "", Usage(), cost, 1, 1, 0.1))
-        await until(lambda: not self.schedule._work)
+        await self.schedule.written()
 
 
 @asynccontextmanager
@@ -144,7 +145,22 @@ async def test_a_machine_that_slept_fires_once_for_all_missed_times(here: Here) 
         await one.later(3_600 * 5, slept=True)
         ((_, _, missed),) = one.fired
         assert missed == 29
-        assert "It stands for 29 earlier times" in one.inbox.waiting[0].text
+        assert "29 earlier times" in one.inbox.waiting[0].text
+
+
+async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: Here) -> None:
+    async with session(here) as one:
+        job = await one.schedule.create("0 * * * *", "look", lasting=True)
+        for count in range(1, 21):
+            await until(lambda: bool(here.clock.sleepers))
+            here.clock.move(3600)
+            await until(lambda: bool(one.inbox.waiting))
+            await one.schedule.resume(job.id)  # so that it looks again
+            for _ in range(count):  # at another point of the look each time
+                await asyncio.sleep(0)
+            one.inbox.deliver(one.inbox.next(scheduled=True))
+            await one.schedule.written()
+        assert len(set(one.fired)) == len(one.fired) == 20
 
 
 async def test_three_failed_turns_pause_a_job_until_it_is_resumed(here: Here) -> None:
