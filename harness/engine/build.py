@@ -164,9 +164,10 @@ def build_parts(
     )
 
     def wake(actor: str, text: str) -> None:
-        work = background or (parent.background if parent else None)
-        if work is not None and actor == session_name:
-            work.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
+        if parent is not None and parent.board is not None:
+            parent.board.tell(actor, text)
+        elif background is not None and actor == session_name:
+            background.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
 
     session_name = parent.outputs.stem if parent else outputs.stem
     board = task_work(

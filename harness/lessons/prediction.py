@@ -530,6 +530,8 @@ def _planned(past: Past) -> tuple[ScheduledJob, recurrence.CronTimes, float]:
     made: dict[str, Mapping[str, object]] = {}
     call: Mapping[str, object] = {}
     done, now = 0.0, 0.0
+    if not any(isinstance(fact, JobChanged) for fact, _ in past.facts):
+        raise PredictionError(f"{past.chapter}: no job is made before a question about the schedule.")
     zone = import_module(f"chapters.{past.chapter}.demo").ZONE
     for fact, _ in past.facts:
         match fact:

@@ -161,6 +161,8 @@ async def open_session(
         conversation.emit(parts.lists)
     if parts.board is not None and parts.board.name != conversation.board:
         conversation.emit(BoardOpened(parts.board.name))
+    if parts.board is not None:
+        parts.board.watch()
     parts.breakers.announce()
     parts.loops.announce()
     if (

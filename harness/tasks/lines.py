@@ -1,6 +1,6 @@
 """Tasks as plain text, for the model and for terminals."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from harness.base.external_text import visible
@@ -73,24 +73,41 @@ def _colon(text: str) -> str:
     return f": {text}" if text else ""
 
 
-def tree_lines(tasks: Tasks, most: int = MOST_LISTED) -> Iterator[str]:
+def tree_lines(tasks: Tasks, most: int = MOST_LISTED, folded: Collection[int] = ()) -> Iterator[str]:
     """The board as a tree: each task below one that it needs. Where there is not room for all, ended ones are counted.
 
-    `most` is the number of lines.
+    `most` is the number of lines; what is below the tasks in `folded` is counted, not shown.
     """
     if not tasks:
         yield "The board has no tasks."
         return
     positions = standings(tasks)
-    rows = list(tree(tasks))
+    rows, hidden = _folded(tree(tasks), folded)
     ended = sum(task.state in ENDED for task in tasks.values())
     if len(rows) > most and ended:
         rows = [(depth, task) for depth, task in rows if task.state not in ENDED]
         yield f"{ended} of {len(tasks)} tasks have ended."
     for depth, task in rows[:most]:
-        yield f"{'  ' * min(depth, 12)}{_mark(task, positions)} {line_of(task, positions.get(task.number), tasks)}"
+        line = line_of(task, positions.get(task.number), tasks)
+        below = f"  (+{hidden[task.number]})" if hidden.get(task.number) else ""
+        yield f"{'  ' * min(depth, 12)}{_mark(task, positions)} {line}{below}"
     if len(rows) > most:
         yield f"… {len(rows) - most} more"
+
+
+def _folded(rows: Iterable[tuple[int, Task]], folded: Collection[int]) -> tuple[list[tuple[int, Task]], dict[int, int]]:
+    """The rows that are shown, and how many each folded task hides."""
+    shown: list[tuple[int, Task]] = []
+    hidden: dict[int, int] = {}
+    fold: tuple[int, int] | None = None  # depth and number
+    for depth, task in rows:
+        if fold is not None and depth > fold[0]:
+            hidden[fold[1]] += 1
+            continue
+        shown.append((depth, task))
+        fold = (depth, task.number) if task.number in folded else None
+        hidden |= {task.number: 0} if fold else {}
+    return shown, hidden
 
 
 def _mark(task: Task, positions: Mapping[int, Position]) -> str:

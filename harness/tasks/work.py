@@ -16,6 +16,8 @@ from harness.tasks.lines import MOST_LISTED, line_of, text_of, tree_lines
 T = TypeVar("T")
 RENEWALS = 3
 """How often a claim is renewed within its lease."""
+WATCH_S = 10.0
+"""Interval at which a session looks for tasks that other programs have made ready."""
 
 
 class TaskWork:
@@ -49,6 +51,10 @@ class TaskWork:
         self._claims: dict[int, TaskClaim] = {}
         self._renewal: asyncio.Task[None] | None = None
         self._counted: BoardCounted | None = None
+        self._folded: set[int] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._known: set[str] = set()
+        """Sentences about ready tasks that this agent has read, or caused."""
 
     @property
     def name(self) -> str:
@@ -119,8 +125,17 @@ class TaskWork:
         return found
 
     async def listed(self, most: int) -> str:
-        """The board as a tree of at most so many lines."""
-        return "\n".join(tree_lines(await self.tasks(), most))
+        """The board as a tree of at most so many lines, folded as it was last."""
+        return "\n".join(tree_lines(await self.tasks(), most, self._folded))
+
+    async def fold(self, ids: Sequence[str], most: int, *, folded: bool) -> str:
+        """Hide what is below some tasks, or show it again; no ids: of all. Returns `listed`. Raises BoardError."""
+        tasks = await self.tasks()
+        numbers = {number_of(id) or 0: id for id in ids} or dict.fromkeys(tasks, "")
+        if unknown := [id for number, id in numbers.items() if number not in tasks]:
+            raise BoardError(f"There is no task {unknown[0]!r}; the list has their ids.")
+        self._folded = self._folded | numbers.keys() if folded else self._folded - numbers.keys()
+        return await self.listed(most)
 
     async def described(self, id: str) -> str:
         """A task with its description and history. Raises BoardError if there is none with this id."""
@@ -150,10 +165,42 @@ class TaskWork:
 
     async def aclose(self, why: str = "its agent has ended") -> None:
         """Return what it holds, and stop."""
+        watching, self._watching = self._watching, None
+        if watching is not None:
+            watching.cancel()
         try:
             await self.give_back(why)
         finally:
             self._stop_renewal()
+
+    # ── tasks that others made ready ────────────────────────────────────────────────────────────
+
+    def watch(self) -> None:
+        """From now on, wake this agent for tasks that become ready for it, also when another program was the cause."""
+        if self._watching is None:
+            self._watching = asyncio.create_task(self._watch(), name="task board")
+
+    def tell(self, actor: str, sentence: str) -> None:
+        """Wake an agent for a task that is ready, unless it knows."""
+        if sentence not in self._known:
+            self._known.add(sentence)
+            self._wake(actor, sentence)
+
+    async def _watch(self) -> None:
+        seen = None if self.board.path.exists() else 0  # of a new board nothing is known
+        try:
+            while True:
+                if self.board.path.exists() and (version := await in_thread(self.board.version)) != seen:
+                    ready = _ready_for(self.actor.name, await in_thread(self.board.tasks))
+                    if seen is None:
+                        self._known |= ready
+                    for sentence in sorted(ready - self._known):
+                        self.tell(self.actor.name, sentence)
+                    self._known &= ready
+                    seen = version
+                await self._clock.sleep(WATCH_S)
+        except BoardError as error:
+            self._emit(Notice("warning", f"{error} This session is not told of ready tasks any more."))
 
     # ── claims and events ───────────────────────────────────────────────────────────────────────
 
@@ -179,8 +226,10 @@ class TaskWork:
         for event in events_of(changes):
             self._emit(event)
         for number, actor in changes.wakes:
-            if actor != self.actor.name and number in tasks:
-                self._wake(actor, f"t{number} can be claimed now: {tasks[number].subject}")
+            if number in tasks and actor == self.actor.name:
+                self._known.add(_can_be_claimed(tasks[number]))
+            elif number in tasks:
+                self._wake(actor, _can_be_claimed(tasks[number]))
         if self._claims and self._renewal is None:
             self._renewal = asyncio.create_task(self._renew())
         elif not self._claims:
@@ -213,6 +262,16 @@ class TaskWork:
         if counted != self._counted:
             self._counted = counted
             self._emit(counted)
+
+
+def _can_be_claimed(task: Task) -> str:
+    return f"{task.id} can be claimed now: {task.subject}"
+
+
+def _ready_for(actor: str, tasks: Tasks) -> set[str]:
+    """A sentence for each ready task that an agent is to claim or has created."""
+    ready = (tasks[number] for number, one in standings(tasks).items() if one.standing is Standing.READY)
+    return {_can_be_claimed(task) for task in ready if (task.assignee or task.creator) == actor}
 
 
 def events_of(changes: Changes) -> Iterable[TaskChanged]:

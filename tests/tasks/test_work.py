@@ -12,7 +12,8 @@ from harness.policies.tasks.decisions import Changes, TaskDraft
 from harness.policies.tasks.task import Actor, Role, TaskAction, TaskLimits
 from harness.slots.store import this_process
 from harness.tasks import TaskBoard
-from harness.tasks.work import RENEWALS, TaskWork
+from harness.tasks.board import BoardError
+from harness.tasks.work import RENEWALS, WATCH_S, TaskWork
 from tests.engine.hand_clock import HandClock
 from tests.processes.traces import until
 
@@ -42,6 +43,12 @@ class Here:
             return ""
 
         return TaskWork(self.board, actor, self.clock, emit=self.events.append, wake=wake, refuses=refuses)
+
+    async def look(self) -> None:
+        """Move the clock to the next look of the watch, and let it end."""
+        (before,) = self.clock.sleepers
+        self.clock.move(WATCH_S)
+        await until(lambda: bool(self.clock.sleepers) and self.clock.sleepers[0] is not before)
 
     async def later(self, seconds: float) -> None:
         """Move the clock while the renewal sleeps, and let it do its work."""
@@ -90,6 +97,69 @@ async def test_whoever_slept_too_long_learns_that_its_claim_has_ended(tmp_path: 
         assert one.woken[-1][0] == "s1/a1"
         refused = await one.ann.act("t1", TaskAction.COMPLETE, "seen")
         assert not isinstance(refused, Changes)
+
+
+async def test_a_session_is_told_once_of_a_task_that_another_program_made_ready(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        one.lead.watch()
+        await until(lambda: bool(one.clock.sleepers))
+        other = TaskBoard(one.board.path, this_process("s2"), limits=LIMITS, clock=one.clock)
+        bob = Actor("s2", Role.LEAD)
+        other.claim(bob, "t1")
+        other.act("t1", TaskAction.COMPLETE, bob, text="seen")
+        for _ in range(3):
+            await one.look()
+        assert one.woken == [("s1", "t2 can be claimed now: b")]
+        other.act("t2", TaskAction.DEFER, bob, text="not now")
+        await one.look()
+        other.act("t2", TaskAction.RELEASE, bob)
+        other.create([TaskDraft("not for s1")], bob)
+        await one.look()
+        assert one.woken == 2 * [("s1", "t2 can be claimed now: b")]
+        other.close()
+
+
+async def test_of_a_board_that_was_made_since_nothing_is_missed(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        board = TaskBoard(tmp_path / "new.sqlite", this_process("s1"), limits=LIMITS, clock=one.clock)
+        lead = TaskWork(
+            board, one.lead.actor, one.clock, emit=one.events.append, wake=lambda *told: one.woken.append(told)
+        )
+        lead.watch()
+        await until(lambda: bool(one.clock.sleepers))
+        await lead.create([TaskDraft("a"), TaskDraft("b", needs=("t1",))])
+        bob = Actor("s2", Role.LEAD)
+        board.claim(bob, "t1")
+        board.act("t1", TaskAction.COMPLETE, bob, text="seen")
+        await one.look()
+        await until(lambda: bool(one.woken))
+        assert one.woken == [("s1", "t2 can be claimed now: b")]
+        await lead.aclose()
+        board.close()
+
+
+async def test_what_the_session_itself_made_ready_is_told_at_most_once(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        one.lead.watch()
+        await until(lambda: bool(one.clock.sleepers))
+        await one.lead.create([TaskDraft("c", needs=("t2",))])
+        await one.lead.act("t1", TaskAction.COMPLETE, "seen")
+        await one.ann.act("t2", TaskAction.CANCEL)
+        await one.look()
+        assert one.woken == []
+
+
+async def test_a_folded_task_hides_and_counts_what_is_below_it_until_it_is_unfolded(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:  # t1, and t2 below it
+        await one.lead.create([TaskDraft("c", needs=("t2",)), TaskDraft("d")])
+        assert [line.split()[1] for line in (await one.lead.listed(9)).splitlines()] == ["t1", "t2", "t3", "t4"]
+        folded = await one.lead.fold(["t1"], 9, folded=True)
+        assert [line.split()[1] for line in folded.splitlines()] == ["t1", "t4"]
+        assert folded.splitlines()[0].endswith("(+2)")
+        assert await one.lead.listed(9) == folded
+        assert len((await one.lead.fold([], 9, folded=False)).splitlines()) == 4
+        with pytest.raises(BoardError, match="no task 't9'"):
+            await one.lead.fold(["t9"], 9, folded=True)
 
 
 async def test_what_is_written_is_reported_also_when_the_turn_is_interrupted(tmp_path: Path) -> None:

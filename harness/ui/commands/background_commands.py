@@ -90,10 +90,17 @@ MOST_TASKS = 40
 
 
 def tasks(session: Session, argument: str) -> CommandResult:
-    """Show the task board, or one task."""
-    if session.tasks is None:
+    """Show the task board, or one task; fold what is below a task."""
+    board = session.tasks
+    if board is None:
         return ShowText(NO_BOARD)
-    return StartTask(session.tasks.described(argument) if argument else session.tasks.listed(MOST_TASKS))
+    match argument.split():
+        case []:
+            return StartTask(board.listed(MOST_TASKS))
+        case ["fold" | "unfold" as what, *ids]:
+            return StartTask(board.fold(ids, MOST_TASKS, folded=what == "fold"))
+        case _:
+            return StartTask(board.described(argument))
 
 
 # ── schedule ────────────────────────────────────────────────────────────────────────────────────

@@ -229,7 +229,9 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     (
         "In the background",
         (
-            SlashCommand("tasks", "[ID]", "show the task board, or one task", tasks),
+            SlashCommand(
+                "tasks", "[ID | fold ID | unfold]", "show the task board, or one task; fold what is below a task", tasks
+            ),
             SlashCommand(
                 "cron",
                 "[add|keep WHEN PROMPT|pause|resume|delete|run ID]",
