@@ -1,5 +1,6 @@
 """`harness cron`: the scheduled prompts of a project from outside of a session."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from harness.base.external_text import visible
 from harness.engine.config import schedule_file
 from harness.engine.schedule.lines import described, listed
 from harness.engine.schedule.runner import job_of, local_zone
+from harness.events import Json
 from harness.policies.schedule import decisions
 from harness.policies.schedule.job import ScheduledJob
 from harness.schedule.recurrence import parse_when, preview, zone_named
@@ -39,7 +41,11 @@ def cron(settings: Settings, options: Namespace) -> int:
             case "add":
                 zone = zone_named(options.zone) if options.zone else local_zone(os.environ.items())
                 made = store.add(
-                    replace(job_of(options.when, options.prompt, zone, time.time(), store.limits), lasting=True)
+                    replace(
+                        job_of(options.when, options.prompt, zone, time.time(), store.limits),
+                        lasting=True,
+                        zone_given=bool(options.zone),
+                    )
                 )
                 print(visible(described(made, _next_times)))
             case "run":
@@ -58,15 +64,31 @@ def cron(settings: Settings, options: Namespace) -> int:
 
 def _run(store: ScheduleStore, job: ScheduledJob) -> int:
     """Run the prompt of a job once without a screen, as `harness -p` does; for the scheduler of the system."""
-    code = subprocess.run([sys.executable, "-m", "harness", f"--print={job.prompt}"], check=False).returncode
-    failure = "" if code == 0 else f"exit code {code}"
+    command = [sys.executable, "-m", "harness", f"--print={job.prompt}", "--output-format", "json"]
+    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    code, result = ran.returncode, _result(ran.stdout)
+    failure = "" if code == 0 else str(result.get("reason") or f"exit code {code}")
+    if result.get("result"):
+        print(result["result"])
+    if failure and result:
+        print(f"harness: {failure}; to continue: harness -p --resume {result.get('session_id')} …", file=sys.stderr)
 
     def after(job: ScheduledJob) -> ScheduledJob:
         fired = replace(job, fires=job.fires + 1)
-        return decisions.ended(fired, failure=failure, cost_usd=0.0, limits=store.limits)
+        cost_usd = float(result.get("total_cost_usd", 0.0))
+        return decisions.ended(fired, failure=failure, cost_usd=cost_usd, limits=store.limits)
 
     store.change(job.number, after)
     return code
+
+
+def _result(output: str) -> Json:
+    """What `harness -p --output-format json` has printed; empty: it could not begin, and has said why."""
+    try:
+        result = json.loads(output)
+    except ValueError:
+        return {}
+    return result if isinstance(result, dict) else {}
 
 
 def _found(store: ScheduleStore, id: str) -> ScheduledJob:

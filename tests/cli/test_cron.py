@@ -1,10 +1,22 @@
 """`harness cron`: scheduled prompts from outside of a session, with the real files."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from harness.cli.main import main
+from harness.practice.script import Script
+from harness.practice.server import PracticeServer
+
+SCRIPT = """
+[[reply]]
+text = "All is quiet."
+
+[[reply]]
+status = 400
+message = "nothing today"
+"""
 
 
 @pytest.fixture
@@ -61,3 +73,22 @@ def test_a_prompt_is_run_without_a_screen_and_counted(folder: Path, capfd: pytes
     assert "water the plants" in capfd.readouterr().out
     assert main(["cron", "list"]) == 0
     assert "fired 1 time" in capfd.readouterr().out
+
+
+@pytest.mark.anyio
+async def test_a_run_counts_its_cost_and_says_why_it_failed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("HARNESS_PRACTICE")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-test")
+    async with PracticeServer(script=Script.parse(SCRIPT)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+        assert main(["cron", "add", "@daily", "look"]) == 0
+        assert await asyncio.to_thread(main, ["cron", "run", "c1"]) == 0
+        assert capfd.readouterr().out.endswith("All is quiet.\n")
+        assert await asyncio.to_thread(main, ["cron", "run", "c1"]) == 1
+        shown = capfd.readouterr()
+        assert shown.out == ""
+        assert "harness: nothing today" in shown.err
+    assert main(["cron", "list"]) == 0
+    assert "fired 2 times; $0.0" in capfd.readouterr().out

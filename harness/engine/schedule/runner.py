@@ -60,6 +60,8 @@ class _Decided:
     """The next due time; None: no job has one."""
     count: int = 0
     """Jobs that can fire in this session."""
+    elsewhere: list[ScheduledJob] = field(default_factory=list)
+    """Those made while this machine was in another time zone."""
 
 
 class ScheduleRunner:
@@ -145,7 +147,7 @@ class ScheduleRunner:
         now = self._clock.now()
         where = zone_named(zone) if zone else self._zone
         job = job_of(when, prompt, where, now, self.store.limits, expires_s=expires_s)
-        job = replace(job, lasting=lasting, missed=missed)
+        job = replace(job, lasting=lasting, missed=missed, zone_given=bool(zone))
         made = await in_thread(lambda: self.store.add(job))
         self._emit(JobChanged(made.id, "created", "; ".join(self._next_times(made, 3))))
         self.start()
@@ -233,6 +235,8 @@ class ScheduleRunner:
             if job.lasting and not owned:
                 continue
             decided.count += 1
+            if job.kind is JobKind.RECURRING and not job.zone_given and job.zone != self._zone.key:
+                decided.elsewhere.append(job)
             if job.waiting is not None:
                 if job.waiting.id not in {fire for _, fire in self._begun.values()}:
                     decided.again.append((job, job.waiting))
@@ -251,6 +255,9 @@ class ScheduleRunner:
         return decided
 
     def _carry_out(self, decided: _Decided) -> None:
+        if self._first and decided.elsewhere:
+            kept = ", ".join(f"{job.id} ({job.zone})" for job in decided.elsewhere)
+            self._emit(Notice("info", f"This machine is in {self._zone.key} now; planned in another zone: {kept}."))
         self._first = False
         self._count = decided.count
         for job, fire in decided.again:

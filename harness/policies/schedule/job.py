@@ -61,6 +61,8 @@ class ScheduledJob:
     """Why it does not fire; empty: it does."""
     failures: int = 0
     """In a row."""
+    zone_given: bool = False
+    """The zone was named; otherwise it is that of the machine when the job was made."""
     fires: int = 0
     cost_usd: float = 0.0
 

@@ -230,6 +230,20 @@ async def test_a_fire_that_waited_when_the_program_was_killed_is_delivered_once_
         assert len([e for e in journal if isinstance(e, Delivered)]) == 1
 
 
+async def test_a_machine_that_is_in_another_zone_now_is_told_which_jobs_keep_theirs(here: Here) -> None:
+    async with session(here) as one:
+        job = await one.schedule.create("0 9 * * *", "look", lasting=True)
+        one.schedule.store.change(job.number, lambda job: replace(job, zone="Europe/Oslo"))
+        await one.schedule.create("0 9 * * *", "look there", lasting=True, zone="Asia/Tokyo")
+        await one.schedule.create("0 9 * * *", "look here", lasting=True)
+    here.dead.append("s1")
+    async with session(here, "s22") as two:
+        two.schedule.start()
+        await until(lambda: bool(here.clock.sleepers))
+        notices = [str(event.text) for event in two.of(Notice) if isinstance(event, Notice)]
+        assert notices == ["This machine is in UTC now; planned in another zone: c1 (Europe/Oslo)."]
+
+
 async def test_what_cannot_be_scheduled_or_found_is_said(here: Here) -> None:
     async with session(here) as one:
         wrong: list[tuple[Callable[[], object], str]] = [
