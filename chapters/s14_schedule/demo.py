@@ -1,7 +1,7 @@
 """s14: a schedule by a clock that the demo sets. Days pass in a second; jobs, file and turns are real."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
@@ -39,10 +39,12 @@ class DemoClock:
         """Unix time in seconds."""
         return self._at
 
-    async def sleep(self, seconds: float) -> None:
-        """Return after `seconds` of this clock."""
-        until = self._at + seconds
-        while self._at < until:
+    def sleep(self, seconds: float) -> Coroutine[object, object, None]:
+        """Return after `seconds` of this clock, counted from the call."""
+        return self._until(self._at + seconds)
+
+    async def _until(self, at: float) -> None:
+        while self._at < at:
             await self._moved.wait()
 
     def set(self, text: str) -> None:

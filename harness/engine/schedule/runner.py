@@ -247,8 +247,8 @@ class ScheduleRunner:
             outcome = decisions.look(job, found, now, resumed=self._first, limits=limits)
             if outcome is not None:
                 after = None if isinstance(outcome, Over) else outcome.job
-                self.store.change(job.number, _unless_changed(job, after))
-                decided.outcomes.append(outcome)
+                if self.store.change(job.number, _unless_changed(job, after)) == after:
+                    decided.outcomes.append(outcome)
             due = until_next(times, max(now, job.done_until), delay)
             if due is not None and not job.paused:
                 decided.next_at = due if decided.next_at is None else min(due, decided.next_at)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from harness.base.errors import HarnessError
+from harness.base.threads import in_thread
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, local_zone
 from harness.events import (
@@ -25,6 +26,7 @@ from harness.events import (
     TurnEnded,
     Usage,
 )
+from harness.policies.schedule.decisions import resumed
 from harness.schedule.store import ScheduleStore
 from harness.slots.store import this_process
 from tests.engine.hand_clock import HandClock
@@ -161,6 +163,25 @@ async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: 
             one.inbox.deliver(one.inbox.next(scheduled=True))
             await one.schedule.written()
         assert len(set(one.fired)) == len(one.fired) == 20
+
+
+async def test_a_job_that_another_program_changes_during_a_look_fires_only_what_is_written(here: Here) -> None:
+    async with session(here) as one:
+        job = await one.schedule.create("0 * * * *", "look", lasting=True)
+        other = ScheduleStore(here.file, this_process("s2"), clock=here.clock)
+        for count in range(40):
+            await until(lambda: bool(here.clock.sleepers))
+            here.clock.move(3600)
+            for _ in range(count % 20):  # at another point of the look each time
+                await asyncio.sleep(0)
+            await in_thread(lambda: other.change(job.number, lambda job: replace(job, paused="by another program")))
+            await until(lambda: bool(here.clock.sleepers))
+            if one.inbox.waiting:
+                one.inbox.deliver(one.inbox.next(scheduled=True))
+                await one.schedule.written()
+            other.change(job.number, lambda job: resumed(job, here.clock.now()))
+        assert (await one.schedule.jobs())[job.number].fires == len(one.fired)
+        other.close()
 
 
 async def test_three_failed_turns_pause_a_job_until_it_is_resumed(here: Here) -> None:
