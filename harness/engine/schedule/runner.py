@@ -111,7 +111,12 @@ class ScheduleRunner:
             self._task = asyncio.create_task(self._run(), name="schedule")
 
     async def aclose(self) -> None:
-        """Fire nothing more, and let another session own the schedule."""
+        """Stop, and close the store."""
+        await self.stop()
+        self.store.close()
+
+    async def stop(self) -> None:
+        """Fire nothing more until `start` or a new job, and let another session own the schedule."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -121,7 +126,6 @@ class ScheduleRunner:
         if task is not None:
             with suppress(ScheduleError):  # its lease ends by itself
                 await in_thread(self.store.release)
-        self.store.close()
 
     async def written(self) -> None:
         """Wait until the file says what became of the fires that the model has taken."""

@@ -118,6 +118,8 @@ def cron(session: Session, argument: str) -> CommandResult:
     match words:
         case []:
             return StartTask(schedule.listed())
+        case ["off" | "on" as switch]:
+            return StartTask(_switched(session, on=switch == "on"))
         case ["add" | "keep" as kind, when, *prompt] if prompt:
             return StartTask(_scheduled(session, when, " ".join(prompt), lasting=kind == "keep"))
         case ["pause" | "resume" | "delete" | "run" as action, id]:
@@ -125,13 +127,22 @@ def cron(session: Session, argument: str) -> CommandResult:
         case _:
             raise CommandError(
                 'Type /cron, /cron add "in 3 minutes" PROMPT, /cron keep "30 9 * * 1-5" PROMPT (for later sessions, '
-                "too), or /cron pause, resume, delete or run with an id."
+                "too), /cron pause, resume, delete or run with an id, or /cron off so that nothing fires here."
             )
 
 
 async def _scheduled(session: Session, when: str, prompt: str, *, lasting: bool) -> str:
     schedule = session.background.schedule
     return schedule.described(await schedule.create(when, prompt, lasting=lasting))
+
+
+async def _switched(session: Session, *, on: bool) -> str:
+    schedule = session.background.schedule
+    if on:
+        schedule.start()
+        return await schedule.listed()
+    await schedule.stop()
+    return "Nothing fires in this session until /cron on, or until you add a prompt. Other sessions of this project may."
 
 
 async def _changed(session: Session, action: str, id: str) -> str:

@@ -234,7 +234,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
             ),
             SlashCommand(
                 "cron",
-                "[add|keep WHEN PROMPT|pause|resume|delete|run ID]",
+                "[add|keep WHEN PROMPT|pause|resume|delete|run ID|off|on]",
                 "scheduled prompts: list, add, change",
                 cron,
             ),

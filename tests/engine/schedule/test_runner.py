@@ -251,6 +251,20 @@ async def test_a_fire_that_waited_when_the_program_was_killed_is_delivered_once_
         assert len([e for e in journal if isinstance(e, Delivered)]) == 1
 
 
+async def test_a_schedule_that_is_off_fires_nothing_and_leaves_the_jobs_to_others(here: Here) -> None:
+    async with session(here) as one, session(here, "s22") as two:
+        await one.schedule.create("in 1 hour", "look", lasting=True)
+        await one.schedule.stop()
+        assert not one.schedule.can_fire
+        assert not here.clock.sleepers
+        two.schedule.start()
+        await until(lambda: bool(here.clock.sleepers))
+        await two.later(3700)
+        assert (one.fired, len(two.fired)) == ([], 1)
+        one.schedule.start()
+        assert one.schedule.can_fire
+
+
 async def test_a_machine_that_is_in_another_zone_now_is_told_which_jobs_keep_theirs(here: Here) -> None:
     async with session(here) as one:
         job = await one.schedule.create("0 9 * * *", "look", lasting=True)
