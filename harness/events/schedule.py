@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from harness.events.catalogue import Event
 
-__all__ = ["JobChanged", "JobFired", "JobMissed"]
+__all__ = ["NOTHING_TO_REPORT", "JobChanged", "JobFired", "JobMissed"]
+
+NOTHING_TO_REPORT = "Nothing to report."
+"""The whole answer to a scheduled prompt that has no news."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.base.external_text import counted
-from harness.events import ArrivalKind, Arrived, PlanItem
+from harness.events import NOTHING_TO_REPORT, ArrivalKind, Arrived, PlanItem
 
 # ---- Continue a reply (docs/design/recovery.md) ----
 
@@ -145,7 +145,10 @@ def scheduled_prompt(prompt: str, *, fire: str, due: str, now: str, missed: int,
         notes.append(f"It also stands for {counted(missed, 'earlier time')} when nothing could fire.")
     if last:
         notes.append("This is its last time, because the job has expired; say so to the user.")
-    lead = f"This prompt was scheduled in this project and fires now. {' '.join(notes)} Do what it asks."
+    lead = (
+        f"This prompt was scheduled in this project and fires now. {' '.join(notes)} Do what it asks. "
+        f'If that brings no news, answer "{NOTHING_TO_REPORT}" and nothing else.'
+    )
     return f"{lead}\n\n{_fenced('scheduled', prompt, fire=fire)}"
 
 

@@ -91,6 +91,15 @@ def zone_named(name: str) -> ZoneInfo:
         raise WhenError(f"There is no time zone {name!r}; use a name such as Europe/Oslo or UTC.") from error
 
 
+def same_clock(name: str, zone: ZoneInfo, now: float) -> bool:
+    """Whether a time zone has the clock of another one in each of the next twelve months. Raises WhenError."""
+    other = zone_named(name)
+    moments = [now + month * 30.5 * 86_400 for month in range(12)] if other.key != zone.key else []
+    return all(
+        datetime.fromtimestamp(at, other).utcoffset() == datetime.fromtimestamp(at, zone).utcoffset() for at in moments
+    )
+
+
 def parse_when(text: str, zone: ZoneInfo, now: float) -> Times:
     """The times that a text means. Raises WhenError with what can be written.
 

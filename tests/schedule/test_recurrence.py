@@ -17,6 +17,7 @@ from harness.schedule.recurrence import (
     passed,
     period_s,
     preview,
+    same_clock,
     until_next,
     zone_named,
 )
@@ -224,3 +225,16 @@ def test_a_long_absence_costs_no_long_computation() -> None:
     assert found[0] == NOW - 400 * 86_400 + 60
     assert found[-1] == NOW
     assert len(found) < 12_000
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("UTC", "Etc/UTC", True),
+        ("Europe/Oslo", "Europe/Berlin", True),
+        ("Europe/Berlin", "Africa/Lagos", False),  # the same in winter
+        ("Asia/Tokyo", "Europe/Oslo", False),
+    ],
+)
+def test_zones_with_the_same_clock_all_year_are_the_same(one: str, other: str, same: bool) -> None:
+    assert same_clock(one, ZoneInfo(other), 1_795_521_600.0) is same

@@ -40,7 +40,17 @@ from harness.model import notices
 from harness.policies.schedule import decisions
 from harness.policies.schedule.decisions import Fire, Offer, Over, Skip
 from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
-from harness.schedule.recurrence import CronTimes, Times, parse_when, passed, period_s, preview, until_next, zone_named
+from harness.schedule.recurrence import (
+    CronTimes,
+    Times,
+    parse_when,
+    passed,
+    period_s,
+    preview,
+    same_clock,
+    until_next,
+    zone_named,
+)
 from harness.schedule.store import ScheduleError, ScheduleStore
 
 LOOK_S = 30.0
@@ -239,7 +249,7 @@ class ScheduleRunner:
             if job.lasting and not owned:
                 continue
             decided.count += 1
-            if job.kind is JobKind.RECURRING and not job.zone_given and job.zone != self._zone.key:
+            if job.kind is JobKind.RECURRING and not job.zone_given and not same_clock(job.zone, self._zone, now):
                 decided.elsewhere.append(job)
             if job.waiting is not None:
                 if job.waiting.id not in {fire for _, fire in self._begun.values()}:

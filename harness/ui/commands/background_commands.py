@@ -142,7 +142,9 @@ async def _switched(session: Session, *, on: bool) -> str:
         schedule.start()
         return await schedule.listed()
     await schedule.stop()
-    return "Nothing fires in this session until /cron on, or until you add a prompt. Other sessions of this project may."
+    return (
+        "Nothing fires in this session until /cron on, or until you add a prompt. Other sessions of this project may."
+    )
 
 
 async def _changed(session: Session, action: str, id: str) -> str:

@@ -13,6 +13,7 @@ from harness.events import (
     Delivered,
     Event,
     HistoryReplaced,
+    JobFired,
     LoopLeft,
     Message,
     MessageAdded,
@@ -47,6 +48,7 @@ from harness.ui.transcript.entries import (
     ThinkingEntry,
     TurnEndEntry,
 )
+from harness.ui.transcript.ticks import TickFold
 
 THINKING = ("thinking", "redacted_thinking")
 CONTINUES = "continues"
@@ -129,6 +131,7 @@ class Transcript:
         """Entries added while a reply streams; they follow it."""
         self._calls = CallFold(self._settled)
         self._lines = EventLines(of_calls=False)
+        self._ticks = TickFold()
         self._thought_s: float = 0
         """Seconds of thinking in the current reply."""
         self._thought_tokens = 0
@@ -159,6 +162,7 @@ class Transcript:
     def on_event(self, event: Event, at: float) -> None:
         """Process the next event, of Unix time `at`."""
         line = self._lines.line(event)
+        self._ticks.on_event(event, len(self._settled))
         match event:
             case TextDelta(text=text):
                 self._stream(answer=text)
@@ -183,9 +187,9 @@ class Transcript:
             case TurnEnded():
                 self._stop_streaming()
                 self._abandon_calls()
-                for source in source_lines(event.sources):
-                    self._note(source)
-                self._add(TurnEndEntry(event))
+                self._end_turn(event)
+            case JobFired(fire=fire) if line is not None:
+                self._note(line, f"fire {fire}")
             case PauseReported(report=report):
                 self._add(PauseEntry(report))
             case StuckReported():
@@ -276,6 +280,17 @@ class Transcript:
         else:
             self._note(Line("↻", "continuing the last turn"), CONTINUES)
 
+    def _end_turn(self, event: TurnEnded) -> None:
+        if (quiet := self._ticks.quiet(event)) is not None:
+            first, fire = quiet
+            self._cut(first - self._ends_with(f"fire {fire.fire}", first))
+            kind = f"quiet {fire.job}"
+            self._note(self._ticks.line(fire.job, again=self._ends_with(kind, len(self._settled))), kind)
+            return
+        for source in source_lines(event.sources):
+            self._note(source)
+        self._add(TurnEndEntry(event))
+
     def _resume(self, event: SessionResumed) -> None:
         self._stop_streaming()
         self._abandon_calls()
@@ -307,6 +322,11 @@ class Transcript:
             self._settled[-1] = NoteEntry(line, replaces)
         else:
             self._add(NoteEntry(line, replaces))
+
+    def _ends_with(self, kind: str, length: int) -> bool:
+        """Whether the first so many entries end with a note of a kind."""
+        last = self._settled[length - 1] if 0 < length <= len(self._settled) else None
+        return isinstance(last, NoteEntry) and last.replaces == kind
 
     def _add(self, entry: Entry) -> None:
         self._touch(len(self._settled))

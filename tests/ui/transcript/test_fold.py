@@ -5,12 +5,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from harness.events import (
+    NOTHING_TO_REPORT,
     AgentEnd,
     Alternative,
+    ArrivalKind,
+    Arrived,
     BreakerChanged,
     BreakerState,
     ChangeReason,
     CheckpointMade,
+    Delivered,
     Dispatch,
     Dispatched,
     DispatchReason,
@@ -19,6 +23,7 @@ from harness.events import (
     FailureCategory,
     FreshnessLabel,
     HistoryReplaced,
+    JobFired,
     Message,
     MessageAdded,
     Notice,
@@ -427,3 +432,36 @@ def test_what_the_model_was_given_is_the_detail_of_a_call() -> None:
     assert (search.detail, search.detail_of) == ("a.py:1:timeout\nb.py:2:timeout", 2)
     assert isinstance(shell, CallEntry)
     assert (shell.detail, shell.detail_end) == ("1\n2\n", "8999\n9000")
+
+
+def fired(number: int, job: str, *entries: Event, answer: str) -> list[Event]:
+    """A fire of a job, and the turn that it began."""
+    id = f"{job}@{number}"
+    return [
+        JobFired(job, id, "look", 0.0),
+        Arrived(number, ArrivalKind.SCHEDULED, id, "look"),
+        TurnStarted(number, ""),
+        Delivered((number,)),
+        *entries,
+        TurnEnded(number, TransitionCode.COMPLETED, "answered", answer, Usage(), 0.0, 1, 1, 0.1),
+    ]
+
+
+def test_turns_of_a_schedule_with_nothing_to_report_are_one_line() -> None:
+    said = added(NOTHING_TO_REPORT)
+    quiet = [event for number in (1, 2, 3) for event in fired(number, "c1", said, answer=NOTHING_TO_REPORT)]
+    other = fired(4, "c2", said, answer=NOTHING_TO_REPORT)
+    assert texts(folded(*quiet, *other).entries) == [
+        "NoteEntry c1: nothing to report, 3 times",
+        "NoteEntry c2: nothing to report",
+    ]
+    news = fired(5, "c1", added("The build is red."), answer="The build is red.")
+    shown = texts(folded(*quiet, *news, *quiet).entries)
+    assert (shown[0], shown[-1]) == ("NoteEntry c1: nothing to report, 3 times",) * 2
+    assert "AnswerEntry The build is red." in shown
+
+
+def test_a_typed_prompt_is_never_folded() -> None:
+    end = TurnEnded(1, TransitionCode.COMPLETED, "answered", NOTHING_TO_REPORT, Usage(), 0.0, 1, 1, 0.1)
+    shown = folded(TurnStarted(1, "any news?"), added(NOTHING_TO_REPORT), end).entries
+    assert [type(entry) for entry in shown] == [PromptEntry, AnswerEntry, TurnEndEntry]
