@@ -1,1 +1,1 @@
-"""Chapter s22: an agent that goes in circles is noticed, and freed by the mildest thing that may help."""
+"""Chapter s22: an agent that repeats itself is noticed, and freed by the mildest thing that may help."""

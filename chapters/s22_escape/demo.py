@@ -1,4 +1,4 @@
-"""s22: one piece of work that only looks like a circle, one circle that a word ends, and one that nothing ends."""
+"""s22: one piece of work that only looks like a loop, one loop that a word ends, and one that nothing ends."""
 
 from pathlib import Path
 

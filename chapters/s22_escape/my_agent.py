@@ -402,7 +402,7 @@ class Agent:
                 await asyncio.sleep(wait.seconds)
 
     def repetition(self) -> list[Any]:
-        """A remark to the model that goes in a circle; raises Failed when it does not listen."""
+        """A remark to the model that repeats itself; raises Failed when it does not listen."""
         copies, period = max((self.calls.copies(period), -period) for period in range(1, LONGEST_CYCLE + 1))
         if copies >= STOPPED_AFTER:
             raise Failed(f"stopped: the same {-period} calls with the same results, {copies} times in a row")

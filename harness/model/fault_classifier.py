@@ -284,7 +284,7 @@ def _configuration(chain: _Chain) -> Fault | None:
     if (error := chain.has("SSLError")) and not chain.has("SSLEOFError", "SSLZeroReturnError"):
         return final(FaultKind.TLS, f"no encrypted connection could be made: {one_line(str(error))}")
     if chain.has("TooManyRedirects"):
-        return final(FaultKind.UNKNOWN, "the model's address redirects in a circle: check base_url")
+        return final(FaultKind.UNKNOWN, "the model's address redirects to itself: check base_url")
     if chain.has("ImportError"):
         return final(FaultKind.UNKNOWN, f"a package is missing: {chain.reason()}")
     return None

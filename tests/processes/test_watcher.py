@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -57,9 +57,16 @@ def watchers(trace: Trace) -> list[psutil.Process]:
     return [process for process in trace.living() if "watcher.py" in line_of(process)]
 
 
-def children_that_watch() -> list[psutil.Process]:
+def children_that_watch() -> set[psutil.Process]:
     """The watchers of this program."""
-    return [child for child in psutil.Process().children() if "watcher.py" in line_of(child)]
+    return {child for child in psutil.Process().children() if "watcher.py" in line_of(child)}
+
+
+@pytest.fixture
+def watching() -> Callable[[], set[psutil.Process]]:
+    """The watchers that were started since the test began: owners of other tests may not be collected yet."""
+    before = children_that_watch()
+    return lambda: children_that_watch() - before
 
 
 def open_in(process: psutil.Process) -> Iterator[str]:
@@ -127,20 +134,22 @@ async def test_no_other_signal_diverts_it_and_it_waits_for_nobody_who_obeys(root
 # ── its own life ────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_there_is_none_before_the_first_command_and_none_after_the_end(shell: Shell, trace: Trace) -> None:
-    assert watchers(trace) == []
+async def test_there_is_none_before_the_first_command_and_none_after_the_end(
+    shell: Shell, watching: Callable[[], set[psutil.Process]]
+) -> None:
+    assert watching() == set()
     await shell.run("true")
-    (watcher,) = children_that_watch()
+    (watcher,) = watching()
     assert os.getsid(watcher.pid) == watcher.pid
     assert await shell.processes.aclose() == ()
     assert not watcher.is_running()
 
 
-async def test_it_is_small_and_inherits_nothing(shell: Shell) -> None:
+async def test_it_is_small_and_inherits_nothing(shell: Shell, watching: Callable[[], set[psutil.Process]]) -> None:
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)  # noqa: FBT003  it has no other way to say it
     await shell.run("true")
-    (watcher,) = children_that_watch()
+    (watcher,) = watching()
     await until(lambda: watcher.memory_info().rss > 5_000_000)
     assert watcher.memory_info().rss < 16_000_000
     if sys.platform.startswith("linux"):
@@ -158,28 +167,32 @@ async def test_commands_inherit_no_end_of_the_line_to_it(shell: Shell) -> None:
     assert pipes <= 3  # stdout and stderr, and that of ls
 
 
-async def test_one_that_was_killed_is_started_again_with_the_next_command(shell: Shell, tmp_path: Path) -> None:
+async def test_one_that_was_killed_is_started_again_with_the_next_command(
+    shell: Shell, watching: Callable[[], set[psutil.Process]], tmp_path: Path
+) -> None:
     first = await shell.processes.start(
         ("sleep", "60"), cwd=shell.root, environment=shell.trace.environment, output=tmp_path / "out"
     )
-    (killed,) = children_that_watch()
+    (killed,) = watching()
     killed.kill()
     await until(lambda: not psutil.pid_exists(killed.pid))  # until then its end of the line may still be open
     await shell.run("true")
-    (another,) = children_that_watch()
+    (another,) = watching()
     assert another != killed
     assert (await first.end()).exit_code == -signal.SIGTERM
 
 
-async def test_that_of_an_owner_that_nobody_knows_any_more_goes(root: Path) -> None:
+async def test_that_of_an_owner_that_nobody_knows_any_more_goes(
+    root: Path, watching: Callable[[], set[psutil.Process]]
+) -> None:
     gc.collect()  # what earlier tests have left open is closed now, and not below
     before = psutil.Process().num_fds()
     processes = Processes()
     await processes.run(("true",), cwd=root, environment=os.environ, sink=bytearray().extend)
-    assert len(children_that_watch()) == 1
+    assert len(watching()) == 1
     del processes
     gc.collect()
-    await until(lambda: not children_that_watch() and psutil.Process().num_fds() == before)
+    await until(lambda: not watching() and psutil.Process().num_fds() == before)
 
 
 async def test_a_forked_copy_of_the_program_starts_nothing_and_ends_nothing(shell: Shell, tmp_path: Path) -> None:

@@ -181,9 +181,9 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         (
             BASH + '[[bash.alternatives]]\ntool = "grep"\nmethod = "x"\n',
             5,
-            "goes round in a circle",
+            "forms a cycle",
         ),
-        (GLOB + 'depends_on = ["bash"]\n' + BASH + 'depends_on = ["glob"]\n', None, "goes round in a circle"),
+        (GLOB + 'depends_on = ["bash"]\n' + BASH + 'depends_on = ["glob"]\n', None, "forms a cycle"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_told_with_its_line(
@@ -198,12 +198,12 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line(
     assert "\n" not in told
 
 
-def test_a_circle_that_only_two_files_together_make_is_told_in_the_one_that_closes_it(tmp_path: Path) -> None:
+def test_a_cycle_that_only_two_files_together_make_is_told_in_the_one_that_closes_it(tmp_path: Path) -> None:
     user = GLOB + '[[glob.alternatives]]\ntool = "grep"\nmethod = "x"\n'
     project = '[grep]\nprovides = "x"\nfallback = "y"\n[[grep.alternatives]]\nmethod = "x"\ntool = "glob"\n'
-    with pytest.raises(SettingsError, match=r"project\.toml, line 6: .*circle"):
+    with pytest.raises(SettingsError, match=r"project\.toml, line 6: .*cycle"):
         loaded(user, project, folder=tmp_path)
-    with pytest.raises(SettingsError, match=r"project\.toml, line 7: .*circle"):
+    with pytest.raises(SettingsError, match=r"project\.toml, line 7: .*cycle"):
         loaded(project, user, folder=tmp_path)
 
 

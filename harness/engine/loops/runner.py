@@ -226,7 +226,7 @@ class LoopRunner:
             detail="\n".join(changed),
             input={},
         )
-        why = "the agent goes in circles"
+        why = "the agent repeats itself"
         answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
         return answer is not None and answer.choice != "no"
 
@@ -254,7 +254,7 @@ class LoopRunner:
         self._conversation.emit(
             StuckReported(loop, step, tried, steps, messages.next_steps(loop, tried, attended=self._asker.present))
         )
-        return f"stopped in a circle: {messages.described(loop)}"
+        return f"stopped in a loop: {messages.described(loop)}"
 
     # ── what can be done about a loop ───────────────────────────────────────────────────────────
 
@@ -336,7 +336,7 @@ def veto(orchestrator: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) 
     routes = dispatcher.routes(call.name)
     tool = next((route.tool for route in routes if route.tool), "another way")
     answer = messages.not_made(call.name, tool)
-    return ToolResult(answer, ToolOutcome.SKIPPED, f"it goes in circles → {best_of(routes) or tool}")
+    return ToolResult(answer, ToolOutcome.SKIPPED, f"it repeats itself → {best_of(routes) or tool}")
 
 
 class LoopExperience:

@@ -50,7 +50,7 @@ class Asker(Protocol):
         ...
 
     async def loop(self, asked: LoopAsked) -> LoopChoice:
-        """The agent goes in circles: let it, switch the mechanism off, go back, or stop?"""
+        """The agent repeats itself: let it, switch the mechanism off, go back, or stop?"""
         ...
 
     async def question(self, asked: QuestionAsked) -> UserAnswer | None:

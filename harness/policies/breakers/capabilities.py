@@ -100,7 +100,7 @@ def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[Capabilit
         TopologicalSorter(others).prepare()
     except CycleError as error:
         circle: list[str] = error.args[1][::-1]
-        text = f"goes round in a circle ({' → '.join(circle)}); take one of these references out"
+        text = f"forms a cycle ({' → '.join(circle)}); take one of these references out"
         for tool, name in pairwise(circle):
             yield CapabilityProblem(tool, key.format(references[tool].index(name)), text)
 

@@ -273,7 +273,7 @@ def status_lines(status: LoopOverview) -> Iterator[str]:
 
 
 def _period(period: int) -> str:
-    return f"  (a circle of {period})" if period > 1 else ""
+    return f"  (period {period})" if period > 1 else ""
 
 
 def _loop_lines(one: LoopStatus) -> Iterator[str]:

@@ -175,10 +175,10 @@ def test_problems_say_what_to_do() -> None:
         "names the tool itself; name another one",
         "is not a tool of this agent; there are a, b, c",
         "is empty; say it in one line",
-        next(text for text in texts if text.startswith("goes round in a circle (")),
+        next(text for text in texts if text.startswith("forms a cycle (")),
     }
-    (circle,) = (text for text in texts if "circle" in text)
-    assert circle.endswith("; take one of these references out")
+    (cycle,) = (text for text in texts if "cycle" in text)
+    assert cycle.endswith("; take one of these references out")
 
 
 def test_tools_without_alternatives_are_critical() -> None:

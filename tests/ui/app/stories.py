@@ -297,7 +297,7 @@ STORIES: dict[str, Sequence[Record]] = {
         took(Rung.SUBSTITUTE, "bash in place of read_file; loses: line numbers"),
         *next_step(6),
         *reply("Once more.", ("v", "read_file", {"path": "notes.txt"})),
-        ToolEnded("v", "read_file", ToolOutcome.SKIPPED, "goes in circles → bash", 0.0),
+        ToolEnded("v", "read_file", ToolOutcome.SKIPPED, "repeats itself → bash", 0.0),
         took(Rung.ROLLBACK, "back to the end of step 2"),
         replace(BACK, step=2, files_restored=()),
         *next_step(7),

@@ -84,7 +84,7 @@ async def test_a_pause_asks_how_to_go_on_and_a_reset_goes_on(place: Place) -> No
         await terminal.press("Enter")
         await terminal.asks("Paused: the failure budget", "2 reset grep and continue", "3 of 3 · used up")
         await terminal.press("r")
-        await terminal.sees("Went on.", "15 tools working", gone=("Paused:", "failures ▓"))
+        await terminal.sees("Went on.", "16 tools working", gone=("Paused:", "failures ▓"))
 
 
 async def test_esc_twice_goes_back_to_an_earlier_prompt_and_sessions_are_chosen_from_a_list(place: Place) -> None:

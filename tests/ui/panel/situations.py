@@ -214,7 +214,7 @@ TASK = (REPLIED, *(ToolStarted(f"call-a{number}", "agent", "look", {}) for numbe
 AGENTS = after(
     *(*TASK, work.LIMITS, work.created("a1"), work.created("a2", "mend the settings"), work.created("a3", "read on")),
     *(work.admitted("a1", 1, 1), work.admitted("a2", 2, 2), work.moved("a1")),
-    *(work.moved("a2", "may write_file run?", 2, asks=True), work.ended("a3", AgentEnd.STUCK, "it went in circles")),
+    *(work.moved("a2", "may write_file run?", 2, asks=True), work.ended("a3", AgentEnd.STUCK, "it repeated itself")),
 )
 CROWD = after(REPLIED, *work.crowd(), work.RESTS, DROPPED)
 COMMANDS = after(

@@ -60,8 +60,8 @@ def test_where_there_is_little_room_the_steps_stand_below() -> None:
 
 
 def test_an_agent_that_did_not_finish_says_why() -> None:
-    assert lines(work.created("a1"), work.ended("a1", AgentEnd.STUCK, "it went in circles"))[1].strip() == (
-        "it went in circles"
+    assert lines(work.created("a1"), work.ended("a1", AgentEnd.STUCK, "it repeated itself"))[1].strip() == (
+        "it repeated itself"
     )
 
 
