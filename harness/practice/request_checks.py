@@ -3,8 +3,9 @@
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from harness.events import Json
 from harness.practice.message_checks import message_problems
@@ -21,7 +22,7 @@ ccr-triggers-2026-01-30 ce-claude-code-managed-settings-2026-10-06 ce-plugins-20
 ce-user-management-2026-07-13 claude-code-20250219 code-execution-2025-05-22 code-execution-2025-08-25
 code-execution-web-tools-2026-02-09 compact-2026-01-12 compact-2026-09-04 computer-use-2024-10-22
 computer-use-2025-01-24 computer-use-2025-11-24 context-1m-2025-08-07 context-hint-2026-04-09
-context-management-2025-06-27 dev-full-thinking-2025-05-14 dreaming-2026-04-21 effort-2025-11-24
+context-management-2025-06-27 dev-full-thinking-2025-05-14 dreaming-2026-04-21 effort-2025-11-24 efs-2026-10-01
 environments-2025-11-01 experimental-claude-tag-2026-10-21 extended-cache-ttl-2025-04-11 fallback-credit-2026-06-01
 fallback-credit-2026-07-01 fast-mode-2026-02-01 files-api-2025-04-14 fine-grained-tool-streaming-2025-05-14
 inline-tools-2026-09-15 interleaved-thinking-2025-05-14 managed-agents-2026-04-01 max-tokens-3-5-sonnet-2024-07-15
@@ -41,7 +42,7 @@ user-profiles-billing-2026-10-01 web-fetch-2025-09-10 web-search-2025-03-05 webh
 """
 
 KNOWN = frozenset(_NAMES.split())
-"""Those of the `anthropic` SDK 2.12, and those that Claude Code 2.1 and opencode 1.18 send besides."""
+"""Those of the `anthropic` SDK 2.13, and those that Claude Code 2.1 and opencode 1.18 send besides."""
 
 STRUCTURED_OUTPUTS = frozenset({"structured-outputs-2025-11-13", "structured-outputs-2025-12-15"})
 """With one of these the API takes `output_format`, the older name of `output_config.format`."""
@@ -54,8 +55,10 @@ def betas_of(header: str) -> tuple[str, ...]:
 
 
 def beta_problem(betas: Iterable[str], also: frozenset[str] = frozenset()) -> str | None:
-    """The problem with the betas of a request; `also` are accepted too."""
+    """The problem with the betas of a request; `also` are accepted too, and those that a newer SDK knows."""
     unknown = sorted(set(betas) - KNOWN - also)
+    if unknown:
+        unknown = [beta for beta in unknown if beta not in _betas_of_the_sdk()]
     if not unknown:
         return None
     named = ", ".join(f"`{value}`" for value in unknown)
@@ -63,6 +66,14 @@ def beta_problem(betas: Iterable[str], also: frozenset[str] = frozenset()) -> st
         f"Unexpected value(s) {named} for the `anthropic-beta` header. Please consult our documentation at "
         "docs.claude.com or try again without the header."
     )
+
+
+@lru_cache(maxsize=1)
+def _betas_of_the_sdk() -> frozenset[str]:
+    """Betas of the installed SDK, which may be newer than this program. Only for betas that are not in `KNOWN`."""
+    from anthropic.types import AnthropicBetaParam
+
+    return frozenset(name for each in get_args(AnthropicBetaParam) for name in get_args(each))
 
 
 _CONFIG = ("effort", "format", "task_budget")
