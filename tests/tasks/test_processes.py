@@ -17,6 +17,7 @@ from tests.tasks.workers import LIMITS
 from tests.whole import WHOLE
 
 PROCESSES = 8 if WHOLE else 5
+KILLED = round(PROCESSES / 3)
 TASKS = 8_000 if WHOLE else 120
 ROOT = Path(__file__).parents[2]
 
@@ -48,10 +49,10 @@ def test_a_third_of_the_workers_is_killed_and_every_task_is_done_once(tmp_path: 
     command = [sys.executable, "-m", "tests.tasks.workers", str(file), str(log)]
     workers = [subprocess.Popen([*command, f"w{number}"], cwd=ROOT) for number in range(PROCESSES)]
     try:
-        for number, doomed in enumerate(workers[: PROCESSES // 3], 1):
-            until(lambda wanted=number * TASKS // 3: len(lines(log)) > wanted)  # type: ignore[misc]
+        for number, doomed in enumerate(workers[:KILLED], 1):
+            until(lambda wanted=number * TASKS // KILLED // 2: len(lines(log)) > wanted)  # type: ignore[misc]
             doomed.kill()
-        assert [worker.wait(600) for worker in workers[PROCESSES // 3 :]] == [0] * (PROCESSES - PROCESSES // 3)
+        assert [worker.wait(600) for worker in workers[KILLED:]] == [0] * (PROCESSES - KILLED)
     finally:
         for worker in workers:
             worker.kill()
