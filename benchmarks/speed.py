@@ -14,6 +14,7 @@ from benchmarks.long_session import long_session
 from benchmarks.parts import Parts, run_parts
 from benchmarks.starting import first_request, light_commands
 from benchmarks.streams import accumulators
+from benchmarks.task_board import task_board
 
 PARTS: Parts = {
     "start": ("From the start to the first request (harness -p hi)", first_request),
@@ -21,6 +22,7 @@ PARTS: Parts = {
     "accumulator": ("A long reply, put together (processor time)", accumulators),
     "session": ("A session of 10,000 messages, resumed", long_session),
     "journal": ("Writing the journal", journal_rate),
+    "board": ("A large task board", task_board),
 }
 
 

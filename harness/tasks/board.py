@@ -305,19 +305,18 @@ class TaskBoard:
             numbers = frozenset(numbers)
             chosen, values = " WHERE {} IN (SELECT value FROM json_each(?))", (json.dumps(sorted(numbers)),)
 
-        def rows_of(columns: str, table: str, key: str, order: str = "") -> list[Any]:
-            question = f"SELECT {columns} FROM {table}{chosen.format(key)}{order}"
-            return connection.execute(question, values).fetchall()
+        def rows_of(columns: str, table: str, key: str, order: str = "") -> Iterable[Any]:
+            return connection.execute(f"SELECT {columns} FROM {table}{chosen.format(key)}{order}", values)
 
-        needs: dict[int, list[int]] = {}
+        needs: dict[int, tuple[int, ...]] = {}
         for task, need in rows_of("task, need", "needs", "task", " ORDER BY task, position"):
-            needs.setdefault(task, []).append(need)
+            needs[task] = (*needs.get(task, ()), need)
         claims = {task: (actor, expires) for task, actor, expires in rows_of("task, actor, expires", "claims", "task")}
         found: dict[int, Task] = {}
         damaged: list[Sequence[Any]] = []
         for row in rows_of(COLUMNS, "tasks", "number", " ORDER BY priority, number"):
             try:
-                found[row[0]] = _task(row, tuple(needs.get(row[0], ())), claims.get(row[0]))
+                found[row[0]] = _task(row, needs.get(row[0], ()), claims.get(row[0]))
             except (TypeError, ValueError, KeyError):
                 damaged.append(row)
         for row in damaged:

@@ -81,12 +81,12 @@ def tree_lines(tasks: Tasks, most: int = MOST_LISTED, folded: Collection[int] = 
     if not tasks:
         yield "The board has no tasks."
         return
-    positions = standings(tasks)
     rows, hidden = _folded(tree(tasks), folded)
     ended = sum(task.state in ENDED for task in tasks.values())
     if len(rows) > most and ended:
         rows = [(depth, task) for depth, task in rows if task.state not in ENDED]
         yield f"{ended} of {len(tasks)} tasks have ended."
+    positions = standings(tasks, [task.number for _, task in rows[:most]])
     for depth, task in rows[:most]:
         line = line_of(task, positions.get(task.number), tasks)
         below = f"  (+{hidden[task.number]})" if hidden.get(task.number) else ""
@@ -105,8 +105,10 @@ def _folded(rows: Iterable[tuple[int, Task]], folded: Collection[int]) -> tuple[
             hidden[fold[1]] += 1
             continue
         shown.append((depth, task))
-        fold = (depth, task.number) if task.number in folded else None
-        hidden |= {task.number: 0} if fold else {}
+        fold = None
+        if task.number in folded:
+            fold = depth, task.number
+            hidden[task.number] = 0
     return shown, hidden
 
 

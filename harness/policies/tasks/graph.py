@@ -33,10 +33,11 @@ class Position:
     """BLOCKED: those it needs that are not completed. DEFERRED: those that failed, were cancelled or deferred."""
 
 
-def standings(tasks: Tasks) -> dict[int, Position]:
-    """The position of every pending task of a whole board; see `Position`."""
+def standings(tasks: Tasks, of: Iterable[int] | None = None) -> dict[int, Position]:
+    """The position of every pending task of a whole board, or of those named in `of`; see `Position`."""
+    chosen = tasks if of is None else list(of)
     stopped: dict[int, frozenset[int]] = {}
-    for number in in_order_of_need(tasks):
+    for number in in_order_of_need(tasks, chosen):
         task = tasks[number]
         if task.state in (FAILED, CANCELLED, DEFERRED):
             stopped[number] = frozenset({number})
@@ -44,7 +45,8 @@ def standings(tasks: Tasks) -> dict[int, Position]:
             stopped[number] = frozenset()
         else:
             stopped[number] = frozenset().union(*(stopped[need] for need in task.needs))
-    return {number: _position(task, tasks, stopped[number]) for number, task in tasks.items() if task.state is PENDING}
+    pending = (number for number in chosen if tasks[number].state is PENDING)
+    return {number: _position(tasks[number], tasks, stopped[number]) for number in pending}
 
 
 def _position(task: Task, tasks: Tasks, stopped: frozenset[int]) -> Position:
@@ -59,11 +61,11 @@ def missing(task: Task, tasks: Tasks) -> tuple[int, ...]:
     return tuple(need for need in task.needs if tasks[need].state is not COMPLETED)
 
 
-def in_order_of_need(tasks: Tasks) -> list[int]:
-    """All numbers, each behind those that it needs. The graph must have no cycle."""
+def in_order_of_need(tasks: Tasks, starts: Iterable[int] | None = None) -> list[int]:
+    """All numbers, or these and what they need, each behind those that it needs. The graph must have no cycle."""
     order: list[int] = []
     seen: set[int] = set()
-    for start in tasks:
+    for start in tasks if starts is None else starts:
         path = [(start, iter(tasks[start].needs))] if start not in seen else []
         seen.add(start)
         while path:
@@ -124,13 +126,13 @@ def dependants(number: int, tasks: Tasks) -> tuple[int, ...]:
 def tree(tasks: Tasks) -> Sequence[tuple[int, Task]]:
     """Every task once with its depth: behind the last one that it needs, roots in the order of claims."""
     children: dict[int, list[Task]] = {}
-    for task in tasks.values():
-        parent = max((need for need in task.needs if need in tasks), default=0)
+    for task in sorted(tasks.values(), key=rank, reverse=True):
+        parent = max([need for need in task.needs if need in tasks], default=0) if task.needs else 0
         children.setdefault(parent, []).append(task)
     found: list[tuple[int, Task]] = []
-    waiting = [(0, task) for task in sorted(children.get(0, ()), key=rank, reverse=True)]
+    waiting = [(0, task) for task in children.get(0, ())]
     while waiting:
         depth, task = waiting.pop()
         found.append((depth, task))
-        waiting.extend((depth + 1, child) for child in sorted(children.get(task.number, ()), key=rank, reverse=True))
+        waiting += [(depth + 1, child) for child in children.get(task.number, ())]
     return found

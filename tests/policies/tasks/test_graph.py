@@ -52,10 +52,11 @@ def position(task: Task, tasks: dict[int, Task]) -> Position:
     return Position(Standing.BLOCKED if waits else Standing.READY, waits)
 
 
-@given(boards())
-def test_every_pending_task_is_ready_blocked_or_deferred(tasks: dict[int, Task]) -> None:
+@given(boards(), st.sets(st.integers(1, 40)))
+def test_every_pending_task_is_ready_blocked_or_deferred(tasks: dict[int, Task], asked: set[int]) -> None:
     wanted = {number: position(task, tasks) for number, task in tasks.items() if task.state is PENDING}
     assert standings(tasks) == wanted
+    assert standings(tasks, asked & set(tasks)) == {number: one for number, one in wanted.items() if number in asked}
     can_begin = [number for number, one in wanted.items() if one.standing is Standing.READY]
     order = sorted(can_begin, key=lambda number: (tasks[number].priority, number))
     assert [task.number for task in ready(tasks)] == order
