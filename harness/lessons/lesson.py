@@ -29,7 +29,7 @@ class LessonStep:
     where: Mapping[str, object]
     """Required values by dotted name."""
     say: LocalizedText
-    code: str | None
+    code: str
     """Code to show: a path, a name in that file, and the text of the line that decides."""
     needs: tuple[Condition, ...] = ()
     """What must be true of the run for the sentence to hold."""
@@ -153,7 +153,10 @@ def _step(table: Table, earlier: Sequence[str]) -> LessonStep:
     where = MappingProxyType(dict(table.mapping("where") or {}))
     asked = table.table("predict")
     question = None if asked is None else question_in(asked)
-    step = LessonStep(on, where, text_in(table, "say"), table.text("code"), needs, question)
+    code = table.text("code")
+    if code is None:
+        raise table.error("code is needed: the file, the name and the line that the sentence is about")
+    step = LessonStep(on, where, text_in(table, "say"), code, needs, question)
     table.done()
     known = names_of(FACTS[on])
     try:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -44,7 +45,7 @@ class WireExchange:
     answer: str
     """For example "200", "529 overloaded_error" or "200 with reset"."""
     stop_reason: str
-    """Stop reason; empty without a reply."""
+    """Stop reason that was sent; empty without one."""
     text: str
     """Text of the reply."""
     calls: str
@@ -132,6 +133,8 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
     response = exchange.response or RecordedResponse(0, (), (), 0)
     content_type = dict(response.headers).get("content-type", "")
     streamed = content_type.startswith("text/event-stream")
+    events = stream_events(response.pieces) if streamed else ()
+    ending = "" if exchange.said is None else exchange.said.ending
     return WireExchange(
         number,
         str(body.get("model", "")),
@@ -139,7 +142,7 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         _length(body.get("messages")),
         _length(body.get("tools")),
         exchange.answer,
-        "" if exchange.said is None else exchange.said.ending,
+        _stop_reason(events) if events and not response.omitted else ending,
         "\n".join(str(block["text"]) for block in came if block["type"] == "text"),
         ", ".join(str(block["name"]) for block in came if block["type"] == "tool_use"),
         body,
@@ -152,11 +155,19 @@ def exchanged(exchange: RecordedExchange, number: int) -> WireExchange | None:
         tuple((name, MASK if name in SECRET_HEADERS else value) for name, value in exchange.request.headers.items()),
         response.status,
         response.headers,
-        stream_events(response.pieces) if streamed else (),
+        events,
         "" if streamed else b"".join(data for _, data in response.pieces).decode("utf-8", "replace"),
         response.omitted,
         response.chunks,
     )
+
+
+def _stop_reason(events: Sequence[StreamEvent]) -> str:
+    for event in reversed(events):
+        if event.name == "message_delta" and event.complete:
+            with suppress(ValueError, LookupError, TypeError):  # a fault can garble an event
+                return str(json.loads(event.data)["delta"]["stop_reason"])
+    return ""
 
 
 def _said(block: Block) -> str:

@@ -12,7 +12,7 @@ from harness.lessons.conditions import Condition, Scene, failures
 from harness.lessons.lesson import load_lesson
 from tests.lessons.test_lesson import WHOLE, written
 
-ENDED = '[[steps]]\non = "Transition"\nsay = { en = "a", ja = "b" }\nneeds = [{ %s }]\n'
+ENDED = '[[steps]]\non = "Transition"\nsay = { en = "a", ja = "b" }\ncode = "harness/agent.py"\nneeds = [{ %s }]\n'
 
 
 def exchange(number: int, sent: Json) -> WireExchange:

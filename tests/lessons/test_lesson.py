@@ -54,6 +54,7 @@ def test_a_lesson_is_what_its_file_says(tmp_path: Path) -> None:
         (', ja = "題"', "", "title is needed in en and in ja"),
         ('prompts = ["list the files"]', "", "prompts is needed"),
         ('"once"', '"perhaps"', "'perhaps' is not an answer"),
+        ('code = "harness', 'cod = "harness', "code is needed"),
         ("[[steps]]", "[steps]", "a list of tables"),
         ("[lesson]", "[lessen]", "did you mean 'lesson'"),
         ("title =", "title", "not valid TOML"),

@@ -14,7 +14,7 @@ SAY = LocalizedText("said", "said")
 
 
 def on_agent_step(number: int) -> LessonStep:
-    return LessonStep("StepStarted", MappingProxyType({"step": number}), SAY, None)
+    return LessonStep("StepStarted", MappingProxyType({"step": number}), SAY, "harness/agent.py")
 
 
 def found(wanted: list[int], numbers: list[int]) -> list[int]:
@@ -48,7 +48,7 @@ def test_the_missing_step_is_named() -> None:
 
 
 def test_transient_events_are_no_steps() -> None:
-    finder = StepFinder([LessonStep("Notice", MappingProxyType({}), SAY, None)])
+    finder = StepFinder([LessonStep("Notice", MappingProxyType({}), SAY, "harness/agent.py")])
     assert finder.add(Moment(None, 0.0, TextDelta("a"))) is None
     assert finder.add(Moment(None, 0.0, Notice("info", "a"))) is None
     assert finder.add(Moment(0, 0.0, Notice("info", "a"))) is not None

@@ -68,12 +68,11 @@ class Narration:
         self.heading(messages.STEP_OF.into(self.language).format(number=position.place, count=len(self.lesson.steps)))
         self.moments(position.present, before=position.past)
         self.lines.line(panel_line(panel_of(position.shown)))
-        if found.step.code:
-            code = source(found.step.code)
-            where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.deciding or code.first_line)
-            self.lines.line(Line("≡", where))
-            if code.deciding:
-                self.lines.say(f"  {deciding_line(code)}")
+        code = source(found.step.code)
+        where = messages.CODE_AT.into(self.language).format(place=code.place, line=code.deciding or code.first_line)
+        self.lines.line(Line("≡", where))
+        if code.deciding:
+            self.lines.say(f"  {deciding_line(code)}")
         self.lines.say(f"\n▸ {found.step.said(found.moment.fact, self.language)}\n")
         for denial in denials(found, self.language):
             self.lines.line(Line("✗", denial, Tone.BAD))
@@ -233,7 +232,7 @@ def _several(count: int, what: str) -> str:
 def places(lesson: Lesson, step: LessonStep | None) -> tuple[str, ...]:
     """Code to show: of the step, the demo, and what else the lesson names."""
     known: dict[tuple[str, str], str] = {}
-    own = (step.code,) if step is not None and step.code else ()
+    own = () if step is None else (step.code,)
     for place in (*own, lesson.demo, *lesson.code):
         known.setdefault(parts_of(place)[:2], place)
     return tuple(known.values())

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from harness.lessons import Lesson, LessonStep, LocalizedText, lesson
 
-NEVER = LessonStep("CompactionEnded", MappingProxyType({}), LocalizedText("never", "来ない"), None)
+NEVER = LessonStep("CompactionEnded", MappingProxyType({}), LocalizedText("never", "来ない"), "harness/agent.py")
 """A step for something that a loop by hand does not know of."""
 
 

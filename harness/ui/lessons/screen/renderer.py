@@ -103,8 +103,6 @@ class LessonRenderer:
         self._parts.text.mark(self._word(messages.TEXT), active=look.scrolled is Part.TEXT)
 
     def _seek(self, step: LessonStep) -> None:
-        if not step.code:
-            return
         code = source(step.code)
         first = next((line for line in code.text.splitlines() if not line.lstrip().startswith("@")), "")
         self._parts.text.seek(*([deciding_line(code)] if code.deciding else []), first)

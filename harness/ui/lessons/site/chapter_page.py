@@ -146,10 +146,6 @@ class ChapterPage:
     def _code(self, found: LocatedStep) -> str:
         code = source(places(self.lesson, found.step)[0])
         listing = self._listing(code, marked_lines(code, found))
-        if found.step.code is None:
-            return (
-                f"<h4>{self._word(words.CODE)}</h4><details><summary>{escape(code.place)}</summary>{listing}</details>"
-            )
         return f"<h4>{self._word(words.CODE)} · {escape(code.place)}</h4>{listing}"
 
     def _listing(self, code: CodeExcerpt, marked: Sequence[int] = ()) -> str:
