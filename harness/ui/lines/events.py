@@ -218,6 +218,8 @@ def _breaker_changed(event: BreakerChanged) -> Line | None:
             return Line("✓", f"{name} works again")
         case ChangeReason.PROBE_GIVEN:
             return None  # reported by the decision about the call, or by the turn that begins on its own model
+        case ChangeReason.PROBE_LOST | ChangeReason.PROBE_RELEASED:
+            return Line("→", f"{name} stays paused: the try did not show whether it works", Tone.TROUBLE)
         case _:
             tone = Tone.QUIET if event.after is BreakerState.CLOSED else Tone.TROUBLE
             return Line("→", f"{name} is {BREAKER_WORDS[event.after]}: {event.why.value.replace('_', ' ')}", tone)

@@ -100,7 +100,10 @@ def charged(cost: int, consumed: int) -> FailureCharged:
             "✗ grep is paused: it failed 3 times in a row (timed out); tried again from step 7 on",
         ),
         (changed(HALF_OPEN, CLOSED, ChangeReason.PROBE_SUCCEEDED), "✓ grep works again"),
-        (changed(HALF_OPEN, OPEN, ChangeReason.PROBE_LOST), "→ grep is paused: probe lost"),
+        (
+            changed(HALF_OPEN, OPEN, ChangeReason.PROBE_LOST),
+            "→ grep stays paused: the try did not show whether it works",
+        ),
         (changed(OPEN, OPEN, ChangeReason.ISOLATED), "→ grep is paused: isolated"),
         (changed(HALF_OPEN, CLOSED, ChangeReason.PROBE_SUCCEEDED, "model:claude"), "✓ claude works again"),
         (charged(1, 3), None),
