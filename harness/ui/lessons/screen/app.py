@@ -290,7 +290,7 @@ class LessonApp(QuestionApp):
     # ── keys: views ────────────────────────────────────────────────────────────────────────
 
     def action_code(self) -> None:
-        self._look.code(in_sight=self.parts.code.display and not self._look.reading)
+        self._look.code()
         self.warn("")
 
     def action_turn_to(self, kind: str) -> None:

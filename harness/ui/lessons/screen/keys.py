@@ -27,7 +27,8 @@ _TABLE = (
             (
                 "c",
                 LocalizedText(
-                    "the code of this step; again: demo.py and more", "この場面のコード。もう一度で demo.py など"
+                    "the code of this step, wider; again: demo.py and more",
+                    "この場面のコードを広く。もう一度で demo.py など",
                 ),
             ),
             ("d", LocalizedText("what is new in my_agent.py", "my_agent.py の新しい部分")),

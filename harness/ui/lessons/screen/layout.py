@@ -10,6 +10,10 @@ from harness.ui.lessons.screen.panes import Heading, Pane
 
 WIDE = 100
 """Least columns for two panes side by side."""
+CODE_COLUMNS = 94
+"""Columns of the code pane while it is active: lines of 88 characters with their numbers."""
+LEAST_BESIDE = 24
+"""Least columns that the conversation has beside it."""
 HIGH = 34
 """Least rows for text and code together."""
 
@@ -28,7 +32,7 @@ def in_sight(columns: int, rows: int, active: Part, *, reading: bool) -> frozens
     """The visible panes on a screen of this size, always including the active one. `reading`: the text only."""
     if reading:
         return frozenset({Part.TEXT})
-    if columns < WIDE:
+    if columns < (CODE_COLUMNS + LEAST_BESIDE if active is Part.CODE else WIDE):
         return frozenset({active})
     if rows >= HIGH:
         return frozenset(Part)
@@ -67,9 +71,9 @@ class LessonFocus:
         if self.active is Part.TEXT:
             self.active = Part.TALK
 
-    def code(self, *, in_sight: bool) -> None:
-        """Show the code of the step, or the next piece if code is visible."""
-        if in_sight and self.kind is CodeView.CODE:
+    def code(self) -> None:
+        """Show the code of the step, or the next piece if code is active."""
+        if self.scrolled is Part.CODE and self.kind is CodeView.CODE:
             self.piece += 1
         self.turn_to(CodeView.CODE)
 
@@ -154,10 +158,11 @@ class LessonPanes(Horizontal):
         """The line above the conversation."""
         return self.query_one("#talk", Vertical).query_one(Heading)
 
-    def show(self, parts: frozenset[Part], *, reading: bool) -> None:
-        """Show only these panes."""
+    def show(self, parts: frozenset[Part], *, reading: bool, code_first: bool) -> None:
+        """Show only these panes; `code_first`: with room for whole lines of code."""
         self.set_class(reading, "-reading")
         pages = self.query_one("#pages", Vertical)
+        pages.styles.width = CODE_COLUMNS if code_first else "1fr"
         talk = self.query_one("#talk", Vertical)
         pages.display = bool(parts & {Part.TEXT, Part.CODE})
         self.text.display = Part.TEXT in parts

@@ -8,7 +8,7 @@ from harness.ui.app.status import Status, StatusLine
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places, title_of
 from harness.ui.lessons.screen.keys import keys_now, keys_typing
-from harness.ui.lessons.screen.layout import WIDE, CodeView, LessonFocus, LessonPanes, Part, in_sight
+from harness.ui.lessons.screen.layout import CODE_COLUMNS, WIDE, CodeView, LessonFocus, LessonPanes, Part, in_sight
 from harness.ui.lessons.screen.panes import (
     LessonPage,
     SentenceView,
@@ -41,7 +41,8 @@ class LessonRenderer:
         trouble = "\n".join(part for part in (self._denied(run), run.trouble) if part)
         self._saying.show(title, self._sentence(run), trouble)
         parts = in_sight(size.width, size.height, look.active, reading=look.reading)
-        self._parts.show(parts, reading=look.reading)
+        beside = Part.TALK in parts and size.width < 2 * CODE_COLUMNS
+        self._parts.show(parts, reading=look.reading, code_first=beside and look.scrolled is Part.CODE)
         if Part.TEXT in parts:
             self._show_text(run, look)
         if Part.CODE in parts:

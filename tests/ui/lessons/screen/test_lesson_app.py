@@ -88,6 +88,7 @@ async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         assert "demo.py:BASH (1/2)" in await press(pilot, "n")
+        assert "▸ chapters/s01_agent_loop/demo.py:BASH (1/2)" in await press(pilot, "c")
         screen = await press(pilot, "c")
         assert "chapters/s01_agent_loop/demo.py (2/2)" in screen
         assert '12 MODEL = "practice-1"' in screen
@@ -119,6 +120,20 @@ async def test_the_deciding_line_of_each_step_is_in_view_at_any_size(tmp_path: P
         assert "▸        if not results:" in await press(pilot)
         assert "async def run_turn" in await press(pilot, "home")
         assert '"content": results})' in await press(pilot, "end")
+
+
+async def test_active_code_has_room_for_whole_lines(tmp_path: Path) -> None:
+    async with opened(first(), tmp_path, size=(120, 40)) as (app, pilot):
+        await played(app, pilot)
+        await press(pilot, "n")
+        beside = app.parts.code.content_size.width
+        assert beside <= 60
+        assert "conversation" in await press(pilot, "c")
+        assert app.parts.code.content_size.width >= 88 + len(" 30▸ ")
+        await press(pilot, "tab")
+        assert app.parts.code.content_size.width == beside
+        await pilot.resize_terminal(110, 40)
+        assert "conversation" not in await press(pilot, "c")
 
 
 async def test_l_switches_everything_into_the_other_language_and_keeps_it(tmp_path: Path) -> None:
