@@ -7,7 +7,7 @@ from harness.model import notices, prompt
 from harness.model.notices import arrivals_text
 from harness.permissions.decision import Deny
 from harness.practice.requests import HEADING, UserText, kind_of, restated_request, without_reminders
-from harness.practice.rule_model.conversation import ReturnedResult
+from harness.practice.rule_model.conversation import CallOutcome, ReturnedResult
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,8 @@ def test_reminders_are_left_out() -> None:
     ],
 )
 def test_a_failed_result_is_read_for_what_it_says(text: str, denied: bool, cancelled: bool, missing: bool) -> None:
-    result = ReturnedResult(text, failed=True)
-    assert (result.denied, result.cancelled, result.missing) == (denied, cancelled, missing)
-    fine = ReturnedResult(text)
-    assert (fine.denied, fine.cancelled, fine.missing) == (False, False, False)
+    expected = CallOutcome.DENIED if denied else CallOutcome.CANCELLED if cancelled else CallOutcome.MISSING
+    assert ReturnedResult(text, failed=True).outcome is (
+        expected if denied or cancelled or missing else CallOutcome.FAILED
+    )
+    assert ReturnedResult(text).outcome is CallOutcome.OK
