@@ -87,7 +87,7 @@ from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.practice.fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.settings.loop_experience_file import experience_file

@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 from harness.events import Json
 from harness.practice.message_checks import message_problems
+from harness.practice.prepared_reply import Counter, request_tokens
+from harness.practice.replies import ApiError
 from harness.practice.requests import blocks
 from harness.practice.rules import EFFORTS, ServedModel, ServerRules
-from harness.practice.sse import ApiError
-from harness.practice.token_count import Counter, request_tokens
 from harness.practice.tool_types import TOOL_TYPES
 
 _NAMES = """
