@@ -7,7 +7,8 @@
     all missing        the next call of any tool finds no program
 
 An order for requests comes before the script and uses none of its entries, so a client that retries loses nothing.
-Tools are wrapped once, when an agent is built; without an order a call passes straight through."""
+Tools are wrapped once, when an agent is built; without an order a call passes straight through.
+"""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -4,7 +4,8 @@ A reply is data, scripted or made by the rule-based model. It names the content 
 the tool calls and counts the tokens. Here are also its form as a JSON body or as the events of a stream, events as
 bytes, and error bodies as the API writes them. The order of events is that of the real API: message_start, then for
 each block its start, deltas and stop, then message_delta and message_stop, with one ping after the first block has
-begun."""
+begun.
+"""
 
 import json
 from collections.abc import Iterator

@@ -9,7 +9,8 @@ The model behind reads a request with these changes, and its tool calls are tran
   and so is every tool that `tool_choice` rules out.
 
 It says what it says; what the API promises of any model is made sure of here: forced tools, JSON, stop sequences,
-thinking, a limit. Replies of a script are played as they are written."""
+thinking, a limit. Replies of a script are played as they are written.
+"""
 
 import json
 import re

@@ -10,9 +10,9 @@ from functools import partial
 from harness import __version__, journal
 from harness.agent import Agent
 from harness.base.clock import Clock
+from harness.base.concurrency import in_thread
 from harness.base.errors import JournalError
 from harness.base.secrets import Masking
-from harness.base.threads import in_thread
 from harness.engine.config import Policies, schedule_file, secrets_of
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker

@@ -15,9 +15,8 @@ from harness.base.external_text import counted
 from harness.events import Json
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import MOST_FILE_BYTES, media_type
-from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import require_file
 
 LINE_CHARACTERS = 2_000

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
+from harness.base.concurrency import unless
 from harness.base.external_text import sendable
-from harness.base.race import unless
 from harness.engine.conversation import Conversation
 from harness.engine.hooks.invoker import HookInvoker
 from harness.engine.turn import Signals, Turn

@@ -4,10 +4,9 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
+from harness.base.concurrency import in_thread, unless
 from harness.base.external_text import sendable
 from harness.base.files import open_regular, read_regular
-from harness.base.race import unless
-from harness.base.threads import in_thread
 from harness.engine.conversation import Conversation
 from harness.engine.tools.calls import ToolCalls
 from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
