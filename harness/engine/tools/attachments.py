@@ -13,7 +13,7 @@ from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.media.mentions import looks_like_media, mentions
-from harness.tools.attachment import real_path
+from harness.tools.read_file import real_path
 from harness.tools.tool import ToolResult
 from harness.tools.workspace import PathError
 

@@ -40,8 +40,8 @@ from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRe
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.processes import Processes
-from harness.tools.attachment import attachment_tool
 from harness.tools.output import fitted
+from harness.tools.read_file import attachment_tool
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
