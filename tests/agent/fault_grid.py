@@ -20,7 +20,7 @@ from harness.practice.sse import frames
 from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 
-SHARE = 31
+SHARE = 61
 """One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
 place."""
 SMALL = 6
