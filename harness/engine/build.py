@@ -43,8 +43,7 @@ from harness.engine.config import (
 from harness.engine.connection import ModelConnection, PracticeFaults, address_of
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.decision_runner import DecisionRunner
-from harness.engine.hooks.hook_runner import HookRunner
-from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
 from harness.engine.instruction_files import read_instructions
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
@@ -154,11 +153,11 @@ def build_parts(
 
     hook_runner = HookRunner(
         every_hook,
-        HookInvoker(processes, settings.workspace),
+        processes,
         conversation,
         signals,
         limits,
-        workspace=str(settings.workspace),
+        workspace=settings.workspace,
         agent=agent,
         ongoing=ongoing,
     )

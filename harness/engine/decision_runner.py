@@ -13,7 +13,7 @@ from harness.engine.compaction.compactor import Compactor, Trigger
 from harness.engine.config import Decide
 from harness.engine.connection import ModelConnection
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks import HookRunner
 from harness.engine.model.calls import ModelCallResult, ModelCalls
 from harness.engine.model.selection import ModelSelection
 from harness.engine.permissions.asker import Asker

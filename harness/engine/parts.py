@@ -14,7 +14,7 @@ from harness.engine.config import Policies
 from harness.engine.connection import ModelConnection, PracticeFaults
 from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
-from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks import HookRunner
 from harness.engine.loops.runner import LoopExperience, LoopRunner
 from harness.engine.model.budgets import SharedRetries
 from harness.engine.model.calls import ModelCalls

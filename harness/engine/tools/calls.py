@@ -13,7 +13,7 @@ from harness.base.race import race, unless
 from harness.base.secrets import MASK
 from harness.base.threads import in_thread
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hook_runner import HookRunner, with_words, words_of
+from harness.engine.hooks import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
 from harness.engine.tools.dispatch import ToolDispatcher
