@@ -143,7 +143,7 @@ async def open_session(
     parts, events = agent.parts, [record.event for record in records]
     try:
         parts.breakers.recall((record.event, record.at) for record in records)
-        parts.rewind.recall(events)
+        parts.checkpoint_fold.recall(events)
         parts.loops.recall((record.event, record.at) for record in records)
         if parts.background is not None:
             parts.background.recall(events)

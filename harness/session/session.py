@@ -15,6 +15,9 @@ from harness.base.files import replace_atomically
 from harness.base.secrets import Secret
 from harness.definitions import CommandFile, tools_named
 from harness.engine.config import commands_for, retirements, secrets_of, web_access
+from harness.engine.model.context_report import ContextReport
+from harness.engine.rewind.rewind import Rewinder
+from harness.engine.user_commands import UserCommands
 from harness.events import Event
 from harness.hooks.definition import hook_lines
 from harness.journal import Recorder, SessionState, SessionSummary
@@ -60,16 +63,12 @@ class Session:
         """Address of the model."""
         self.recovery = parts.decisions
         """The wait for a retry: end it, or ask another model."""
-        self.context = parts.context
-        """Tokens of the next request."""
         self.breakers = parts.breakers
         """Circuit breakers, failure budget and the report of a pause."""
         self.loops = parts.loops
         """Loop detection and interventions."""
         self.permissions = parts.shared.rules
         """Permission mode and rules."""
-        self.rewind = parts.rewind
-        """Back to an earlier turn."""
         self.skills = parts.shared.skills
         self.memory = parts.shared.memory
         """Memories from session to session."""
@@ -81,8 +80,6 @@ class Session:
         self.processes = parts.shared.processes
         self.faults = parts.faults
         """Faults ordered on purpose."""
-        self.user_commands = parts.user_commands
-        """Shell commands, compaction, a new conversation."""
         self._agent = agent
         self._parts = parts
         self._recorder = recorder
@@ -91,6 +88,21 @@ class Session:
     def id(self) -> str:
         """The argument of `--resume`."""
         return self.path.stem
+
+    @property
+    def context(self) -> ContextReport:
+        """Tokens of the next request."""
+        return self._parts.context
+
+    @property
+    def rewind(self) -> Rewinder:
+        """Back to an earlier turn."""
+        return self._parts.rewind
+
+    @property
+    def user_commands(self) -> UserCommands:
+        """Shell commands, compaction, a new conversation."""
+        return self._parts.user_commands
 
     # ── turns ────────────────────────────────────────────────────────────────────────────────────────
 

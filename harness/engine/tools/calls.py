@@ -248,7 +248,9 @@ class ToolCalls:
         if disk is None:
             return None
         request = replace(request, disk=disk, outside=self._outside(disk) if tool is self._attach else None)
-        decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
+        decision = self._permissions.decide(request)
+        if hooked.verdict is not None:
+            decision = with_verdict(decision, hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:
