@@ -39,7 +39,7 @@ from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.history_cut import drainable, drained
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""

@@ -36,7 +36,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.policies.breakers import health_table, messages
-from harness.policies.breakers.alternatives import routes
+from harness.policies.breakers.capabilities import routes
 from harness.policies.breakers.decisions import Call, DispatchDecision, PauseTurn, Skip
 from harness.policies.breakers.dispatcher import BreakerReplay, Dispatcher
 from harness.policies.breakers.pause_report import pause_report
