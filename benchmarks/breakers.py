@@ -26,7 +26,7 @@ from harness.engine.hooks import HookRunner
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction
 from harness.events import ToolCall
 from harness.permissions import Mode, Permissions

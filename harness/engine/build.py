@@ -48,10 +48,10 @@ from harness.engine.inbox import Inbox
 from harness.engine.instruction_files import read_instructions
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
-from harness.engine.model.budgets import BudgetNotices, SharedRetries, require_prices
+from harness.engine.model.budgets import BudgetNotices, require_prices
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.endpoints import SharedEndpoints
 from harness.engine.model.selection import ModelSelection
+from harness.engine.model.shared import SharedEndpoints, SharedRetries
 from harness.engine.parts import AgentParts, SharedParts
 from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules
@@ -64,8 +64,8 @@ from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
 from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead

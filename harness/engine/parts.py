@@ -17,11 +17,10 @@ from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.loops.runner import LoopExperience, LoopRunner
-from harness.engine.model.budgets import SharedRetries
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.context_report import ContextReport
-from harness.engine.model.endpoints import SharedEndpoints
 from harness.engine.model.selection import ModelSelection
+from harness.engine.model.shared import SharedEndpoints, SharedRetries
 from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder
@@ -29,8 +28,8 @@ from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.user_commands import UserCommands
 from harness.events import PromptListsRead

@@ -112,8 +112,13 @@ class BackgroundCommands:
         self._commands: dict[str, BackgroundCommand] = {}
         self._others = others
         self._polled = 0
-        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, self._limits)
+        self.continues_at_limit = self._limits.continues
+        """A command in the foreground that reaches its time limit continues in the background."""
+
+    @cached_property
+    def foreground(self) -> ForegroundCommands:
         """Those that calls wait for."""
+        return ForegroundCommands(self._clock, self._adopt, self._has_room, self._limits)
 
     @cached_property
     def _lines(self) -> LineMonitors:

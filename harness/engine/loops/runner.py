@@ -19,7 +19,7 @@ from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.rewind.rollback import RollbackPoint, Rollbacks
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.outcomes import programs_of
+from harness.engine.tools.results import programs_of
 from harness.engine.turn import Signals
 from harness.events import (
     Alternative,

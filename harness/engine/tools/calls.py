@@ -17,8 +17,7 @@ from harness.engine.hooks import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels, with_label
-from harness.engine.tools.outcomes import failed_program, finish_of
+from harness.engine.tools.results import FreshnessLabels, failed_program, finish_of, with_label
 from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
 from harness.engine.turn import ToolRestriction
 from harness.events import (

@@ -11,7 +11,7 @@ from harness.base.clock import Clock
 from harness.base.errors import HarnessError
 from harness.base.race import unless
 from harness.engine.conversation import Conversation
-from harness.engine.tools.outcomes import programs_of
+from harness.engine.tools.results import programs_of
 from harness.events import (
     OWN_COMMAND,
     Alternative,

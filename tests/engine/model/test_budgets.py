@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import SettingsError
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.model.budgets import BudgetNotices, SharedRetries, require_prices
+from harness.engine.model.budgets import BudgetNotices, require_prices
+from harness.engine.model.shared import SharedRetries
 from harness.events import BudgetReached, Event, RetryBudgetSpent, Usage
 from harness.model.catalogue import Catalogue
 from harness.policies.recovery.backoff import RetryBudget
