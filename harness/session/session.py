@@ -337,7 +337,7 @@ async def open_session(
         if number % AT_A_TIME == 0:
             await asyncio.sleep(0)
     recorder = Recorder(kept, observer, lambda event: conversation.show(event))  # noqa: PLW0108  it is made below
-    conversation = Conversation.resumed(recorder, state, masking)
+    conversation = Conversation(recorder, state, masking=masking)
     try:
         agent = Agent(
             settings,

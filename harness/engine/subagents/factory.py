@@ -161,7 +161,7 @@ class SubagentFactory:
         if not spec.again:
             return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)
-        return Conversation.resumed(recorder, state, masking)
+        return Conversation(recorder, state, masking=masking)
 
     def _on_notice(self, event: Event) -> None:
         if isinstance(event, Notice) and event.level == "error":
