@@ -30,7 +30,7 @@ from harness.model.prompt import standard_sections, system_blocks
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 from harness.tools.arguments import ArgumentError
 from harness.tools.tool import Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
