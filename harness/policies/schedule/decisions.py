@@ -95,12 +95,13 @@ def by_hand(job: ScheduledJob, now: float) -> JobFire:
 
 def taken(job: ScheduledJob, fire_id: str) -> ScheduledJob | None:
     """The job after the model has taken a fire; None: the job is over. No-op for a fire that was taken already."""
-    fire = job.waiting if job.waiting is not None and job.waiting.id == fire_id else None
-    if fire is None and not fire_id.endswith(BY_HAND):
+    if fire_id.endswith(BY_HAND):
+        return None if job.kind is JobKind.ONCE else replace(job, fires=job.fires + 1)
+    if job.waiting is None or job.waiting.id != fire_id:
         return job
-    if job.kind is JobKind.ONCE or (fire is not None and fire.last):
+    if job.kind is JobKind.ONCE or job.waiting.last:
         return None
-    return replace(job, waiting=job.waiting if fire is None else None, fires=job.fires + 1)
+    return replace(job, waiting=None, fires=job.fires + 1)
 
 
 def ended(job: ScheduledJob, *, failure: str, cost_usd: float, limits: ScheduleLimits) -> ScheduledJob:
