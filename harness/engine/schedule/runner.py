@@ -370,12 +370,12 @@ def job_of(when: str, prompt: str, zone: ZoneInfo, now: float, limits: ScheduleL
         raise ScheduleError(f"The prompt has {len(prompt)} characters; use at most {limits.prompt}.")
     if isinstance(times, OneTime):
         return ScheduledJob(0, str(times), zone.key, prompt, JobKind.ONCE, created_at=now, done_until=now)
-    ends = now + limits.expires_s
-    if next(times.after(now)) + limits.jitter_s >= ends:
-        (first,) = preview(times, now, 1)
+    ends, first = now + limits.expires_s, next(times.after(now))
+    if first + limits.jitter_s >= ends:
+        date = datetime.fromtimestamp(first, zone).strftime("%Y-%m-%d %H:%M")
         raise ScheduleError(
-            f"{when} fires at {first} for the first time, and recurring jobs end after {limits.expires_s / 86_400:g} "
-            "days. For a single fire write its date: 2026-11-24 09:30."
+            f"{when} fires at {date} for the first time, and recurring jobs end after {limits.expires_s / 86_400:g} "
+            f"days. For a single fire write `{date}`."
         )
     return ScheduledJob(0, str(times), zone.key, prompt, created_at=now, expires_at=ends, done_until=now)
 
