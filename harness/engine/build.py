@@ -161,7 +161,7 @@ def build_parts(
     def wake(actor: str, text: str) -> None:
         if parent is not None and parent.board is not None:
             parent.board.tell(actor, text)
-        elif background is not None and actor == session_name:
+        elif background is not None and actor.partition("/")[0] == session_name:  # subagents are led by the session
             background.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
 
     session_name = parent.outputs.stem if parent else outputs.stem
