@@ -187,6 +187,14 @@ async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_pat
         assert await all_asked(here, 2) == [WAITS, "one"]
 
 
+async def test_commands_entered_in_one_burst_run_in_their_order(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        for line in ("/mode edits", "/mode deny", "one"):
+            here.controller.submit(line)
+        assert await all_asked(here, 1) == ["one"]
+        assert here.controller.session.permissions.mode == "deny"
+
+
 async def test_another_session_takes_over_what_waits(tmp_path: Path) -> None:
     async with opened(tmp_path, ANSWER) as here:
         await here.says("zero")
