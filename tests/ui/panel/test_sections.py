@@ -94,7 +94,7 @@ def test_other_ways_to_go_on_are_told() -> None:
 
 
 def test_silence_is_told_with_the_time_that_is_left() -> None:
-    says(situation.STALLED, "silent for 22 s · given up in 68 s")
+    says(situation.STALLED, "silent for 22 s · asks again in 68 s")
 
 
 def test_a_question_about_a_call_tells_what_would_run() -> None:
@@ -152,6 +152,7 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing, "failures ▓▓░░░ 2 of 5, then the turn pauses and asks you")
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(replace(failing, consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
+    says(replace(failing, ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
@@ -194,8 +195,8 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
         situation.PAUSED,
         "claude-sonnet-4-6 · the turn is paused",
         "failures ▓▓▓▓▓ 5 of 5 · used up",
-        "+1 step 1 grep: timed out after 30 s",
-        "+0 step 1 grep",
+        "step 1 grep: timed out after 30 s",
+        "step 1 grep: the same cause, not counted again",
         "paused   the failure budget of this turn is used up",
         "1 done, 1 failed, 1 not begun",
         "· Check grep. When it works again: /reset grep",
