@@ -201,15 +201,15 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
         "1 done, 1 failed, 1 not begun",
         "· Check grep. When it works again: /reset grep",
         "later    1 sub-task deferred",
-        "· ask the server: bash is open; needs a probe",
+        "· ask the server: bash is paused; needs a",
         "steps    ‖",
     )
 
 
 def test_a_deferred_part_says_what_it_needs_below_its_own_text() -> None:
-    assert [line for line in look(situation.PAUSED, 60) if "probe" in line or "step 9" in line] == [
-        "         · ask the server: bash is open; needs a probe",
-        "           from step 9 on",
+    assert [line for line in look(situation.PAUSED, 60) if "ask the server" in line or "step 9" in line] == [
+        "         · ask the server: bash is paused; needs a",
+        "           successful try from step 9 on",
     ]
 
 
