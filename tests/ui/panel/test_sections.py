@@ -143,8 +143,9 @@ def test_a_wider_panel_has_more_columns(width: int, columns: str) -> None:
 
 
 def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explains_them() -> None:
-    says(situation.OPEN, "bash       closed        0", "grep       OPEN          3", "open: paused", "⊘", expanded=True)
-    assert not any("open: paused" in line for line in look(situation.OPEN))
+    rows = "bash       working (closed)     0", "grep       PAUSED (open)        3"
+    says(situation.OPEN, *rows, "⊘ a tool was paused", expanded=True)
+    assert not any("(open)" in line for line in look(situation.OPEN))
 
 
 def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
@@ -158,7 +159,7 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
     lines = look(replace(situation.CALM, rows=rows), expanded=True)
-    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN  ", "closed   ") if word in line}
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("PAUSED", "working (") if word in line}
     assert places == {11}
 
 
@@ -169,10 +170,10 @@ LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES
 def test_columns_give_room_to_names_that_would_be_cut() -> None:
     panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
     lines = look(panel, 47, expanded=True)
-    assert "tool            state  fails last fail next try" in lines
-    assert f"{'bash':<16}closed     0" in lines
+    assert "tool            state            fails next try" in lines
+    assert f"{'bash':<16}working (closed)     0" in lines
     for name in LONG_NAMES:
-        assert f"{name:<16}closed     0" in lines
+        assert f"{name:<16}working (closed)     0" in lines
 
 
 def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
