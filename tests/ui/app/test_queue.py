@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from harness.events import MessageAdded, Origin
+from harness.events import Event, MessageAdded, Origin, ToolStarted
 from harness.journal import read
 from harness.ui.app.keys import KeysScreen
 from harness.ui.transcript.entries import PromptEntry
@@ -166,16 +166,26 @@ async def test_a_queue_behind_a_retry_and_a_compaction_keeps_its_order(tmp_path:
     async with opened(tmp_path, script) as here:
         await here.says("first")
         await here.sees("next try in")
-        for line in ("one", "/compact", "two", "/clear", "three"):
+        for line in ("one", "/compact", "!echo mine", "two", "/clear", "three"):
             await here.says(line)
-        await waiting(here, 5)
+        await waiting(here, 6)
         await here.pilot.press("alt+r")
         async with asyncio.timeout(10):
             while asked(here) != ["three"] or here.controller.running:
                 await here.pilot.pause(0.02)
         told = [record.event for record in read(here.controller.session.path).records]
-        said = [e.message.content[-1] for e in told if isinstance(e, MessageAdded) and e.origin is Origin.PROMPT]
-        assert [block["text"] for block in said] == ["first", "one", "two", "three"]
+        assert list(filter(None, map(_line, told))) == ["first", "one", "!echo mine", "two", "three"]
+
+
+def _line(event: Event) -> str:
+    """The typed line that an event of the journal comes from; empty: none."""
+    match event:
+        case MessageAdded(message=message, origin=Origin.PROMPT):
+            return str(message.content[-1]["text"])
+        case ToolStarted(tool="bash", input={"command": command}):
+            return f"!{command}"
+        case _:
+            return ""
 
 
 async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_path: Path) -> None:
@@ -187,6 +197,14 @@ async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_pat
         (tmp_path / "workspace" / "go").touch()
         await here.sees("nosuchsession")
         assert await all_asked(here, 2) == [WAITS, "one"]
+
+
+async def test_commands_entered_in_one_burst_run_in_their_order(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        for line in ("/mode edits", "/mode deny", "one"):
+            here.controller.submit(line)
+        assert await all_asked(here, 1) == ["one"]
+        assert here.controller.session.permissions.mode == "deny"
 
 
 async def test_another_session_takes_over_what_waits(tmp_path: Path) -> None:
