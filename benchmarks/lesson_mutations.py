@@ -12,12 +12,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from shutil import copytree
 from types import ModuleType
 
 from harness.base.errors import HarnessError
-from harness.lessons import Lesson, LessonError, Recording, lessons
+from harness.lessons import LANGUAGES, Lesson, LessonError, Recording, lessons
 from harness.lessons.recording import Demo
 
 LEAST = 0.95
@@ -207,6 +208,7 @@ MUTATIONS = (
         'timeout = 1 } }]\n\n[[reply]]\ntext = "Meanwhile',
     ),
     script("s13", "no polling", "sleep 1; ls", "ls"),
+    script("s13", "a call that does something", "sleep 1; ls", "sleep 1; touch now.txt"),
     workspace("s13", "the bread is good", "oven.sh", "exit 1", "exit 0"),
     script("s14", "a job for its session", "lasting = true", "lasting = false"),
     script("s14", "a date that comes", "0 0 31 2 *", "0 0 28 2 *"),
@@ -301,7 +303,11 @@ async def caught(mutation: Mutation, chapter: Lesson) -> str:
         try:
             async with asyncio.timeout(LIMIT_S):
                 async with Recording(mutated, scripted_only=True, overrides=mutation.settings, demo=changed) as run:
-                    await run.finished()
+                    try:
+                        await run.finished()
+                    finally:  # also sentences about what did not happen can be shown
+                        for found, language in product(run.steps, LANGUAGES):
+                            found.step.said(found.moment.fact, language)
                     return "; ".join(f"step {number}: {found.failed[0]}" for number, found in run.failed)
         except LessonError as error:
             return str(error)
