@@ -76,7 +76,7 @@ async def demo(session: DemoSession) -> None:
             Journal.open(path)
         except JournalError as refused:
             session.show(Notice("warning", str(refused)))
-        conversation = Conversation(journal.append, messages=state.messages, turn=state.turn, step=state.step)
+        conversation = Conversation(journal.append, state)
         async with session.agent(settings, conversation=conversation) as agent:
             async for prompt in prompts:
                 await session.watch(agent.run(prompt))

@@ -56,13 +56,12 @@ from harness.model.repair import repaired
 from harness.model.watchdog import WatchLimits
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
-from harness.policies.admission.decisions import Admit, Enqueue, Permit
-from harness.policies.admission.slot_queue import SlotQueue
+from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, SlotQueue
 from harness.policies.breakers.decisions import Finish, PauseTurn, Skip, Ticket
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.repeats import RepeatTail
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role

@@ -109,11 +109,6 @@ class MovedCommand:
 class ForegroundRunner(Protocol):
     """Lets calls wait for commands that can be moved to the background."""
 
-    @property
-    def continues_at_limit(self) -> bool:
-        """A command that reaches its time limit continues in the background."""
-        ...
-
     async def wait_for(
         self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
     ) -> ProcessResult | MovedCommand:
@@ -126,6 +121,11 @@ class ForegroundRunner(Protocol):
 
 class BackgroundRunner(Protocol):
     """Runs background commands for one session."""
+
+    @property
+    def continues_at_limit(self) -> bool:
+        """A command in the foreground that reaches its time limit continues in the background."""
+        ...
 
     @property
     def foreground(self) -> ForegroundRunner:

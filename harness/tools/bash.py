@@ -118,7 +118,7 @@ def bash_tool(
     The argument `background` exists only where `background` is given.
     """
     limits = limits or ProcessLimits()
-    continues = background is not None and background.foreground.continues_at_limit
+    continues = background is not None and background.continues_at_limit
     at_limit = "it continues in the background" if continues else "the command and all its children are ended"
 
     async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:

@@ -18,7 +18,7 @@ from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply, ScriptEntry, When
 from tests.whole import WHOLE
 
-SHARE = 31
+SHARE = 61
 """One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
 place."""
 SMALL = 6

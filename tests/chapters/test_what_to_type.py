@@ -46,7 +46,7 @@ def test_what_breaks_something_is_understood(chapter: Lesson) -> None:
 
 
 @CHAPTERS
-def test_a_beat_that_a_text_names_is_there(chapter: Lesson) -> None:
+def test_a_step_that_a_text_names_is_there(chapter: Lesson) -> None:
     for paragraph in paragraphs(chapter):
-        for number in re.findall(r"\bbeat (\d+)|場面 (\d+)", paragraph):
+        for number in re.findall(r"\bstep (\d+)|場面 ?(\d+)", paragraph):
             assert 1 <= int("".join(number)) <= len(chapter.steps)

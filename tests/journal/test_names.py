@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from harness.base.errors import JournalError, UnknownSession
 from harness.events import Event, Message, MessageAdded, Origin, TurnStarted
 from harness.journal import find, name_of_session, rename, search, sessions
-from harness.journal.names import LONGEST_HIT, LONGEST_NAME, first_hit
+from harness.journal.sessions import LONGEST_HIT, LONGEST_NAME, first_hit
 from tests.journal.test_sessions import write
 
 

@@ -97,6 +97,15 @@ def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
     other.close()
 
 
+@pytest.mark.parametrize("name", ["gate.sqlite", "gate.sqlite.lock"])
+def test_a_link_in_its_place_is_not_followed(store: SqliteSlotStore, file: Path, tmp_path: Path, name: str) -> None:
+    file.parent.mkdir()
+    file.with_name(name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SlotsError, match=r"gate\.sqlite"):
+        takes(store, "a")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_another_programs_database_is_kept_and_not_written_to(
     store: SqliteSlotStore, file: Path, told: list[str]
 ) -> None:

@@ -37,8 +37,6 @@ ENDED = replace(RUNS, state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code
 class Waits:
     """Waits for a command as if there were no background."""
 
-    continues_at_limit: bool = False
-
     async def wait_for(
         self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
     ) -> ProcessResult | MovedCommand:
@@ -53,6 +51,7 @@ class Shelf:
     next: CommandRow = RUNS
     asked: list[object] = field(default_factory=list)
     foreground: Waits = field(default_factory=Waits)
+    continues_at_limit: bool = False
 
     @property
     def rows(self) -> tuple[CommandRow, ...]:

@@ -1,6 +1,6 @@
 """Goes back to where an earlier turn began: with the history, the files, or both: `/rewind`."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -86,11 +86,6 @@ class Rewinder:
         self._asker = asker
         self._signals = signals
         self._forget_sizes = forget_sizes
-
-    def recall(self, events: Iterable[Event]) -> None:
-        """Fold what an earlier run of this session kept."""
-        for event in events:
-            self._kept.on_event(event)
 
     def to_turn(self, turn: int) -> str:
         """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.

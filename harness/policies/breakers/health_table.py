@@ -53,12 +53,13 @@ def why_not(board: RegistryView, tool: str) -> tuple[str, str]:
     if tool not in board.tools:
         return f"there is no tool called {tool}", "do it by hand"
     breaker, message, group = board.breaker(tool), board.seen(tool).message, board.group_of(tool)
-    reason = f"{tool} is {breaker.state.value.replace('-', ' ')}" + (f": {message}" if message else "")
+    state = "being tried" if breaker.state is BreakerState.HALF_OPEN else "paused"
+    reason = f"{tool} is {state}" + (f": {message}" if message else "")
     if group is not None and board.unconfirmed(group):
         return reason, "find the cause, then /confirm"
     at = probe_at(board, tool)
-    unblock = f"a probe from step {at} on" if at is not None else "a successful probe"
-    return reason, f"{unblock}, or a reset when it works again"
+    unblock = f"a successful try from step {at} on" if at is not None else "a successful try"
+    return reason, f"{unblock}, or /reset {tool} when it works again"
 
 
 WIDTH = 100

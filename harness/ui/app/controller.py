@@ -224,9 +224,10 @@ class Controller:
         if self._views.shown_step is not None:
             self._views.show_step(None)
         self._app.split_view.chat.follow()
-        if self.running and line == "/retry" and self._waits:
+        runs = self._turns.queue.running is not None  # what is about to run is not overtaken
+        if runs and line == "/retry" and self._waits:
             self.retry_now()
-        elif self.running and self._works_now(line):
+        elif runs and self._works_now(line):
             self._at_once(line)
         else:
             self._turns.put(text)

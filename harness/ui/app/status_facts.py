@@ -85,7 +85,7 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Statu
         case Phase.COMPACTING:
             facts = ["compacting", *lasted]
         case Phase.TOOLS if panel.running:
-            facts = [_running(panel), *lasted]
+            facts = [*_running(panel), *lasted]
         case Phase.ASKING:
             facts = [f"asking {flat(view.active)}", *lasted, *_silence(panel)]
         case Phase.THINKING | Phase.ANSWERING:
@@ -96,11 +96,11 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Statu
     return Status(tuple(facts), "", tuple(keys) or (STOP,))
 
 
-def _running(panel: Panel) -> str:
+def _running(panel: Panel) -> Sequence[str]:
     first, *others = panel.running
     if others:
-        return f"running {len(panel.running)} tools: {running_tools(panel)}"
-    return f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}"
+        return f"running {running_tools(panel)}", f"{len(panel.running):,} calls"
+    return (f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}",)
 
 
 def _silence(panel: Panel) -> Iterator[str]:

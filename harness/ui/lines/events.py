@@ -142,7 +142,7 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
-            return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
+            return Line("◌", f"the model is {silence}; asks again in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
         case Notice(level="info", text=text):
             return Line("·", text)
         case Notice(level=level, text=text):

@@ -12,9 +12,8 @@ from harness.events import (
     WorkEnd,
     WorkRejected,
 )
-from harness.policies.admission.controller import AdmissionController, AdmissionSizes
-from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits, AdmissionSizes
+from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, Reject
 from tests.policies.admission.oracle import balanced
 
 OK, FAILED = WorkEnd.SUCCEEDED, WorkEnd.FAILED

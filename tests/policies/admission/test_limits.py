@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 
 
 def test_the_numbers_are_those_of_the_plan() -> None:

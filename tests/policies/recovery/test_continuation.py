@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.recovery.continuation import MIN_OVERLAP, MIN_VARIETY, Continuation, overlap, repeated
+from harness.policies.recovery.output import MIN_OVERLAP, MIN_VARIETY, Continuation, overlap, repeated
 
 SENTENCE = "The configuration is read in one place, "
 narrow = st.text(st.sampled_from("ab\n"), max_size=60)

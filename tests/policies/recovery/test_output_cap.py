@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.policies.recovery import RecoveryLimits, Situation, TurnState
-from harness.policies.recovery.output_cap import FLOOR, MARGIN, SUMMARY_CAP, cap_for, lowered, raised, summary_limits
+from harness.policies.recovery.output import FLOOR, MARGIN, SUMMARY_CAP, cap_for, lowered, raised, summary_limits
 from tests.policies.recovery.cases import FRESH, LIMITS, ORDINARY
 
 tokens = st.integers(0, 2_000_000)

@@ -48,8 +48,8 @@ WAITS = "until [ -e go ]; do sleep 0.05; done"
         ([BASH], "running bash: npm test --all · 5 s", "running bash: npm test --", "running bash"),
         (
             [BASH, ToolStarted("b", "grep", "x", {}), ToolStarted("c", "grep", "y", {})],
-            "running 3 tools: bash, grep · 5 s",
-            "running 3 tools: bash, gr",
+            "running bash, grep · 3 calls · 5 s",
+            "running bash, grep",
             "running bash",
         ),
         ([BASH, ToolEnded("a", "bash", ToolOutcome.OK, "", 1.0)], "working", "working", "working"),
