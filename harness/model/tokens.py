@@ -106,6 +106,8 @@ def _count_slice(encoding: "Encoding", text: str) -> int:
         return estimated_from_bytes(text)
 
 
+# ── the size of a request ────────────────────────────────────────────────────────────────────────────
+
 MESSAGE_OVERHEAD = 4
 BLOCK_OVERHEAD = 8
 TOOLS_OVERHEAD = 500
