@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.concurrency import race
 from harness.base.errors import JournalError
-from harness.base.race import race
 from harness.engine.conversation import Conversation
 from harness.events import Notice, TurnStarted
 from harness.journal import Journal, read, replay, session_folder

@@ -72,9 +72,8 @@ from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsR
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
-from harness.model.cache_breakpoints import digest_of
 from harness.model.catalogue import Catalogue
-from harness.model.prompt import system_blocks
+from harness.model.prompt import digest_of, system_blocks
 from harness.model.tokens import TokenCounter
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.breakers.registry import BreakerRegistry
@@ -82,13 +81,13 @@ from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.practice.fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore, slots_file
+from harness.slots.store import SqliteSlotStore, slots_file
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
 from harness.tools.todo_write import TODO_WRITE

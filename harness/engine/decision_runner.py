@@ -6,9 +6,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from harness.base.clock import Clock
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import unless
 from harness.engine.compaction.compactor import Compactor, Trigger
 from harness.engine.config import Decide
 from harness.engine.connection import ModelConnection

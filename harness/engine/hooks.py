@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Literal, TypeVar
 
+from harness.base.concurrency import unless
 from harness.base.external_text import sendable
-from harness.base.race import unless
 from harness.engine.conversation import Conversation
 from harness.engine.turn import Signals, Turn
 from harness.events import (

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 from harness import skills
+from harness.base.concurrency import shielded
 from harness.base.external_text import sendable
 from harness.base.files import read_regular
-from harness.base.threads import shielded
 from harness.engine.parts import AgentParts
 from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn

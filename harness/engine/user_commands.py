@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from types import FrameType, MappingProxyType
 
+from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import race
 from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from harness.base.secrets import MASK, SHORTEST_SECRET
 from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
-from harness.model.cache_breakpoints import without_breakpoints
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, ModelExchange, fault_of
 from harness.model.fault_classifier import classify
+from harness.model.prompt import without_breakpoints
 from harness.model.sdk import SdkClient, SdkClientFactory
 from harness.model.watchdog import AbortableWait, Aborted, Watchdog, WatchLimits
 

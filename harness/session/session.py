@@ -14,10 +14,10 @@ from typing import Self
 from harness import __version__, journal
 from harness.agent import Agent
 from harness.base.clock import Clock, SystemClock
+from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError, JournalError
 from harness.base.files import replace_atomically
 from harness.base.secrets import Masking, Secret
-from harness.base.threads import in_thread
 from harness.definitions import CommandFile, tools_named
 from harness.engine.config import Policies, commands_for, retirements, schedule_file, secrets_of, web_access
 from harness.engine.conversation import Conversation

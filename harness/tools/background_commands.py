@@ -17,9 +17,8 @@ from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessResult
-from harness.tools.arguments import ToolArguments
 from harness.tools.output import CommandOutput
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
 if TYPE_CHECKING:
     from harness.processes.command import PipedProcess

@@ -12,12 +12,10 @@ from itertools import cycle
 from harness.events import Json
 from harness.practice import faults
 from harness.practice.faults import At, StatusFault, StreamFault
-from harness.practice.prepared_reply import prepare
-from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse
+from harness.practice.prepared_reply import ByteCounter, prepare
+from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse, frames
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply, ScriptEntry, When
-from harness.practice.sse import frames
-from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 
 SHARE = 61

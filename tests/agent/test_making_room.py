@@ -17,7 +17,7 @@ from harness.events import (
     RequestSent,
     TransitionCode,
 )
-from harness.model import vocabulary
+from harness.model.tokens import load_vocabulary
 from harness.tools.tool import Effect, tool
 from tests.agent.stage import Played, calls, run, says, stage, summarises, too_long
 from tests.media.files import png
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True, scope="module")
 def the_vocabulary_is_built() -> None:
     """So that no agent goes from the rule of thumb to exact counts in the middle of its turn, and drains once more."""
-    assert vocabulary.load() is not None
+    assert load_vocabulary() is not None
 
 
 ANSWER = "Forty-two."

@@ -9,7 +9,6 @@ from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
 from harness.processes import ProcessResult
 from harness.processes.command import PipedProcess
-from harness.tools.arguments import ArgumentError
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
@@ -23,7 +22,7 @@ from harness.tools.background_commands import (
 )
 from harness.tools.bash import bash_tool
 from harness.tools.output import CommandOutput
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, ArgumentError, Effect, Tool, ToolContext, ToolResult
 from harness.tools.toolbox import standard_tools
 
 pytestmark = pytest.mark.anyio

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
+from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
-from harness.base.race import race
 from harness.base.secrets import Masking
 from harness.engine.background.command import (
     BackgroundCommand,

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
-from harness.base.race import race
-from harness.base.threads import shielded
+from harness.base.concurrency import race, shielded
 from harness.engine.background.command import CommandLimits
 from harness.events import MoveReason
 from harness.processes import ProcessResult

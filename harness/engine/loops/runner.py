@@ -8,10 +8,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from harness.base.clock import Clock
+from harness.base.concurrency import shielded, unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import unless
-from harness.base.threads import shielded
 from harness.engine.config import numbers_in
 from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import AGAIN, LoopFold

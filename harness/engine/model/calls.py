@@ -30,10 +30,10 @@ from harness.events import (
     RequestSent,
 )
 from harness.model import history
-from harness.model.cache_breakpoints import digest_of, with_breakpoints
 from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.fault_classifier import classify_reply
+from harness.model.prompt import digest_of, with_breakpoints
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState

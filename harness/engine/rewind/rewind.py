@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
-from harness.base.race import unless
 from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileChange
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, ask_permission

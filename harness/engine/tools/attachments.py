@@ -3,16 +3,15 @@
 from functools import partial
 from pathlib import Path
 
+from harness.base.concurrency import in_thread, unless
 from harness.base.external_text import sendable
 from harness.base.files import open_regular, read_regular
-from harness.base.race import unless
-from harness.base.threads import in_thread
 from harness.engine.parts import AgentParts
 from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.media.mentions import looks_like_media, mentions
-from harness.tools.attachment import real_path
+from harness.tools.read_file import real_path
 from harness.tools.tool import ToolResult
 from harness.tools.workspace import PathError
 

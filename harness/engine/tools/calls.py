@@ -9,9 +9,8 @@ from itertools import groupby
 from pathlib import Path
 
 from harness.base.clock import Clock
-from harness.base.race import race, unless
+from harness.base.concurrency import in_thread, race, unless
 from harness.base.secrets import MASK
-from harness.base.threads import in_thread
 from harness.engine.conversation import Conversation
 from harness.engine.hooks import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import Asker, ask_permission
@@ -40,10 +39,9 @@ from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRe
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.processes import Processes
-from harness.tools.arguments import ArgumentError
-from harness.tools.attachment import attachment_tool
 from harness.tools.output import fitted
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.read_file import attachment_tool
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 
 from harness.base.clock import Clock
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
-from harness.base.race import unless
 from harness.engine.conversation import Conversation
 from harness.engine.tools.results import programs_of
 from harness.events import (

@@ -47,8 +47,6 @@ SLOTS: Mapping[str, str] = {
     "url": rf"(?:{_MARK}|https?://[!-~]+(?<![.,:!?]))",
     "tool": r"[A-Za-z_][\w.-]*",
     "value": rf"(?:{_MARK}|[\w.'-]+)",
-    "arguments": rf"(?:[A-Za-z_]\w* *= *)?(?:{_MARK}|[A-Za-z0-9_.@/+-]+)(?:(?:, *| *と *)(?:[A-Za-z_]\w* *= *)?(?:{_MARK}|[A-Za-z0-9_.@/+-]+))*",
-    "sum": r"[-+(]*\d[\d.()\s]*(?:[-+*/×÷][-+(\s]*\d[\d.()\s]*)+",
     "run": "and run it",
     "task": _REST,
     "fact": _REST,

@@ -11,9 +11,9 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from harness.base.concurrency import in_thread
 from harness.base.errors import SettingsError
 from harness.base.external_text import counted, visible
-from harness.base.threads import in_thread
 from harness.events import (
     Event,
     Json,

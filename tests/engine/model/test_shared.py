@@ -19,8 +19,7 @@ from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, 
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.state import Endpoints
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import SlotsError, SlotStore
+from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
 from tests.engine.hand_clock import HandClock
 from tests.slots.memory import InMemorySlotStore
 from tests.whole import WHOLE
