@@ -164,7 +164,6 @@ def standard_sections(
     workspace: Path,
     platform: str,
     *,
-    shell: str = "bash",
     instructions: str = "",
     skills: str = "",
     memory: str = "",
@@ -175,14 +174,13 @@ def standard_sections(
     Args:
         workspace: the folder it works in.
         platform: such as "linux".
-        shell: what its bash tool runs.
         instructions: the instruction files, as `instruction_text` renders them.
         skills: the list of skills that the tool `skill` can read.
         memory: the index of memories.
         subagent: the agent works for another agent instead of a user.
     """
     folder = (
-        f"You work in the folder {workspace} on {platform}; commands run in {shell}. Relative paths start in that "
+        f"You work in the folder {workspace} on {platform}; commands run in bash. Relative paths start in that "
         "folder, and the file tools do not reach outside it."
     )
     sections = [

@@ -90,9 +90,9 @@ class SentenceMatch:
         """The slot without quotation marks; "" where it is empty."""
         return self._bare(self.slots.get(slot) or "")
 
-    def list(self, slot: str, item: str = _FILE) -> tuple[str, ...]:
-        """The items in a slot, each once."""
-        return tuple(dict.fromkeys(map(self._bare, re.findall(item, self.slots.get(slot) or "", re.IGNORECASE))))
+    def files(self, slot: str) -> tuple[str, ...]:
+        """The files in a slot, each once."""
+        return tuple(dict.fromkeys(map(self._bare, re.findall(_FILE, self.slots.get(slot) or "", re.IGNORECASE))))
 
     def count(self) -> int:
         """A number in digits or words; 1 where there is none."""

@@ -182,7 +182,7 @@ def about_files(describe: Callable[[PlanContext, str, Lines], str]) -> MakePlan:
     """A plan that reads files and reports on each."""
 
     def plan(context: PlanContext, match: SentenceMatch) -> Plan:
-        files = yield from _read(context, match.list("files") or match.list("file"))
+        files = yield from _read(context, match.files("files") or match.files("file"))
         note = f"\n\n{context.say('partly')}"
         return "\n\n".join(describe(context, path, lines) + ("" if whole else note) for path, lines, whole in files)
 
