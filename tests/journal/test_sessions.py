@@ -64,6 +64,14 @@ def test_sessions_are_listed_with_the_one_used_last_first(tmp_path: Path) -> Non
     assert sessions(tmp_path)[0].model == "claude-sonnet-5-5"
 
 
+def test_a_turn_that_a_process_is_running_is_not_interrupted(tmp_path: Path) -> None:
+    with Journal.create(tmp_path, "s") as journal:
+        journal.append(session_started("s"))
+        journal.append(TurnStarted(1, "at work"))
+        assert not sessions(tmp_path)[0].interrupted
+    assert sessions(tmp_path)[0].interrupted
+
+
 def test_a_summary_agrees_with_the_whole_replay(tmp_path: Path) -> None:
     path = write(tmp_path, "20261121-0345-7f3a9c", *session())
     (summary,) = sessions(tmp_path)

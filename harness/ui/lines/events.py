@@ -72,6 +72,7 @@ from harness.events import (
     WorkDropped,
     WorkRejected,
 )
+from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
@@ -183,8 +184,6 @@ def _compacted(event: CompactionEnded) -> Line:
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────
 
-BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
-"""States of a breaker in plain words; tables for experts have the technical ones."""
 BY_HAND = frozenset({ChangeReason.TRIPPED, ChangeReason.ISOLATED, ChangeReason.RELEASED, ChangeReason.RESET})
 
 
