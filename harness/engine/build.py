@@ -521,7 +521,7 @@ def _tools_of_parent(settings: Settings, shared: SharedParts, background: Backgr
     standard = tools_for(settings, background.commands, shared.skills, shared.memory)
     kinds = {kind.name: kind.description for kind in background.subagents.kinds.agents}
     keeping = keeping_tools(shared.memory) if shared.memory.on else ()
-    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule_tools else ()
+    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule and settings.schedule_tools else ()
     return (
         *standard,
         *keeping,

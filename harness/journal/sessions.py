@@ -17,6 +17,7 @@ from harness.base.files import open_regular, replace_atomically
 from harness.events import Json, MessageAdded, SessionStarted, TurnEnded, TurnStarted, name_of
 from harness.journal.records import lines_backwards, object_of, time_of
 from harness.journal.session_state import title_of
+from harness.journal.writer import writer_of
 
 NEAR_LINES = 100
 """Lines at either end of a file that are searched for the first prompt and the end of the last turn."""
@@ -82,7 +83,7 @@ class SessionSummary:
     updated_at: float
     """Unix time of the last event."""
     interrupted: bool
-    """Whether the last turn did not end."""
+    """Whether the last turn did not end, and no process is running it."""
     size: int
     """Bytes."""
     name: str = ""
@@ -161,6 +162,7 @@ def _summary(path: Path, name: str) -> SessionSummary:
         return SessionSummary(path.stem, path, title, "", "", 0, 0, interrupted=False, size=0, name=name)
     started: Json = next((data for data in head if data.get("type") == name_of(SessionStarted)), {})
     prompt: Json = next((data for data in head if data.get("type") == name_of(TurnStarted)), {})
+    ended = any(data.get("type") == name_of(TurnEnded) for data in tail)
     return SessionSummary(
         id=path.stem,
         path=path,
@@ -169,7 +171,7 @@ def _summary(path: Path, name: str) -> SessionSummary:
         model=str(started.get("model", "")),
         started_at=next(_times(head), status.st_mtime),
         updated_at=next(_times(tail), status.st_mtime),
-        interrupted=bool(prompt) and not any(data.get("type") == name_of(TurnEnded) for data in tail),
+        interrupted=bool(prompt) and not ended and writer_of(path) is None,
         size=status.st_size,
         name=name,
     )

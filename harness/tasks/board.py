@@ -8,7 +8,7 @@ ended (docs/design/tasks.md#claims).
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -144,13 +144,12 @@ class TaskBoard:
 
     def edit(self, id: str, edit: TaskEdit, actor: Actor) -> Changes | Refused:
         """Change what a task says or needs. Raises BoardError."""
+        return self._do(partial(self._decided, id, partial(self._edited, edit, actor)))
+
+    def _edited(self, edit: TaskEdit, actor: Actor, task: Task, connection: sqlite3.Connection) -> Changes | Refused:
         new = {number for need in edit.add_needs if (number := number_of(need)) is not None}
-
-        def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
-            tasks = self._load(connection, self._closure(connection, {*new, *task.needs}, "task", "need"))
-            return decisions.change(task, edit, tasks, actor, now=self._now, limits=self.limits)
-
-        return self._do(partial(self._decided, id, decide))
+        tasks = self._load(connection, self._closure(connection, {*new, *task.needs}, "task", "need"))
+        return decisions.change(task, edit, tasks, actor, now=self._now, limits=self.limits)
 
     def claim(self, actor: Actor, id: str = "") -> Changes | Refused:
         """Claim a task, or the first one that is ready. Raises BoardError."""
@@ -177,13 +176,32 @@ class TaskBoard:
         return self._do(step)
 
     def act(
-        self, id: str, action: TaskAction, actor: Actor, *, text: str = "", fence: int | None = None
+        self,
+        id: str,
+        action: TaskAction,
+        actor: Actor,
+        *,
+        text: str = "",
+        fence: int | None = None,
+        edit: TaskEdit | None = None,
     ) -> Changes | Refused:
-        """End, defer, release or reopen a task; see `decisions.act`. Raises BoardError."""
+        """End, defer, release or reopen a task, with `edit` after that edit: both or nothing. See `decisions.act`.
+
+        Raises BoardError.
+        """
 
         def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+            edited = Changes((task,)) if edit is None else self._edited(edit, actor, task, connection)
+            if isinstance(edited, Refused):
+                return edited
+            (task,) = edited.tasks
             tasks = self._around(connection, task)
-            return decisions.act(task, action, tasks, actor, text=text, fence=fence, now=self._now, limits=self.limits)
+            decided = decisions.act(
+                task, action, tasks, actor, text=text, fence=fence, now=self._now, limits=self.limits
+            )
+            if isinstance(decided, Changes):
+                decided = replace(decided, records=(*edited.records, *decided.records))
+            return decided
 
         return self._do(partial(self._decided, id, decide))
 

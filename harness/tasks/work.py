@@ -84,15 +84,15 @@ class TaskWork:
         """Change what a task says or needs."""
         return await self._changed(lambda: self.board.edit(id, edit, self.actor))
 
-    async def act(self, id: str, action: TaskAction, text: str = "") -> Changes | Refused:
-        """End, defer, release or reopen a task."""
+    async def act(self, id: str, action: TaskAction, text: str = "", edit: TaskEdit | None = None) -> Changes | Refused:
+        """End, defer, release or reopen a task, with `edit` after that edit: both or nothing."""
         if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
             told = {"id": task.id, **self._told(task.subject, task.description, text)}
             if why := await self._objection(HookPoint.TASK_COMPLETED, told):
                 return Refused(f"A hook does not accept {task.id} as completed: {why}")
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
-        return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence))
+        return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence, edit=edit))
 
     async def delete(self, id: str) -> Changes | Refused:
         """Remove a task that no other one needs."""
@@ -278,9 +278,15 @@ def _can_be_claimed(task: Task) -> str:
 
 
 def _ready_for(actor: Actor, tasks: Tasks) -> set[str]:
-    """A sentence for each ready task that an agent, or a subagent which it leads, is to claim or has created."""
+    """A sentence for each task that an agent, or a subagent which it leads, is to claim or has created, and that has
+    become ready: not for those that it created so."""
     ready = (tasks[number] for number, one in standings(tasks).items() if one.standing is Standing.READY)
-    return {_can_be_claimed(task) for task in ready if actor.answers_for(task.assignee or task.creator)}
+    return {
+        _can_be_claimed(task)
+        for task in ready
+        if actor.answers_for(task.assignee or task.creator)
+        and (task.needs or task.updated_at > task.created_at or not actor.answers_for(task.creator))
+    }
 
 
 def events_of(changes: Changes) -> Iterable[TaskChanged]:
@@ -288,7 +294,7 @@ def events_of(changes: Changes) -> Iterable[TaskChanged]:
     tasks = {task.number: task for task in changes.tasks}
     for record in changes.records:
         task = tasks.get(record.number)
-        alone = len(changes.records) == 1
+        last = record is changes.records[-1] and len({one.number for one in changes.records}) == 1
         yield TaskChanged(
             f"t{record.number}",
             task.subject if task else record.text,
@@ -296,8 +302,8 @@ def events_of(changes: Changes) -> Iterable[TaskChanged]:
             record.what,
             record.actor,
             "" if record.what in ("create", "delete") else record.text,
-            tuple(f"t{number}" for number in changes.unblocked) if alone else (),
-            tuple(f"t{number}" for number in changes.deferred) if alone else (),
+            tuple(f"t{number}" for number in changes.unblocked) if last else (),
+            tuple(f"t{number}" for number in changes.deferred) if last else (),
         )
 
 

@@ -175,7 +175,8 @@ async def test_what_the_session_itself_made_ready_is_told_at_most_once(tmp_path:
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))
-        await one.lead.create([TaskDraft("c", needs=("t2",))])
+        await one.lead.create([TaskDraft("c", needs=("t2",)), TaskDraft("d")])
+        await one.ann.create([TaskDraft("e")])
         await one.lead.act("t1", TaskAction.COMPLETE, "seen")
         await one.ann.act("t2", TaskAction.CANCEL)
         await one.look()

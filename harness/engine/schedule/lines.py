@@ -34,10 +34,10 @@ def _following(job: ScheduledJob, next_times: NextTimes) -> str:
     if job.paused:
         return f"paused: {job.paused}"
     try:
-        times = next_times(job, 1)
+        times = next_times(job, 3)
     except WhenError as error:
         return f"cannot fire: {error}"
-    return f"next {times[0]}" if times else "its time has passed"
+    return f"next {', '.join(times)}" if times else "its time has passed"
 
 
 def _past(job: ScheduledJob) -> Iterator[str]:

@@ -302,7 +302,8 @@ class ScheduleRunner:
 
     def _deliver(self, job: ScheduledJob, fire: JobFire) -> None:
         due = self._local(fire.due)
-        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due))
+        late_s = max(0.0, self._clock.now() - fire.due)
+        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due, late_s))
         text = notices.scheduled_prompt(
             job.prompt,
             fire=fire.id,

@@ -363,8 +363,8 @@ class Controller:
 
     async def _ask_how_to_continue(self, report: PauseReport) -> None:
         open_tools = [row.tool for row in self.session.breakers.health if row.state is not BreakerState.CLOSED]
-        self._update_status()
         self._pausing = asyncio.ensure_future(self._asker.pause(report, open_tools))
+        self._update_status()
         try:
             await asyncio.wait({self._pausing})
         finally:
@@ -517,10 +517,12 @@ class Controller:
         )
         self._app.status.show(status)
         self._app.queued.show(self._turns.queue)
-        runs = self._playing or self._pausing is not None
-        self._app.activity.show(activity(now, time.time(), self.actions(now)) if runs else None)
+        asks = self._pausing is not None
+        runs = self._playing or asks
+        self._app.activity.show(activity(now, time.time(), self.actions(now), asks=asks) if runs else None)
         if self._loaded.settings.terminal_title:
-            self._app.show_title(title(now, self._session.name or self._session.settings.workspace.name, running=runs))
+            name = self._session.name or self._session.settings.workspace.name
+            self._app.show_title(title(now, name, running=runs, asks=asks))
 
     def redraw(self) -> None:
         """Draw again after a resize."""

@@ -67,18 +67,19 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         yield f"{wasted:,} tokens on retries"
 
 
-def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Status:
+def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]], *, asks: bool = False) -> Status:
     """What runs now: its name, for how long, and the tokens of the reply so far.
 
     Args:
         panel: the state now.
         now: Unix time.
         keys: what can be pressed; by default Esc, which stops.
+        asks: a paused turn waits for the user's answer.
     """
     view = panel.model
     lasted = [f"{int(now - view.since):,} s"] if now - view.since >= 1 else []
     match view.phase:
-        case phase if phase in ASKS:
+        case phase if asks or phase in ASKS:
             return Status(("waiting for your answer",))
         case Phase.WAITING if view.retry is not None:
             facts = [*retry_facts(view, now)]
@@ -108,12 +109,12 @@ def _silence(panel: Panel) -> Iterator[str]:
         yield f"silent for {silence.silent_s:.0f} s"
 
 
-def title(panel: Panel, name: str, *, running: bool) -> str:
+def title(panel: Panel, name: str, *, running: bool, asks: bool = False) -> str:
     """The title of the terminal: what runs now, or `name`."""
     if not running:
         return f"harness · {name}"
     match panel.model.phase:
-        case phase if phase in ASKS:
+        case phase if asks or phase in ASKS:
             return "harness · asks you"
         case Phase.WAITING:
             return f"harness · waits ({what_failed(panel.model)})"

@@ -8,7 +8,7 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import Alternative, BreakerState, CascadeChanged, CascadePhase, HealthRow
-from harness.ui.lines.events import BREAKER_WORDS
+from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, in_cells, labelled, wrapped
 from harness.ui.panel.state import Panel
 

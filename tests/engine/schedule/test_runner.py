@@ -149,6 +149,8 @@ async def test_a_machine_that_slept_fires_once_for_all_missed_times(here: Here) 
         await one.later(3_600 * 5, slept=True)
         ((_, _, missed),) = one.fired
         assert missed == 29
+        (late_s,) = [event.late_s for event in one.events if isinstance(event, JobFired)]
+        assert 500 < late_s < 600
         assert "29 earlier times" in one.inbox.waiting[0].text
 
 

@@ -74,6 +74,9 @@ def test_a_question_needs_no_seconds_and_no_key() -> None:
     panel = after(PermissionAsked("a", "bash", "x", "y"))
     assert line(activity(panel, panel.at + 50, ()), 60).plain.rstrip() == "waiting for your answer"
     assert title(panel, "shop", running=True) == "harness · asks you"
+    paused = after()
+    assert activity(paused, paused.at, (), asks=True).facts == ("waiting for your answer",)
+    assert title(paused, "shop", running=True, asks=True) == "harness · asks you"
 
 
 def test_nothing_is_claimed_of_an_empty_panel() -> None:
