@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any, Protocol
 
 from harness.events import Block, Json, Message
-from harness.media.formats import nested, with_words_for
+from harness.model.media import nested, with_words_for
 from harness.model.tokens import media_tokens
 from harness.practice.replies import (
     UNCACHED,
