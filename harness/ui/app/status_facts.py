@@ -7,7 +7,7 @@ from harness.session import Session
 from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status import Status
 from harness.ui.folds.model import Phase
-from harness.ui.folds.plan import how_far, in_progress, is_open
+from harness.ui.folds.work import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced
 from harness.ui.panel.layout import cell, count, flat
 from harness.ui.panel.model_lines import ASKS, retry_facts, running_tools, what_failed

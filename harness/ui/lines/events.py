@@ -76,6 +76,8 @@ from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
+LATE_S = 60.0
+"""A fire that is later than this says so."""
 EXPLAINED = frozenset(
     {
         TransitionCode.MAX_OUTPUT_TOKENS_EFFORT,
@@ -117,9 +119,10 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
-        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local):
+        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local, late_s=late_s):
+            late = f", {seconds(late_s)} late" if late_s >= LATE_S else ""
             stands = f", stands for {missed} more" if missed else ""
-            return Line("→", f"{job} fires (due {local or time_of_day(due)}{stands}): {prompt}")
+            return Line("→", f"{job} fires (due {local or time_of_day(due)}{late}{stands}): {prompt}")
         case JobMissed(job=job, prompt=prompt, due=due):
             what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
             return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)

@@ -8,7 +8,7 @@ from harness.base.external_text import counted
 from harness.events import FailureCharged, Intervened, Rung
 from harness.session import RUNGS, described
 from harness.ui.folds.loops import LoopsView, LoopView
-from harness.ui.folds.plan import how_far, in_progress
+from harness.ui.folds.work import how_far, in_progress
 from harness.ui.lines.events import ANSWERS
 from harness.ui.panel.layout import (
     BAD,

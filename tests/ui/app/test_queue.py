@@ -12,9 +12,11 @@ from harness.ui.app.keys import KeysScreen
 from harness.ui.transcript.entries import PromptEntry
 from tests.agent.stage import calls, fails, says
 from tests.ui.app.test_conversation import Here, opened
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 WAITS = "until [ -e go ]; do sleep 0.05; done"
+LINES = 500 if WHOLE else 120
 ANSWER = says("An answer.", times='"forever"')
 STALLS = says(
     "Words that stop in the mid",
@@ -125,7 +127,7 @@ async def test_hundreds_of_prompts_are_all_asked_in_their_order(tmp_path: Path) 
 
 async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path: Path) -> None:
     """A terminal that marks no paste sends every character as a key; ?, r, m, ! and / begin lines, too."""
-    lines = [f"{'rm?!'[number % 4]}{number}" for number in range(500)]
+    lines = [f"{'rm?!'[number % 4]}{number}" for number in range(LINES)]
     lines[0], lines[3] = "first", "/etc/passwd"
     async with opened(tmp_path, ANSWER) as here:
         await here.says(f"!{WAITS}")
@@ -133,9 +135,9 @@ async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path:
         for character in "".join(f"{line}\r" for line in lines):
             here.app.post_message(events.Key("enter" if character == "\r" else character, character))
         async with asyncio.timeout(90):
-            while len(here.controller._turns.queue) < 500 or not here.app.prompt.empty:
+            while len(here.controller._turns.queue) < LINES or not here.app.prompt.empty:
                 await here.pilot.pause(0.05)
-        await waiting(here, 500)
+        await waiting(here, LINES)
         assert list(here.controller._turns.queue.lines) == lines
         await here.pilot.press("escape")
         await here.rests()
