@@ -12,12 +12,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from shutil import copytree
 from types import ModuleType
 
 from harness.base.errors import HarnessError
-from harness.lessons import Lesson, LessonError, Recording, lessons
+from harness.lessons import LANGUAGES, Lesson, LessonError, Recording, lessons
 from harness.lessons.recording import Demo
 
 LEAST = 0.95
@@ -111,8 +112,8 @@ MUTATIONS = (
     off("s05", "a later reminder", plan_reminder=50),
     off("s05", "an earlier reminder", plan_reminder=1),
     demo("s05", "no hook holds to the plan", ", hooks=[holding_to_it(conversation)]", ""),
-    demo("s05", "the journal's plan is not used", ", plans=state.plans", ""),
-    demo("s05", "the journal's messages are not used", "messages=state.messages, ", ""),
+    demo("s05", "the journal's plan is not used", "append, state)", "append, messages=state.messages)"),
+    demo("s05", "the journal is not used", "journal.append, state)", "journal.append)"),
     demo("s05", "no compaction", "await session.watch(agent.parts.user_commands.compact())", "pass"),
     workspace("s05", "the planted mistake is corrected", "shapes.py", "return w + h", "return 2 * (w + h)"),
     workspace("s05", "the names are good", "shapes.py", "def a(", "def area("),
@@ -207,6 +208,7 @@ MUTATIONS = (
         'timeout = 1 } }]\n\n[[reply]]\ntext = "Meanwhile',
     ),
     script("s13", "no polling", "sleep 1; ls", "ls"),
+    script("s13", "a call that does something", "sleep 1; ls", "sleep 1; touch now.txt"),
     workspace("s13", "the bread is good", "oven.sh", "exit 1", "exit 0"),
     script("s14", "a job for its session", "lasting = true", "lasting = false"),
     script("s14", "a date that comes", "0 0 31 2 *", "0 0 28 2 *"),
@@ -237,14 +239,14 @@ MUTATIONS = (
     script("s24", "the stop reason comes", 'events = ["message_delta", "message_stop"]', 'events = ["message_stop"]'),
     workspace("s24", "another ferry", "marées.txt", "09:30", "10:00"),
     demo("s25", "no torn line", "    tear(path)\n", ""),
-    demo("s25", "the second program does not read the journal", "messages=state.messages", "messages=()"),
+    demo("s25", "the second program does not read the journal", "journal.append, state)", "journal.append)"),
     demo(
         "s25",
         "a session of its own",
-        "Conversation(journal.append, messages",
-        "Conversation(lambda event: None, messages",
+        "Conversation(journal.append, state",
+        "Conversation(lambda event: None, state",
     ),
-    demo("s25", "turns begin at 1 again", "turn=state.turn, ", ""),
+    demo("s25", "turns begin at 1 again", "append, state)", "append, messages=state.messages)"),
     demo("s25", "asked to end, not killed", "signal.SIGKILL", "signal.SIGTERM"),
     script("s25", "the model does not look", 'tools = [{ name = "read_file", input = { path = "jars.txt" } }]', ""),
 )
@@ -301,7 +303,11 @@ async def caught(mutation: Mutation, chapter: Lesson) -> str:
         try:
             async with asyncio.timeout(LIMIT_S):
                 async with Recording(mutated, scripted_only=True, overrides=mutation.settings, demo=changed) as run:
-                    await run.finished()
+                    try:
+                        await run.finished()
+                    finally:  # also sentences about what did not happen can be shown
+                        for found, language in product(run.steps, LANGUAGES):
+                            found.step.said(found.moment.fact, language)
                     return "; ".join(f"step {number}: {found.failed[0]}" for number, found in run.failed)
         except LessonError as error:
             return str(error)

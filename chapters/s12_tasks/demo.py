@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from harness.events import Notice, decode
 from harness.lessons import DemoSession
@@ -29,10 +29,12 @@ async def rival(session: DemoSession, settings: Settings) -> AsyncIterator[None]
         assert program.stdin is not None
         assert program.stdout is not None
         program.stdin.write(json.dumps(own).encode() + b"\n")
-        session.show(decode(json.loads(await program.stdout.readline())))
+        if claimed := await program.stdout.readline():
+            session.show(decode(json.loads(claimed)))
         yield
     finally:
-        program.kill()
+        with suppress(ProcessLookupError):  # it has ended by itself
+            program.kill()
         await program.communicate()
     session.show(Notice("warning", f"another program was killed by signal {-(program.returncode or 0)}"))
 

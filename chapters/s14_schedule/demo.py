@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import ScheduleRunner
@@ -29,7 +29,7 @@ def moment(text: str) -> float:
 
 
 class DemoClock:
-    """Shows the time that the demo sets. Who sleeps wakes when that time is reached."""
+    """Shows the time that the demo sets. Sleepers wake when their time is reached."""
 
     def __init__(self, at: float) -> None:
         self._at = at
@@ -48,7 +48,7 @@ class DemoClock:
             await self._moved.wait()
 
     def set(self, text: str) -> None:
-        """It is so late now."""
+        """Move the hands to a local time."""
         self._at = moment(text)
         self._moved.set()
         self._moved = asyncio.Event()

@@ -15,7 +15,8 @@ class FieldError(Exception):
 
 
 def value_of(fact: object, name: str) -> object:
-    """The value at a dotted name such as `fault.status`. Enums give their value, collections a comma-separated list.
+    """The value at a dotted name such as `fault.status`. Enums give their value, collections a comma-separated list,
+    and what this fact does not have, such as the third of two items, is "none".
 
     Raises FieldError for a name that is not a public field or property.
     """
@@ -31,10 +32,10 @@ def raw_value_of(fact: object, name: str) -> object:
 def _member(fact: object, name: str) -> object:
     value = fact
     for part in name.split("."):
+        if value is None:
+            return None
         if isinstance(value, tuple) and part.isdecimal():
-            if int(part) >= len(value):
-                raise FieldError(f"{name!r}: there are only {len(value)}")
-            value = value[int(part)]
+            value = value[int(part)] if int(part) < len(value) else None
             continue
         if isinstance(value, Mapping):
             value = value.get(part)

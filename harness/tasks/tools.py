@@ -15,8 +15,7 @@ from harness.policies.tasks.task import Task, TaskAction, number_of
 from harness.tasks.board import BoardError
 from harness.tasks.lines import MOST_LISTED, line_of, text_of
 from harness.tasks.work import TaskWork
-from harness.tools.arguments import ToolArguments
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult, shorten_line
 
 TASK_CREATE, TASK_UPDATE, TASK_CLAIM = "task_create", "task_update", "task_claim"
 TASK_LIST, TASK_GET = "task_list", "task_get"

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from harness.base.clock import Clock, SystemClock
-from harness.base.threads import in_thread, shielded
+from harness.base.concurrency import in_thread, shielded
 from harness.events import BoardCounted, Event, HookPoint, Json, Notice, TaskChanged, TaskState
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
 from harness.policies.tasks.graph import Standing, Tasks, standings

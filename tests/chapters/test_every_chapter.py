@@ -8,7 +8,7 @@ import pytest
 
 from harness.lessons import LANGUAGES, Lesson, Recording, difference, lessons, readme, source
 from harness.lessons.catalogue import FILES, HEADINGS
-from harness.lessons.refresh import MARK, refreshed
+from harness.lessons.refresh import MARK, refreshed, texts
 from harness.practice.script import Script
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
@@ -52,14 +52,21 @@ def test_its_code_and_script_are_there_and_its_program_is_short(chapter: Lesson)
 
 @CHAPTERS
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_its_text_is_whole_and_as_the_code_is_now(chapter: Lesson, language: str) -> None:
+def test_its_text_is_whole(chapter: Lesson, language: str) -> None:
     [known] = [one for one in LANGUAGES if one == language]
     assert tuple(section.title for section in readme(chapter, known)) == HEADINGS[known]
     file = chapter.folder / FILES[known]
     text = file.read_text("utf-8")
-    assert refreshed(text) == text, f"python -m harness.lessons.refresh writes {file.name} again"
     assert MARK.search(text), "a text shows code of the program"
     assert re.match(rf"# {chapter.id} · {re.escape(chapter.title.into(known))}\n", text)
+    row = f"| [{chapter.id}]({chapter.name}/{file.name}) | {chapter.title.into(known)} | {chapter.idea.into(known)} |\n"
+    assert row in (chapter.folder.parent / FILES[known]).read_text("utf-8"), "the list of chapters has its idea"
+
+
+@pytest.mark.parametrize("page", texts(), ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_a_page_shows_code_and_values_as_they_are_now(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert refreshed(text) == text, f"python -m harness.lessons.refresh writes {page.name} again"
 
 
 @CHAPTERS

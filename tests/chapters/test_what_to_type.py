@@ -7,8 +7,7 @@ import pytest
 
 from harness.lessons import LANGUAGES, Lesson, lessons
 from harness.lessons.catalogue import FILES
-from harness.practice.fault_orders import order_of
-from harness.practice.tool_fault_orders import tool_order_of
+from harness.practice.fault_orders import order_of, tool_order_of
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 COMMAND = re.compile(r"`(/[a-z]\w+[^`]*)`")
@@ -47,7 +46,7 @@ def test_what_breaks_something_is_understood(chapter: Lesson) -> None:
 
 
 @CHAPTERS
-def test_a_beat_that_a_text_names_is_there(chapter: Lesson) -> None:
+def test_a_step_that_a_text_names_is_there(chapter: Lesson) -> None:
     for paragraph in paragraphs(chapter):
-        for number in re.findall(r"\bbeat (\d+)|場面 (\d+)", paragraph):
+        for number in re.findall(r"\bstep (\d+)|場面 ?(\d+)", paragraph):
             assert 1 <= int("".join(number)) <= len(chapter.steps)

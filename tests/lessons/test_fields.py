@@ -33,6 +33,11 @@ def test_enums_give_their_value_and_lists_their_words() -> None:
     assert value_of(HistoryRepaired(("one", "two")), "repairs") == "one, two"
 
 
+def test_what_a_run_does_not_have_is_none() -> None:
+    repaired = HistoryRepaired(("one", "two"))
+    assert filled("{repairs.1} {repairs.2} {repairs.2.more}", repaired) == "two none none"
+
+
 def test_templates_are_filled_with_formats() -> None:
     assert filled("status {fault.status:>5} of {model}", FAULT) == "status   529 of practice-1"
 

@@ -48,6 +48,10 @@ def test_the_line_that_decides_is_found_by_its_text() -> None:
     assert found.place == "harness/policies/recovery/compaction.py:CompactionThresholds"
 
 
+def test_a_line_that_a_learner_has_changed_in_a_chapter_is_not_missed() -> None:
+    assert source("chapters/s05_todo_write/demo.py:holding_to_it:no such line").deciding == 0
+
+
 @pytest.mark.parametrize(
     "place",
     [

@@ -21,9 +21,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from harness.base.clock import Clock
+from harness.base.concurrency import in_thread, race, shielded
 from harness.base.errors import HarnessError
-from harness.base.race import race
-from harness.base.threads import in_thread, shielded
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.lines import described, listed
 from harness.events import (

@@ -4,11 +4,9 @@ from enum import Enum
 
 from harness.lessons.text import LocalizedText
 
-PAGE = "docs/exam.md"
-
 
 class Mechanism(Enum):
-    """A mechanism in the words of the course, and the chapter or page that teaches it."""
+    """A mechanism in the words of the course, and the chapter that teaches it."""
 
     AGENT_LOOP = (
         "s01",
@@ -80,19 +78,19 @@ class Mechanism(Enum):
         "どのステップにも進展がある長い作業が、途中で止められます",
     )
     SESSION = (
-        PAGE,
+        "s25",
         "messages are not saved as they are added, or not loaded again",
         "メッセージが追加のたびに保存されていないか、続きで読み込まれません",
     )
     PROCESS_END = (
-        PAGE,
+        "s23",
         "commands outlive the program: give each a process group, and end the group",
         "コマンドがプログラムの終了後も残ります (プロセスグループを作り、まとめて終了させます)",
     )
 
     @property
     def where(self) -> str:
-        """A chapter such as "s11", or a page."""
+        """A chapter such as "s11"."""
         return self.value[0]
 
     @property

@@ -7,7 +7,6 @@ docs/design/tasks.md#states.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.events import TaskState
 from harness.policies.tasks.graph import Tasks, cycle, dependants, missing, unblocked
 from harness.policies.tasks.task import (
     CANCELLED,
@@ -368,8 +367,3 @@ def _numbers(ids: Sequence[str], known: Collection[int], named: Mapping[str, int
 def _cyclic(path: Sequence[int], tasks: Tasks) -> str:
     steps = " needs ".join(f"t{number} ({tasks[number].subject})" for number in path)
     return f"That would be a cycle: {steps}."
-
-
-def state_counts(tasks: Tasks) -> dict[TaskState, int]:
-    """How many tasks are in each state."""
-    return {state: sum(task.state is state for task in tasks.values()) for state in TaskState}

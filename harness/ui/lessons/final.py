@@ -14,7 +14,7 @@ from typing import TextIO
 
 from harness.base.external_text import visible
 from harness.lessons.exam.judgement import Continued, Ended, Observed, Shown, shown
-from harness.lessons.exam.mechanisms import PAGE, Mechanism
+from harness.lessons.exam.mechanisms import Mechanism
 from harness.lessons.exam.player import KILLED, PARTS, SIGNALS, Played, play_exam, row_of
 from harness.lessons.exam.program import Program, ProgramError
 from harness.lessons.exam.result import ExamResult
@@ -144,7 +144,7 @@ def _chosen(words: str | None) -> tuple[str, ...]:
     wanted = [word.strip() for word in (words or "").split("/") if word.strip()]
     names = tuple(name for name in PARTS if not wanted or any(word in name for word in wanted))
     if not names:
-        raise ProgramError(f"No part is called {words!r}; {PAGE} lists them.")
+        raise ProgramError(f"No part is called {words!r}; docs/exam.md lists them.")
     return names
 
 
@@ -274,9 +274,8 @@ def summary_lines(result: ExamResult, language: Language) -> Iterator[str]:
         yield PART.into(language).format(count=result.of, of=len(PARTS))
         return
     yield (PASSED if result.passed else FAILED).into(language)
-    chapter = next((missing.where for missing in result.missing if missing.where != PAGE), None)
-    if chapter is not None:
-        yield NEXT.into(language).format(chapter=chapter)
+    if result.missing:
+        yield NEXT.into(language).format(chapter=next(iter(result.missing)).where)
 
 
 def _seen(part: Played, language: Language) -> Iterator[str]:

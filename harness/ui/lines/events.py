@@ -72,6 +72,7 @@ from harness.events import (
     WorkDropped,
     WorkRejected,
 )
+from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
@@ -145,7 +146,7 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
-            return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
+            return Line("◌", f"the model is {silence}; asks again in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
         case Notice(level="info", text=text):
             return Line("·", text)
         case Notice(level=level, text=text):
@@ -183,8 +184,6 @@ def _compacted(event: CompactionEnded) -> Line:
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────
 
-BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
-"""States of a breaker in plain words; tables for experts have the technical ones."""
 BY_HAND = frozenset({ChangeReason.TRIPPED, ChangeReason.ISOLATED, ChangeReason.RELEASED, ChangeReason.RESET})
 
 

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
-from harness.base.threads import in_thread
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, local_zone
 from harness.events import (

@@ -17,7 +17,7 @@ from harness.lessons.exam.judgement import (
     lost,
     shown,
 )
-from harness.lessons.exam.mechanisms import PAGE, Mechanism
+from harness.lessons.exam.mechanisms import Mechanism
 from harness.lessons.exam.player import PARTS, Played, row_of
 from harness.lessons.exam.result import ExamResult
 from harness.lessons.exam.rows import ANSWER, ROWS, RowKind
@@ -154,5 +154,5 @@ def test_missing_mechanisms_are_listed_in_the_order_of_the_course() -> None:
 def test_each_mechanism_names_a_chapter_that_exists_or_the_page() -> None:
     from harness.lessons import lessons
 
-    assert {one.where for one in Mechanism} <= {PAGE, *(lesson.id for lesson in lessons())}
+    assert {one.where for one in Mechanism} <= {lesson.id for lesson in lessons()}
     assert all(one.text.into(language) for one in Mechanism for language in LANGUAGES)

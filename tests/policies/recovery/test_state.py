@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from harness.events import BreakerState, ChangeReason
 from harness.policies.recovery import RecoveryLimits
-from harness.policies.recovery.endpoints import Endpoints
+from harness.policies.recovery.state import Endpoints
 
 LIMITS = RecoveryLimits().endpoint
 MODEL = "a-model"

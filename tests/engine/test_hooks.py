@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.hooks import HookInvoker
 from harness.events import HookPoint
 from harness.hooks import Hook, HookAnswer, HookCall, HookError
 from harness.processes import Processes
@@ -147,7 +147,7 @@ def test_a_function_that_hangs_does_not_hold_up_the_end_of_the_program(tmp_path:
         "import asyncio, threading\n"
         "from pathlib import Path\n"
         "from harness.events import HookPoint\n"
-        "from harness.engine.hooks.invoker import HookInvoker\n"
+        "from harness.engine.hooks import HookInvoker\n"
         "from harness.hooks import Hook, HookCall, HookError\n"
         "from harness.processes import Processes\n"
         "async def main():\n"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.policies.loops.detectors import Detectors
 from harness.policies.loops.observations import CallKind, ObservedCall
-from harness.policies.loops.waits import WaitAdvice, WaitLimits, WaitOver, WaitPause, Waits
+from harness.policies.loops.polls import WaitAdvice, WaitLimits, WaitOver, WaitPause, Waits
 
 LIMITS = WaitLimits()
 ASKS, LOOKS, WORKS, WAITS = CallKind.ASKS, CallKind.LOOKS, CallKind.WORKS, CallKind.WAITS

@@ -13,14 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.engine.conversation import Conversation
-from harness.engine.model.endpoints import BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
+from harness.engine.model.shared import BELIEVED_S, ModelEndpoints, SharedEndpoints, read, written
 from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
-from harness.policies.recovery.endpoints import Endpoints
+from harness.policies.recovery.state import Endpoints
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import SlotsError, SlotStore
+from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
 from tests.engine.hand_clock import HandClock
 from tests.slots.memory import InMemorySlotStore
 from tests.whole import WHOLE

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Alternative, Rank, Severity
-from harness.policies.breakers.alternatives import routes
-from harness.policies.breakers.capabilities import UNSURE, Capability, CapabilityMap, DeclaredAlternative
+from harness.policies.breakers.capabilities import UNSURE, Capability, CapabilityMap, DeclaredAlternative, routes
 
 NAMES = ["a", "b", "c", "d", "e"]
 LOW, HIGH = Severity.LOW, Severity.HIGH

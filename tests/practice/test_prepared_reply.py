@@ -3,7 +3,7 @@
 import pytest
 
 from harness.events import Json
-from harness.practice.filled_reply import filled
+from harness.practice.prepared_reply import filled
 from harness.practice.replies import ScriptedReply, TextPart, ToolUse
 from harness.practice.script import Script
 from harness.practice.toml_table import ScriptError
