@@ -22,12 +22,11 @@ from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
 from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.hooks.hook_runner import HookRunner
-from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.hooks import HookRunner
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction
 from harness.events import ToolCall
 from harness.permissions import Mode, Permissions
@@ -91,7 +90,7 @@ async def side_by_side() -> float:
         return str(number)
 
     with TemporaryDirectory() as folder:
-        runs = HookInvoker(processes := Processes(), Path(folder))
+        processes = Processes()
         calls = ToolCalls(
             toolbox := Toolbox([wait]),
             Permissions(Mode.YOLO),
@@ -99,7 +98,7 @@ async def side_by_side() -> float:
             conversation,
             ToolDispatcher(BreakerRegistry(["wait"]), toolbox, conversation, clock),
             FreshnessLabels(strict=False),
-            HookRunner((), runs, conversation, Signals(), RecoveryLimits(), workspace=folder),
+            HookRunner((), processes, conversation, Signals(), RecoveryLimits(), workspace=Path(folder)),
             clock,
             ToolRestriction(),
             veto=lambda call: None,

@@ -19,9 +19,8 @@ from harness import journal
 from harness.engine.config import prompt_sections, tools_for
 from harness.events import Message, ReplyReceived, RequestSent, TurnStarted
 from harness.model import history
-from harness.model.cache_breakpoints import with_breakpoints
 from harness.model.client import ModelRequest
-from harness.model.prompt import system_blocks
+from harness.model.prompt import system_blocks, with_breakpoints
 from harness.model.tokens import TokenCounter
 from harness.session import NoAsker, Opening, Session, open_session
 from harness.settings import Settings, load

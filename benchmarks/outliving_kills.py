@@ -18,6 +18,7 @@ from pathlib import Path
 
 from benchmarks.kills import DONE, Run, kill
 from harness.events import (
+    ArrivalKind,
     Arrived,
     CommandCreated,
     CommandEnded,
@@ -117,7 +118,9 @@ class OutlivingRun(Run):
             yield f"jobs by the journal: {dict(created)}, {begun} began; in the schedule: {dict(listed)}"
         commands = Counter(event.command for event in events if isinstance(event, CommandCreated))
         ended = Counter(event.command for event in events if isinstance(event, CommandEnded))
-        arrived = Counter(event.source for event in events if isinstance(event, Arrived))
+        arrived = Counter(
+            event.source for event in events if isinstance(event, Arrived) and event.kind is ArrivalKind.COMMAND_ENDED
+        )
         numbers = Counter(event.number for event in events if isinstance(event, Arrived))
         delivered = Counter(number for event in events if isinstance(event, Delivered) for number in event.numbers)
         if not commands == ended == arrived:

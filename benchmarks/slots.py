@@ -23,8 +23,7 @@ from statistics import median
 
 from benchmarks.figures import Figure
 from benchmarks.parts import Parts, run_parts
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import SlotClaim, this_process
+from harness.slots.store import SlotClaim, SqliteSlotStore, this_process
 from tests.slots.crowd import crowd, kill, moments_of
 
 SECONDS = 4.0

@@ -21,7 +21,7 @@ from collections.abc import AsyncGenerator, Collection
 from dataclasses import replace
 from functools import partial
 
-from harness.base.race import unless
+from harness.base.concurrency import unless
 from harness.engine import turn_lifecycle
 from harness.engine.agent_base import AgentBase
 from harness.engine.turn import Turn, cut_blocks

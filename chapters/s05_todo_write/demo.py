@@ -46,9 +46,7 @@ async def demo(session: DemoSession) -> None:
     # Here the program ends. All that is left of it is the file.
     with Journal.open(journal.path) as journal:
         state = replay(read(journal.path).records)
-        conversation = Conversation(
-            journal.append, messages=state.messages, plans=state.plans, turn=state.turn, step=state.step
-        )
+        conversation = Conversation(journal.append, state)
         session.show(Notice("info", f"read back from {journal.path.name}: {written(conversation.plan)}"))
         async with session.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
             async for prompt in prompts:

@@ -21,8 +21,7 @@ from anthropic import APIError, AsyncAnthropic
 from harness.events import Message, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
-from harness.tools.arguments import ArgumentError
-from harness.tools.tool import Tool, ToolContext
+from harness.tools.tool import ArgumentError, Tool, ToolContext
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace
 

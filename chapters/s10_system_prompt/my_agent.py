@@ -22,13 +22,11 @@ from typing import Any
 from harness.events import Fault, Message, PlanItem, Reply
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
-from harness.model.cache_breakpoints import with_breakpoints
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
-from harness.model.prompt import standard_sections, system_blocks
+from harness.model.prompt import standard_sections, system_blocks, with_breakpoints
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
-from harness.tools.arguments import ArgumentError
-from harness.tools.tool import Effect, Tool, ToolContext, tool
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace
 

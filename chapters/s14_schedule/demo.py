@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import ScheduleRunner

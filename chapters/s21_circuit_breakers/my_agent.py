@@ -29,17 +29,16 @@ from harness.events import Failure, Fault, Message, PlanItem, Reply, TransitionC
 from harness.events.tasks import TaskChanged
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
-from harness.model.cache_breakpoints import with_breakpoints
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
 from harness.model.notices import scheduled_prompt
-from harness.model.prompt import standard_sections, system_blocks
+from harness.model.prompt import standard_sections, system_blocks, with_breakpoints
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.breakers.decisions import Finish, PauseTurn, Skip, Ticket
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role
@@ -49,8 +48,7 @@ from harness.schedule.store import ScheduleStore
 from harness.tasks import TaskBoard, this_process
 from harness.tasks.tools import board_tools
 from harness.tasks.work import TaskWork
-from harness.tools.arguments import ArgumentError
-from harness.tools.tool import Effect, Tool, ToolContext, tool
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace
 

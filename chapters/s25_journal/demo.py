@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness.base.concurrency import race
 from harness.base.errors import JournalError
-from harness.base.race import race
 from harness.engine.conversation import Conversation
 from harness.events import Notice, TurnStarted
 from harness.journal import Journal, read, replay, session_folder
@@ -76,7 +76,7 @@ async def demo(session: DemoSession) -> None:
             Journal.open(path)
         except JournalError as refused:
             session.show(Notice("warning", str(refused)))
-        conversation = Conversation(journal.append, messages=state.messages, turn=state.turn, step=state.step)
+        conversation = Conversation(journal.append, state)
         async with session.agent(settings, conversation=conversation) as agent:
             async for prompt in prompts:
                 await session.watch(agent.run(prompt))

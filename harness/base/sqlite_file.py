@@ -20,6 +20,8 @@ from harness.base.errors import HarnessError
 
 BUSY_S = 2.0
 """Only a user's own access to the file can hold it up."""
+FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+"""A link in the place of the file may lead anywhere, so it is not followed."""
 
 T = TypeVar("T")
 
@@ -106,7 +108,7 @@ class SqliteFile:
                 return self._connection
         self._disconnect()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(self._path, FLAGS, 0o600))
         self._opened = _identity(self._path)
         self._connection = connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
         self._prepare(connection)
@@ -147,7 +149,7 @@ class SqliteFile:
         while True:
             if self._lock is None:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                self._lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._lock = os.open(path, FLAGS, 0o600)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._lock), path.stat()):

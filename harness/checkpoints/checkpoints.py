@@ -9,7 +9,7 @@ from logging import Logger
 from pathlib import Path
 from typing import TypeVar
 
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.checkpoints.git import GitCancellation
 from harness.checkpoints.manifest import (
     CheckpointError,

@@ -10,8 +10,7 @@ from harness.base.external_text import visible
 from harness.events import Json
 from harness.journal import state_folder
 from harness.settings import Settings
-from harness.slots.sqlite import SqliteSlotStore, slots_file
-from harness.slots.store import ClaimEntry
+from harness.slots.store import ClaimEntry, SqliteSlotStore, slots_file
 
 HEADING = ("", "session", "agent", "pid", "since", "limit", "lease")
 

@@ -12,11 +12,11 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.engine.config import schedule_file
 from harness.engine.schedule.lines import described, listed
-from harness.engine.schedule.runner import job_of, local_zone
+from harness.engine.schedule.runner import job_of, local_zone, next_times
 from harness.events import Json
 from harness.policies.schedule import decisions
 from harness.policies.schedule.job import ScheduledJob
-from harness.schedule.recurrence import parse_when, preview, zone_named
+from harness.schedule.recurrence import zone_named
 from harness.schedule.store import ScheduleStore
 from harness.settings import Settings
 from harness.slots.store import this_process
@@ -29,9 +29,11 @@ class CronError(HarnessError):
 def cron(settings: Settings, options: Namespace) -> int:
     """Run the command; returns the exit code. Raises HarnessError."""
     path = schedule_file(settings)
-    if options.kind != "add" and not path.exists():
+    if options.kind == "list" and not path.exists():
         print("No prompt is scheduled.")
-        return 0 if options.kind == "list" else 1
+        return 0
+    if options.kind != "add" and not path.exists():
+        raise CronError(f"There is no job {options.id!r}; no prompt is scheduled.")
     store = ScheduleStore(path, this_process("harness cron"), report=lambda text: print(text, file=sys.stderr))
     try:
         match options.kind:
@@ -66,17 +68,17 @@ def _run(store: ScheduleStore, job: ScheduledJob) -> int:
     """Run the prompt of a job once without a screen, as `harness -p` does; for the scheduler of the system."""
     command = [sys.executable, "-m", "harness", f"--print={job.prompt}", "--output-format", "json"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    code, result = ran.returncode, _result(ran.stdout)
+    code, result, fire = ran.returncode, _result(ran.stdout), decisions.by_hand(job, time.time())
     failure = "" if code == 0 else str(result.get("reason") or f"exit code {code}")
     if result.get("result"):
         print(result["result"])
     if failure and result:
         print(f"harness: {failure}; to continue: harness -p --resume {result.get('session_id')} …", file=sys.stderr)
 
-    def after(job: ScheduledJob) -> ScheduledJob:
-        fired = replace(job, fires=job.fires + 1)
+    def after(job: ScheduledJob) -> ScheduledJob | None:
+        fired = replace(job, fires=job.fires + 1) if failure else decisions.taken(job, fire.id)
         cost_usd = float(result.get("total_cost_usd", 0.0))
-        return decisions.ended(fired, failure=failure, cost_usd=cost_usd, limits=store.limits)
+        return fired and decisions.ended(fired, failure=failure, cost_usd=cost_usd, limits=store.limits)
 
     store.change(job.number, after)
     return code
@@ -107,4 +109,4 @@ def _change(store: ScheduleStore, id: str, after: ScheduledJob | None, done: str
 
 
 def _next_times(job: ScheduledJob, count: int) -> tuple[str, ...]:
-    return preview(parse_when(job.when, zone_named(job.zone), 0.0), time.time(), count)
+    return next_times(job, time.time(), count)

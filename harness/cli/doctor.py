@@ -323,9 +323,9 @@ def _writable(folder: Path) -> str:
 
 
 def _vocabulary() -> str:
-    from harness.model import vocabulary
+    from harness.model.tokens import vocabulary_intact
 
-    return "exact" if vocabulary.intact() else "estimated; the vocabulary file is missing or damaged"
+    return "exact" if vocabulary_intact() else "estimated; the vocabulary file is missing or damaged"
 
 
 def _prices(settings: Settings, today: date) -> str:

@@ -25,8 +25,7 @@ from harness.engine.instruction_files import NAME, read_instructions
 from harness.engine.permissions.session_rules import SessionRules
 from harness.memory import MemoryProblem
 from harness.permissions.rules import RuleScope
-from harness.settings.layers import ADDED_UP
-from harness.settings.load import LoadedSettings
+from harness.settings.load import ADDED_UP, LoadedSettings
 from harness.slots.store import SlotsError
 
 OFF = "off"

@@ -5,7 +5,7 @@ import os
 import random
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -43,21 +43,18 @@ from harness.engine.config import (
 from harness.engine.connection import ModelConnection, PracticeFaults, address_of
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.decision_runner import DecisionRunner
-from harness.engine.hooks.hook_runner import HookRunner
-from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
 from harness.engine.instruction_files import read_instructions
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
-from harness.engine.model.budgets import BudgetNotices, SharedRetries, require_prices
+from harness.engine.model.budgets import BudgetNotices, require_prices
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.context_report import ContextReport
-from harness.engine.model.endpoints import SharedEndpoints
 from harness.engine.model.selection import ModelSelection
+from harness.engine.model.shared import SharedEndpoints, SharedRetries
 from harness.engine.parts import AgentParts, SharedParts
 from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules
-from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.background_work import BackgroundWork
@@ -65,21 +62,18 @@ from harness.engine.subagents.factory import SubagentFactory
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
-from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
-from harness.engine.user_commands import UserCommands
 from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook, own_hooks
 from harness.journal import state_folder
 from harness.memory import RECALL, REMEMBER, keeping_tools
-from harness.model.cache_breakpoints import digest_of
 from harness.model.catalogue import Catalogue
-from harness.model.prompt import system_blocks
+from harness.model.prompt import digest_of, system_blocks
 from harness.model.tokens import TokenCounter
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.breakers.registry import BreakerRegistry
@@ -87,13 +81,13 @@ from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.practice.fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore, slots_file
+from harness.slots.store import SqliteSlotStore, slots_file
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
 from harness.tools.todo_write import TODO_WRITE
@@ -154,11 +148,11 @@ def build_parts(
 
     hook_runner = HookRunner(
         every_hook,
-        HookInvoker(processes, settings.workspace),
+        processes,
         conversation,
         signals,
         limits,
-        workspace=str(settings.workspace),
+        workspace=settings.workspace,
         agent=agent,
         ongoing=ongoing,
     )
@@ -166,7 +160,7 @@ def build_parts(
     def wake(actor: str, text: str) -> None:
         if parent is not None and parent.board is not None:
             parent.board.tell(actor, text)
-        elif background is not None and actor == session_name:
+        elif background is not None and actor.partition("/")[0] == session_name:  # subagents are led by the session
             background.inbox.arrive(ArrivalKind.TASK_READY, "board", text)
 
     session_name = parent.outputs.stem if parent else outputs.stem
@@ -181,7 +175,11 @@ def build_parts(
     )
     of_board = () if board is None else tools_of_board(board)
     ours = (*tools_for(settings, None, shared.skills, shared.memory), *of_board)
-    factory = SubagentFactory(make, parent=lambda: parts)
+
+    @cache
+    def factory() -> SubagentFactory:
+        return SubagentFactory(make, parts)
+
     if not hired:
         names = _names_for_subagents(settings, ours, own, standard)
         background = background_work(
@@ -196,7 +194,7 @@ def build_parts(
             policies=policies,
             kept=agents_folder is not None,
             model=lambda: models.current,
-            create=factory.create,
+            create=lambda spec: factory().create(spec),
             limits=command_limits(settings, asker),
         )
         ours = (*_tools_of_parent(settings, shared, background), *of_board)
@@ -262,7 +260,8 @@ def build_parts(
         agent=agent,
     )
 
-    compactor = Compactor(
+    new_compactor = partial(
+        Compactor,
         calls,
         conversation,
         toolbox,
@@ -277,7 +276,7 @@ def build_parts(
         connection,
         calls,
         models,
-        compactor,
+        new_compactor,
         hook_runner,
         asker,
         limits,
@@ -287,35 +286,10 @@ def build_parts(
         fallback_models=settings.fallback_models,
     )
     attached: dict[str, str] = {}
-    user_commands = UserCommands(
-        conversation,
-        signals,
-        turns,
-        decisions,
-        models,
-        calls,
-        attached,
-        connect=connection.open,
-        workspace=settings.workspace,
-        outputs=outputs,
-        processes=processes,
-        time_s=settings.bash_timeout_s,
-        result_characters=settings.result_characters,
-    )
-    context = ContextReport(
-        conversation,
-        calls,
-        limits,
-        sections,
-        shared.instructions,
-        model=lambda: models.current,
-        gave_up=lambda: decisions.compaction_off,
-    )
 
     checkpoints = checkpoints_for(settings, outputs, log, processes) if asker.present else None
     checkpoint_fold = CheckpointFold(toolbox.get)
     rollbacks = Rollbacks(conversation, checkpoint_fold, checkpoints)
-    rewind = Rewinder(conversation, turns, checkpoint_fold, checkpoints, asker, signals, calls.forget_sizes)
     loops = LoopRunner(
         loop_fold, rollbacks, tool_calls, conversation, breakers, asker, clock, signals, chance=random.random
     )
@@ -338,21 +312,20 @@ def build_parts(
         restriction=restriction,
         board=board,
         lists=lists,
+        sections=sections,
         attached=attached,
         models=models,
         calls=calls,
-        context=context,
         decisions=decisions,
         breakers=breakers,
         freshness=freshness,
         tools=tool_calls,
         hooks=hook_runner,
-        attachments=Attachments(tool_calls, conversation, settings.workspace),
-        user_commands=user_commands,
         loops=loops,
         experience=experience,
+        checkpoint_fold=checkpoint_fold,
+        checkpoints=checkpoints,
         rollbacks=rollbacks,
-        rewind=rewind,
         plan_reminder=plan_reminder,
         faults=PracticeFaults(connection, shared.tool_orders, toolbox.names, conversation.emit),
         outputs=outputs,
@@ -371,7 +344,7 @@ def build_parts(
     subscribers.append(breakers.on_event)
     # Notification hooks start as soon as a question is open, before anything else follows from it.
     subscribers.append(hook_runner.on_event)
-    # Checkpoints and what tools did since; `rollbacks` and `rewind` read it, so it comes before them.
+    # Checkpoints and what tools did since; `rollbacks` reads it, so it comes before that.
     subscribers.append(checkpoint_fold.on_event)
     if limits.max_cost_usd is not None:
         # Reports 50, 80 and 100 % of the cost budget right behind the spend that reached them.
@@ -548,7 +521,7 @@ def _tools_of_parent(settings: Settings, shared: SharedParts, background: Backgr
     standard = tools_for(settings, background.commands, shared.skills, shared.memory)
     kinds = {kind.name: kind.description for kind in background.subagents.kinds.agents}
     keeping = keeping_tools(shared.memory) if shared.memory.on else ()
-    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule_tools else ()
+    scheduling = tools_of_schedule(lambda: background.schedule) if settings.schedule and settings.schedule_tools else ()
     return (
         *standard,
         *keeping,

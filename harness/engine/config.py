@@ -30,7 +30,7 @@ from harness.model.prompt import Instructions, PromptSection, instruction_text, 
 from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.watchdog import WatchLimits
 from harness.policies import recovery
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.breakers.capabilities import CapabilityMap
 from harness.policies.loops.limits import LoopLimits
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, TurnState

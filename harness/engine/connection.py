@@ -15,7 +15,7 @@ from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, Platform, checked
 from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
-from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.practice.fault_orders import ToolFaultQueue
 from harness.settings import DEFAULT_MODEL, Settings
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class PracticeFaults:
 
         Subagents are affected, too. Raises HarnessError for a text that is not understood.
         """
-        from harness.practice.tool_fault_orders import break_tool
+        from harness.practice.fault_orders import break_tool
 
         return self._ordered("tool", break_tool(text, self._tool_orders, self._tools))
 

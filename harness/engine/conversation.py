@@ -5,7 +5,7 @@ before any subscriber receives it, so that a front end never shows more than was
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from operator import add, sub
 from typing import Any, Literal
@@ -32,11 +32,7 @@ from harness.events import (
     Usage,
 )
 from harness.journal import (
-    CompactionCounts,
-    PlanHistory,
-    RewindPoint,
     SessionState,
-    TokenMeasurement,
     rewind_point,
     surviving,
 )
@@ -51,92 +47,56 @@ class Conversation:
     def __init__(
         self,
         record: Callable[[Event], object],
+        state: SessionState | None = None,
         *,
         messages: Sequence[Message] = (),
-        rewind_points: Sequence[RewindPoint] = (),
-        turn: int = 0,
-        step: int = 0,
-        own_commands: int = 0,
-        spend: SpendChanged | None = None,
-        shortenings: CompactionCounts | None = None,
-        plans: PlanHistory | None = None,
-        raised_caps: Mapping[str, int] | None = None,
-        asked: RequestSent | None = None,
-        plain_until: int = 0,
-        lists: PromptListsRead | None = None,
-        board: str = "",
-        measured: Mapping[str, TokenMeasurement] | None = None,
-        message_id: str = "",
-        cache_misses: Sequence[CacheMissed] = (),
         masking: Masking | None = None,
     ) -> None:
         """
         Args:
             record: called with each event before any subscriber.
-            messages: history to continue from, like the arguments that follow.
+            state: what a journal holds, to continue from; None: a new conversation.
+            messages: the history of a new conversation.
             masking: removes known keys from every event and message; None: one without keys.
         """
+        state = state or SessionState(messages=tuple(messages))
         self._record = record
         self.masking = masking or Masking()
         """What takes known keys out of every event and message."""
-        self._messages = list(map(self.masking.value, messages))
+        self._messages = list(map(self.masking.value, state.messages))
         self._listener: Callable[[Event], None] | None = None
         self._subscribers: list[Callable[[Event], None]] = []
-        self.rewind_points = tuple(rewind_points)
+        self.rewind_points = state.rewind_points
         """The prompts in the history that a rewind can go back to, oldest first."""
-        self.turn = turn
-        self.step = step
-        self.own_commands = own_commands
+        self.turn = state.turn
+        self.step = state.step
+        self.own_commands = state.own_commands
         """Shell commands of the user so far."""
-        self.spend = spend or NOTHING_SPENT
-        self.shortenings = shortenings or CompactionCounts()
+        self.spend = state.spend or NOTHING_SPENT
+        self.shortenings = state.shortenings
         """How often the history was made shorter."""
-        self.raised_caps = dict(raised_caps or {})
+        self.raised_caps = dict(state.raised_caps)
         """Output caps that were raised in the session, in tokens, by model."""
-        self.plans = plans or PlanHistory()
+        self.plans = state.plans
         """The plan that holds, and those that it may be taken back to."""
-        self.asked = asked
+        self.asked = state.asked
         """The last request of a turn. Thinking in the history is bound to its model, system prompt and tools; None: for
         what it was written is not known."""
-        self.plain_until = plain_until
+        self.plain_until = state.plain_until
         """Messages before this index are sent without thinking blocks, and stay so: they were written for another
         prompt, or the blocks after an edit would no longer be valid."""
-        if plain_until < sys.maxsize:
-            self.plain_until = history.plain_after(messages, self._messages, plain_until)
-        self.lists = lists
+        if self.plain_until < sys.maxsize:
+            self.plain_until = history.plain_after(state.messages, self._messages, self.plain_until)
+        self.lists = state.lists
         """What the system prompt lists; None: nothing yet."""
-        self.board = board
+        self.board = state.board
         """File name of its task board; empty: it uses none."""
-        self.measured = measured or {}
+        self.measured = state.measured
         """Sizes that were known when the conversation was opened, by model."""
-        self.message_id = message_id
+        self.message_id = state.message_id
         """The server's id of the last reply of a turn; empty: there is none."""
-        self.cache_misses = tuple(cache_misses)
+        self.cache_misses = state.cache_misses
         """Why the prompt cache missed, oldest first."""
-
-    @classmethod
-    def resumed(cls, record: Callable[[Event], object], state: SessionState, masking: Masking) -> "Conversation":
-        """The conversation that a journal holds."""
-        return cls(
-            record,
-            messages=state.messages,
-            rewind_points=state.rewind_points,
-            turn=state.turn,
-            step=state.step,
-            own_commands=state.own_commands,
-            spend=state.spend,
-            shortenings=state.shortenings,
-            raised_caps=state.raised_caps,
-            plans=state.plans,
-            asked=state.asked,
-            plain_until=state.plain_until,
-            measured=state.measured,
-            message_id=state.message_id,
-            cache_misses=state.cache_misses,
-            lists=state.lists,
-            board=state.board,
-            masking=masking,
-        )
 
     @property
     def messages(self) -> tuple[Message, ...]:

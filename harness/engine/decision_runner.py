@@ -1,19 +1,19 @@
 """Carries out single decisions of the recovery policy: waits, switches, repairs, compactions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
 from harness.base.clock import Clock
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import unless
 from harness.engine.compaction.compactor import Compactor, Trigger
 from harness.engine.config import Decide
 from harness.engine.connection import ModelConnection
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks import HookRunner
 from harness.engine.model.calls import ModelCallResult, ModelCalls
 from harness.engine.model.selection import ModelSelection
 from harness.engine.permissions.asker import Asker
@@ -51,7 +51,7 @@ from harness.policies.recovery import (
     nearly_full,
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 
 
 class DecisionRunner:
@@ -63,7 +63,7 @@ class DecisionRunner:
         connection: ModelConnection,
         calls: ModelCalls,
         models: ModelSelection,
-        compactor: Compactor,
+        new_compactor: Callable[[], Compactor],
         hooks: HookRunner,
         asker: Asker,
         limits: RecoveryLimits,
@@ -77,7 +77,7 @@ class DecisionRunner:
         self._connection = connection
         self._calls = calls
         self._models = models
-        self._compactor = compactor
+        self._new_compactor = new_compactor
         self._hooks = hooks
         self._asker = asker
         self._limits = limits
@@ -143,7 +143,7 @@ class DecisionRunner:
         situation = self._about_to_ask(turn)
         decision = before_request(turn.state, self._health, step, self._limits, situation)
         if isinstance(decision, Drain) and not self._signals.interrupt.is_set():
-            self._compactor.drain(turn.state.model, decision.tokens, "auto")
+            self._new_compactor().drain(turn.state.model, decision.tokens, "auto")
             nothing_left = replace(self._about_to_ask(turn), drainable_tokens=0)
             decision = before_request(turn.state, self._health, step, self._limits, nothing_left)
         match decision:
@@ -167,7 +167,7 @@ class DecisionRunner:
         if decision.code is None:
             self._health = self._health.compacting(step)
         before = self._conversation.messages
-        shortened = await self._compactor.compact(
+        shortened = await self._new_compactor().compact(
             turn.state,
             self._health,
             self._limits,
@@ -194,7 +194,7 @@ class DecisionRunner:
         if hooked.blocks:
             return
         before = self._conversation.messages
-        shortened = await self._compactor.compact(
+        shortened = await self._new_compactor().compact(
             self.fresh_state(model),
             self._health,
             self._limits,
@@ -328,7 +328,7 @@ class DecisionRunner:
         situation = self._calls.situation(turn.state.model)
         levels = thresholds(situation.window, situation.max_output)
         surplus = situation.prompt_tokens - self._limits.compact_at.applied(levels, situation.window).drained
-        self._compactor.drain(turn.state.model, max(decision.tokens, surplus), "reactive")
+        self._new_compactor().drain(turn.state.model, max(decision.tokens, surplus), "reactive")
 
     def nudge(self, decision: Continue, turn: Turn) -> tuple[Block, ...]:
         """The message that makes the model continue."""

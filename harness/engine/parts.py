@@ -9,37 +9,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
+from harness.checkpoints import Checkpoints
 from harness.definitions import Agents
 from harness.engine.config import Policies
 from harness.engine.connection import ModelConnection, PracticeFaults
 from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
-from harness.engine.hooks.hook_runner import HookRunner
+from harness.engine.hooks import HookRunner
 from harness.engine.loops.runner import LoopExperience, LoopRunner
-from harness.engine.model.budgets import SharedRetries
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.context_report import ContextReport
-from harness.engine.model.endpoints import SharedEndpoints
 from harness.engine.model.selection import ModelSelection
+from harness.engine.model.shared import SharedEndpoints, SharedRetries
 from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder
-from harness.engine.rewind.rollback import Rollbacks
+from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.background_work import BackgroundWork
-from harness.engine.tools.attachments import Attachments
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
 from harness.engine.tools.plan_reminder import PlanReminder
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.user_commands import UserCommands
 from harness.events import PromptListsRead
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
-from harness.model.prompt import Instructions
+from harness.model.prompt import Instructions, PromptSection
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
-from harness.practice.tool_fault_orders import ToolFaultQueue
+from harness.practice.fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
@@ -126,22 +125,24 @@ class AgentParts:
     """Its work on the task board of the session; None: there is none."""
     lists: PromptListsRead
     """Skills and memories as the system prompt lists them."""
+    sections: tuple[PromptSection, ...]
+    """The parts of the system prompt."""
     attached: dict[str, str]
     """Texts that enter the history with the next prompt; a later one replaces an earlier one of its name."""
     models: ModelSelection
     calls: ModelCalls
-    context: ContextReport
     decisions: DecisionRunner
     breakers: ToolDispatcher
     freshness: FreshnessLabels
     tools: ToolCalls
     hooks: HookRunner
-    attachments: Attachments
-    user_commands: UserCommands
     loops: LoopRunner
     experience: LoopExperience
+    checkpoint_fold: CheckpointFold
+    """What rollbacks and rewinds can go back to."""
+    checkpoints: Checkpoints | None
+    """Keeps what files held; None: nothing does."""
     rollbacks: Rollbacks
-    rewind: Rewinder
     plan_reminder: PlanReminder
     faults: PracticeFaults
     outputs: Path
@@ -153,6 +154,49 @@ class AgentParts:
     def is_subagent(self) -> bool:
         """Another agent started this one."""
         return self.parent is not None
+
+    @property
+    def context(self) -> ContextReport:
+        """Tokens of the next request."""
+        return ContextReport(
+            self.conversation,
+            self.calls,
+            self.limits,
+            self.sections,
+            self.shared.instructions,
+            model=self.models.current,
+            gave_up=self.decisions.compaction_off,
+        )
+
+    @property
+    def user_commands(self) -> UserCommands:
+        """Shell commands, compaction, a new conversation."""
+        return UserCommands(
+            self.conversation,
+            self.signals,
+            self.turns,
+            self.decisions,
+            self.models,
+            self.calls,
+            self.attached,
+            self.shared.processes,
+            self.settings,
+            connect=self.shared.connection.open,
+            outputs=self.outputs,
+        )
+
+    @property
+    def rewind(self) -> Rewinder:
+        """Back to an earlier turn."""
+        return Rewinder(
+            self.conversation,
+            self.turns,
+            self.checkpoint_fold,
+            self.checkpoints,
+            self.shared.asker,
+            self.signals,
+            self.calls.forget_sizes,
+        )
 
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent or of its parent."""

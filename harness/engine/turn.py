@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.base.clock import Clock
-from harness.base.race import race
+from harness.base.concurrency import race
 from harness.engine.conversation import Conversation
 from harness.events import Block, Event, Fault, RetryEnded, RetryScheduled, SpendChanged, TurnEnded
 from harness.events.messages import paragraphs

@@ -7,12 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from harness import skills
+from harness.base.concurrency import shielded
 from harness.base.external_text import sendable
 from harness.base.files import read_regular
-from harness.base.threads import shielded
 from harness.engine.parts import AgentParts
+from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn
 from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
+from harness.media.mentions import mentions
 from harness.memory import RECALL
 from harness.model import notices, prompt
 from harness.policies.recovery import Stop, before_turn
@@ -60,7 +62,8 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         memories = await _memory_news(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
-        files = await parts.attachments.of(submitted.prompt, signals.interrupt)
+        named = mentions(submitted.prompt)
+        files = await attached(parts, named) if named else ()
         conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
     if parts.background is not None:
         parts.background.deliver(scheduled=arrivals)

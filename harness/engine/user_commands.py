@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from types import FrameType, MappingProxyType
 
+from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import race
 from harness.engine.conversation import Conversation
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
@@ -19,6 +19,7 @@ from harness.engine.turn import Signals, TurnLock
 from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
 from harness.processes import Processes, ProcessLimits
+from harness.settings import Settings
 from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
@@ -46,22 +47,17 @@ class UserCommands:
         models: ModelSelection,
         calls: ModelCalls,
         attached: dict[str, str],
+        processes: Processes,
+        settings: Settings,
         *,
         connect: Callable[[], Awaitable[None]],
-        workspace: Path,
         outputs: Path,
-        processes: Processes,
-        time_s: float,
-        result_characters: int,
     ) -> None:
         """
         Args:
             attached: texts for the next prompt; `clear` drops them.
             connect: opens the connection to the model.
-            workspace: the folder that shell commands start in.
             outputs: folder for output too long for the history.
-            time_s: seconds after which a shell command is ended.
-            result_characters: most characters of its output that the model reads.
         """
         self._conversation = conversation
         self._signals = signals
@@ -71,10 +67,10 @@ class UserCommands:
         self._calls = calls
         self._attached = attached
         self._connect = connect
-        self._workspace = Workspace(workspace)
+        self._workspace = Workspace(settings.workspace)
         self._outputs = outputs
         self._processes = processes
-        self._bash = bash_tool(ProcessLimits(time_s=time_s), result_characters)
+        self._bash = bash_tool(ProcessLimits(time_s=settings.bash_timeout_s), settings.result_characters)
 
     def shell(self, command: str) -> AsyncGenerator[Event, None]:
         """Run a shell command of the user and yield its events; the model reads of it with the next request.

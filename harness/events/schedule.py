@@ -38,6 +38,8 @@ class JobFired(Event):
     """The job has expired and does not fire again."""
     due_local: str = ""
     """`due` as the model reads it: "2026-11-24 09:30 CET". Empty in older journals."""
+    late_s: float = 0.0
+    """Seconds from `due` to the fire."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ fails because of the contents: unreadable lines are skipped and counted. A sessi
 """
 
 from harness.base.errors import JournalError
-from harness.journal.names import name_of_session, rename
 from harness.journal.records import JournalContents, LineReader, Record, SkippedLine, read
 from harness.journal.session_state import (
     CompactionCounts,
@@ -28,8 +27,10 @@ from harness.journal.sessions import (
     agents_folder,
     find,
     fork,
+    name_of_session,
     new_session_id,
     outputs_folder,
+    rename,
     search,
     session_folder,
     sessions,

@@ -1,4 +1,4 @@
-"""Sessions on disk: their folders and ids, the list of them, and forks."""
+"""The sessions on disk: where their files lie, their list, their names, and the search through them."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ from itertools import islice
 from pathlib import Path
 
 from harness.base.errors import JournalError, UnknownSession
-from harness.base.files import open_regular
-from harness.events import Json, SessionStarted, TurnEnded, TurnStarted, name_of
-from harness.journal.names import first_hit, names_in
+from harness.base.files import open_regular, replace_atomically
+from harness.events import Json, MessageAdded, SessionStarted, TurnEnded, TurnStarted, name_of
 from harness.journal.records import lines_backwards, object_of, time_of
 from harness.journal.session_state import title_of
+from harness.journal.writer import writer_of
 
 NEAR_LINES = 100
 """Lines at either end of a file that are searched for the first prompt and the end of the last turn."""
@@ -83,7 +83,7 @@ class SessionSummary:
     updated_at: float
     """Unix time of the last event."""
     interrupted: bool
-    """Whether the last turn did not end."""
+    """Whether the last turn did not end, and no process is running it."""
     size: int
     """Bytes."""
     name: str = ""
@@ -162,6 +162,7 @@ def _summary(path: Path, name: str) -> SessionSummary:
         return SessionSummary(path.stem, path, title, "", "", 0, 0, interrupted=False, size=0, name=name)
     started: Json = next((data for data in head if data.get("type") == name_of(SessionStarted)), {})
     prompt: Json = next((data for data in head if data.get("type") == name_of(TurnStarted)), {})
+    ended = any(data.get("type") == name_of(TurnEnded) for data in tail)
     return SessionSummary(
         id=path.stem,
         path=path,
@@ -170,7 +171,7 @@ def _summary(path: Path, name: str) -> SessionSummary:
         model=str(started.get("model", "")),
         started_at=next(_times(head), status.st_mtime),
         updated_at=next(_times(tail), status.st_mtime),
-        interrupted=bool(prompt) and not any(data.get("type") == name_of(TurnEnded) for data in tail),
+        interrupted=bool(prompt) and not ended and writer_of(path) is None,
         size=status.st_size,
         name=name,
     )
@@ -240,3 +241,91 @@ def _copied(path: Path, new_id: str) -> Iterator[bytes]:
                 yield line
             elif data is not None:
                 yield line + b"\n"
+
+
+LONGEST_NAME = 80
+"""Characters."""
+SUFFIX = ".name"
+LONGEST_HIT = 100
+"""Characters of the text around a hit."""
+
+
+def names_in(folder: Path) -> Mapping[str, str]:
+    """The names of the sessions in a folder, by id. One that cannot be read is left out."""
+    return {path.stem: name for path in folder.glob(f"*{SUFFIX}") if (name := name_of_session(path))}
+
+
+def name_of_session(path: Path) -> str:
+    """The name of the session with the journal at `path`; empty: it has none."""
+    try:
+        with open_regular(path.with_suffix(SUFFIX)) as file:
+            return _one_line(file.read(4 * LONGEST_NAME).decode("utf-8", "replace"))
+    except OSError:
+        return ""
+
+
+def rename(path: Path, name: str) -> str:
+    """Name the session with the journal at `path`; returns the name as kept, in one line. Raises JournalError."""
+    kept = _one_line(name)
+    if not kept:
+        raise JournalError("A name needs at least one character.")
+    try:
+        replace_atomically(path.with_suffix(SUFFIX), f"{kept}\n".encode(), private=True)
+    except OSError as error:
+        raise JournalError(f"The session cannot be named: {error.strerror}.") from error
+    return kept
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())[:LONGEST_NAME].rstrip()
+
+
+# ── search ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def first_hit(path: Path, text: str) -> str | None:
+    """The line of a prompt or an answer in which a text occurs first, whatever its case; None: in none.
+
+    A journal that cannot be read has no hit.
+    """
+    needle = text.casefold()
+    # Journals are ASCII. Of other characters only the escaped form is there, whose case is a different number.
+    quick = json.dumps(text)[1:-1].lower().encode() if text.isascii() else b""
+    try:
+        with open_regular(path) as file:
+            for line in file:
+                if quick in line.lower():
+                    for said in _said(line):
+                        if needle in said.casefold():
+                            return _around(said, needle)
+    except OSError:
+        return None
+    return None
+
+
+def _said(line: bytes) -> Iterator[str]:
+    """The prompts and answers in a line of a journal."""
+    try:
+        data = object_of(line)
+    except ValueError:
+        return
+    if data.get("type") == name_of(TurnStarted):
+        yield str(data.get("prompt", ""))
+    elif data.get("type") == name_of(MessageAdded) and data.get("origin") == "reply":
+        yield from _texts(data.get("message"))
+
+
+def _texts(message: object) -> Iterator[str]:
+    content = message.get("content") if isinstance(message, dict) else None
+    blocks: Iterable[object] = content if isinstance(content, list) else ()
+    found: Iterable[Json] = (block for block in blocks if isinstance(block, dict))
+    yield from (str(block.get("text", "")) for block in found if block.get("type") == "text")
+
+
+def _around(said: str, needle: str) -> str:
+    """The line with the hit, cut around it."""
+    line = next((line for line in said.splitlines() if needle in line.casefold()), said)
+    line = " ".join(line.split())
+    start = max(0, line.casefold().find(needle) - LONGEST_HIT // 3)
+    cut = line[start : start + LONGEST_HIT]
+    return f"{'…' * bool(start)}{cut}{'…' * (start + LONGEST_HIT < len(line))}"

@@ -114,7 +114,7 @@ class DemoSession:
 
         Applies to the agent created last, with its subagents. Raises HarnessError, also if the demo created none.
         """
-        from harness.practice.tool_fault_orders import break_tool
+        from harness.practice.fault_orders import break_tool
 
         if not self._agents:
             raise HarnessError("The tools of this chapter cannot be broken from here; /fault breaks the model.")

@@ -65,9 +65,8 @@ from harness.model.fault_classifier import classify_stream_error
 from harness.model.repair import repaired
 from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.decisions import Permit
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits
+from harness.policies.admission.slot_queue import Permit
 from harness.policies.background.polling import note_due, polls
 from harness.policies.breakers.breaker import BreakerLimits
 from harness.policies.breakers.decisions import Call, PauseTurn, Probe, Skip

@@ -21,8 +21,7 @@ from harness.events import (
 )
 from harness.lessons.stream_events import StreamEvent, stream_events
 from harness.practice.replies import RawBlock, TextPart, ThinkingPart, ToolUse
-from harness.practice.requests import RecordedExchange, blocks, messages, result_text, tool_names
-from harness.practice.response_recorder import RecordedResponse
+from harness.practice.requests import RecordedExchange, RecordedResponse, blocks, messages, result_text, tool_names
 from harness.tools.tool import shorten_line
 
 MESSAGES = "/v1/messages"

@@ -19,10 +19,18 @@ from harness.memory.memory import (
     StoreError,
 )
 from harness.memory.prompt_section import MemoryBook, line_of, list_text, memory_text
-from harness.tools.arguments import ToolArguments
 from harness.tools.files import file_work
 from harness.tools.output import shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    shorten_line,
+)
 
 REMEMBER, RECALL, FORGET = "remember", "recall", "forget"
 MOST_RECALLED = 5

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from harness.base.secrets import MASK, SHORTEST_SECRET
 from harness.events import Block, Effort, Event, Fault, FaultKind, Json, Message, Outcome
-from harness.model.cache_breakpoints import without_breakpoints
 from harness.model.endpoint import Endpoint, Platform
 from harness.model.exchange import PATH, ModelExchange, fault_of
 from harness.model.fault_classifier import classify
+from harness.model.prompt import without_breakpoints
 from harness.model.sdk import SdkClient, SdkClientFactory
 from harness.model.watchdog import AbortableWait, Aborted, Watchdog, WatchLimits
 
@@ -79,19 +79,16 @@ class ModelClient:
         *,
         watch: WatchLimits | None = None,
         log: logging.Logger | None = None,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Args:
             endpoint: see `endpoint.checked`.
             watch: limits of silence.
             log: receives the log records of the SDK; None: they are dropped.
-            clock: seconds, for the watchdog.
         """
         self._endpoint = endpoint
         self._watch = watch or WatchLimits()
         self._log = log
-        self._clock = clock
         self._builder = SdkClientFactory(endpoint, log)
         self._building: Future[SdkClient] | None = None
         self._line: SdkClient | None = None
@@ -159,7 +156,7 @@ class ModelClient:
             body = request.body() if self._cache_marks else without_breakpoints(request.body())
             if not self._diagnostics:
                 del body["diagnostics"]
-            exchange = ModelExchange(line, body, emit, patience, self._clock)
+            exchange = ModelExchange(line, body, emit, patience, time.monotonic)
             outcome = await patience.wait_for(exchange.run())
             if isinstance(outcome, Aborted):
                 outcome = exchange.given_up(outcome)
@@ -235,8 +232,8 @@ class ModelClient:
         reconnect: asyncio.Event | None,
         enough: asyncio.Event | None = None,
     ) -> AbortableWait:
-        watchdog = Watchdog(limits, estimated_tokens, self._clock())
-        return AbortableWait(watchdog, limits.hint_s, emit, interrupt, reconnect, self._clock, enough=enough)
+        watchdog = Watchdog(limits, estimated_tokens, time.monotonic())
+        return AbortableWait(watchdog, limits.hint_s, emit, interrupt, reconnect, time.monotonic, enough=enough)
 
     def _with_address(self, fault: Fault) -> Fault:
         """Add the address to the message of a fault of a server that does not provide the Messages API."""

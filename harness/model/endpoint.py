@@ -1,8 +1,8 @@
-"""Address and credentials of a Messages API, checked before the first request."""
+"""Address and credentials of a Messages API, checked before the first request, and the names of its headers."""
 
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
@@ -187,3 +187,8 @@ def secret(setting: str, value: Secret | str | None) -> Secret | None:
             "copy it again",
         )
     return Secret(text)
+
+
+def request_id_of(headers: Mapping[str, str]) -> str | None:
+    """The request id for the server's operator."""
+    return headers.get("request-id") or headers.get("x-amzn-requestid")

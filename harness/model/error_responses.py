@@ -250,11 +250,6 @@ def one_line(text: str) -> str:
     return line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 1] + "…"
 
 
-def request_id_of(headers: Mapping[str, str]) -> str | None:
-    """The request id for the server's operator."""
-    return headers.get("request-id") or headers.get("x-amzn-requestid")
-
-
 def aws_type(headers: Mapping[str, str]) -> str | None:
     """The type of an AWS error, from a header such as "ThrottlingException:http://…"."""
     return headers.get("x-amzn-errortype", "").partition(":")[0].strip() or None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from harness.events import Event, Fault, FaultKind, Json, Outcome, ThinkingEnded
 from harness.model.accumulator import Accumulator, BrokenStream, events_of
-from harness.model.error_responses import request_id_of
+from harness.model.endpoint import request_id_of
 from harness.model.fault_classifier import classify, classify_stream_error, not_a_stream
 from harness.model.sdk import SdkClient, wire_tracer
 from harness.model.watchdog import AbortableWait, AbortCause, Aborted

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.events import Fault, FaultKind, Json, Reply
+from harness.model.endpoint import request_id_of
 from harness.model.error_responses import (
     aws_type,
     error_body,
     one_line,
     recognised,
-    request_id_of,
     retry_after_s,
     should_retry,
 )

@@ -1,19 +1,93 @@
-"""The system prompt: a list of named sections, and the facts that change from turn to turn.
+"""What comes before the messages of a request: the system prompt, the facts of a turn, and the prompt cache.
 
-The system prompt stays byte-identical from the first request of a session to the last, so that the prompt cache works
-(https://platform.claude.com/docs/en/build-with-claude/prompt-caching). What changes, such as the date, goes into the
-newest user message (`turn_facts`).
+The system prompt is a list of named sections. It stays byte-identical from the first request of a session to the
+last, so that the prompt cache works (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). What
+changes, such as the date, goes into the newest user message (`turn_facts`). Here are also the cache breakpoints of a
+request, and digests to compare how two requests start.
 """
 
+import hashlib
+import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from harness.base.external_text import visible
-from harness.events import Block
-from harness.model.cache_breakpoints import CACHE_MARK
+from harness.events import Block, Json, Message
+
+CACHE_MARK: Block = {"type": "ephemeral"}
+REACH = 15
+"""Blocks between two breakpoints. The API looks for a cache entry up to 20 blocks before a breakpoint."""
+
+
+def digest_of(blocks: Sequence[Json]) -> str:
+    """16 hexadecimal digits of system blocks or tools, in their order, without cache breakpoints."""
+    bare = [{name: value for name, value in block.items() if name != "cache_control"} for block in blocks]
+    return hashlib.sha256(json.dumps(bare, separators=(",", ":")).encode()).hexdigest()[:16]
+
+
+def without_breakpoints(value: Any) -> Any:
+    """A copy of a request body, or a part of one, without any `cache_control`."""
+    match value:
+        case dict():
+            return {key: without_breakpoints(inner) for key, inner in value.items() if key != "cache_control"}
+        case list() | tuple():
+            return [without_breakpoints(inner) for inner in value]
+        case _:
+            return value
+
+
+def with_breakpoints(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """A copy to send, with a breakpoint on the last message and, after a long step, two more further back.
+
+    The API looks only 20 blocks back from a breakpoint. When the newest step added more than that, one breakpoint goes
+    `REACH` blocks back and one where the previous request ended. Existing breakpoints in the messages are removed,
+    so a request has at most four, including the one of the system prompt. Idempotent.
+    """
+    places = [
+        (number, index)
+        for number, message in enumerate(messages)
+        for index, block in enumerate(message.content)
+        if _may_carry_a_mark(block)
+    ]
+    marked = _marks(messages, places)
+    return tuple(
+        _marked(message, {index for n, index in marked if n == number}) for number, message in enumerate(messages)
+    )
+
+
+def _may_carry_a_mark(block: Block) -> bool:
+    match block.get("type"):
+        case "thinking" | "redacted_thinking":
+            return False
+        case "text":
+            return bool(str(block.get("text", "")).strip())
+        case _:
+            return True
+
+
+def _marks(messages: Sequence[Message], places: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    if not places:
+        return set()
+    marks = {places[-1]}
+    users = [number for number, message in enumerate(messages[:-1]) if message.role == "user"]
+    earlier = [at for at, (number, _) in enumerate(places) if users and number <= users[-1]]
+    if earlier and len(places) - 1 - earlier[-1] > REACH:
+        marks |= {places[earlier[-1]], places[-1 - REACH]}
+    return marks
+
+
+def _marked(message: Message, indexes: set[int]) -> Message:
+    if not indexes and not any("cache_control" in block for block in message.content):
+        return message
+    content = []
+    for index, block in enumerate(message.content):
+        bare = {key: value for key, value in block.items() if key != "cache_control"}
+        content.append({**bare, "cache_control": dict(CACHE_MARK)} if index in indexes else bare)
+    return replace(message, content=tuple(content))
+
 
 _IDENTITY = """\
 You are an engineering agent in a terminal. The user gives you a task; you carry it out in their folder with your \
@@ -90,7 +164,6 @@ def standard_sections(
     workspace: Path,
     platform: str,
     *,
-    shell: str = "bash",
     instructions: str = "",
     skills: str = "",
     memory: str = "",
@@ -101,14 +174,13 @@ def standard_sections(
     Args:
         workspace: the folder it works in.
         platform: such as "linux".
-        shell: what its bash tool runs.
         instructions: the instruction files, as `instruction_text` renders them.
         skills: the list of skills that the tool `skill` can read.
         memory: the index of memories.
         subagent: the agent works for another agent instead of a user.
     """
     folder = (
-        f"You work in the folder {workspace} on {platform}; commands run in {shell}. Relative paths start in that "
+        f"You work in the folder {workspace} on {platform}; commands run in bash. Relative paths start in that "
         "folder, and the file tools do not reach outside it."
     )
     sections = [

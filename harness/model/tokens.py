@@ -1,19 +1,110 @@
 """Size of a request: counted offline, calibrated by reports of the API (docs/design/model-calls.md#token-counts).
 
-`TokenCounter` counts with the o200k vocabulary, which is not the model's own. `Estimator` converts such counts into the
-model's tokens: the last size that the API reported, plus the tokens added since times a learned ratio.
+`TokenCounter` counts with the o200k vocabulary, which is not the model's own; it is included in the package (see
+`data/README.md`). `Estimator` converts such counts into the model's tokens: the last size that the API reported, plus
+the tokens added since times a learned ratio.
+
+The pattern of the vocabulary is that of o200k_base with a possessive tail: the original makes the regex engine fail on
+a million spaces in a row.
 """
 
 import base64
+import hashlib
 import json
-from collections.abc import Iterable, Sequence
+import lzma
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.events import Block, Json, Message, Usage
-from harness.media.formats import pdf_pages
-from harness.model import vocabulary
+from harness.media.formats import image_size, nested, pdf_pages
 from harness.model.catalogue import known_card
-from harness.model.media import image_size, nested
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
+VOCABULARY_FILE = Path(__file__).with_name("data") / "o200k_base.xz"
+SHA256 = "74c6f5af06dd76707df670b80098f8be24afcd25ffae041f3df869abdcf63f65"
+SLICE = 64 * 1024
+"""Characters encoded at once. Slicing adds about one token in a thousand."""
+
+_PATTERN = "|".join(
+    [
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"\p{N}{1,3}",
+        r" ?[^\s\p{L}\p{N}]+[\r\n/]*",
+        r"\s*[\r\n]+",
+        r"\s++$",
+        r"\s+(?!\S)",
+        r"\s",
+    ]
+)
+
+Count = Callable[[str], int]
+"""Returns the number of tokens in a text."""
+
+
+def estimated_from_bytes(text: str) -> int:
+    """A third of the bytes, rounded up: used without a vocabulary. Overestimates."""
+    return -(-len(text.encode("utf-8", "replace")) // 3)
+
+
+def vocabulary_intact(file: Path = VOCABULARY_FILE) -> bool:
+    """Whether `file` exists and has the expected content."""
+    return _packed(file) is not None
+
+
+def load_vocabulary(file: Path = VOCABULARY_FILE) -> Count | None:
+    """The counting function of `file`, or None where the file is missing or damaged.
+
+    Takes about 0.2 s the first time: call it in a thread.
+    """
+    packed = _packed(file)
+    return None if packed is None else partial(_count, _encoding(packed))
+
+
+def _packed(file: Path) -> bytes | None:
+    try:
+        packed = file.read_bytes()
+    except OSError:
+        return None
+    return packed if hashlib.sha256(packed).hexdigest() == SHA256 else None
+
+
+@lru_cache(maxsize=1)
+def _encoding(packed: bytes) -> "Encoding":
+    """Built once per process, because it takes 80 MB."""
+    from tiktoken import Encoding
+
+    return Encoding("o200k_base", pat_str=_PATTERN, mergeable_ranks=_ranks(lzma.decompress(packed)), special_tokens={})
+
+
+def _ranks(tokens: bytes) -> dict[bytes, int]:
+    ranks: dict[bytes, int] = {}
+    at, end = 0, len(tokens)
+    while at < end:
+        start = at + 1
+        at = start + tokens[at]
+        ranks[tokens[start:at]] = len(ranks)
+    return ranks
+
+
+def _count(encoding: "Encoding", text: str) -> int:
+    return sum(_count_slice(encoding, text[at : at + SLICE]) for at in range(0, len(text), SLICE))
+
+
+def _count_slice(encoding: "Encoding", text: str) -> int:
+    try:
+        return len(encoding.encode_ordinary(text))
+    except BaseException as error:
+        # A Rust panic is a BaseException; it must not end the program.
+        if type(error).__name__ != "PanicException":
+            raise
+        return estimated_from_bytes(text)
+
 
 MESSAGE_OVERHEAD = 4
 BLOCK_OVERHEAD = 8
@@ -37,7 +128,7 @@ ENCRYPTED_CHARACTERS_PER_TOKEN = 5
 class _Memo:
     """A counting function and its counts, replaced together."""
 
-    count: vocabulary.Count
+    count: Count
     blocks: dict[int, tuple[Json, int]] = field(default_factory=dict)
     """By identity; the entry keeps the block, so that its id is not reused."""
 
@@ -50,17 +141,17 @@ class TokenCounter:
     """
 
     def __init__(self) -> None:
-        self._memo = _Memo(vocabulary.estimated_from_bytes)
+        self._memo = _Memo(estimated_from_bytes)
 
     @property
     def loaded(self) -> bool:
         """Whether the vocabulary is in use instead of the rule of thumb."""
-        return self._memo.count is not vocabulary.estimated_from_bytes
+        return self._memo.count is not estimated_from_bytes
 
     def load(self) -> bool:
         """Load the vocabulary, which takes about 0.2 s; call it in a thread. Returns `loaded`, also where the file is
         missing or damaged."""
-        if not self.loaded and (count := vocabulary.load()) is not None:
+        if not self.loaded and (count := load_vocabulary()) is not None:
             self._memo = _Memo(count)
         return self.loaded
 
@@ -101,7 +192,7 @@ def _remembered(memo: _Memo, block: Json) -> int:
     return entry[1]
 
 
-def _block(count: vocabulary.Count, block: Json) -> int:
+def _block(count: Count, block: Json) -> int:
     match block:
         case {"type": "text", "text": str(text)}:
             return count(text)

@@ -11,9 +11,8 @@ from harness.permissions.decision import (
     PermissionRequest,
     with_verdict,
 )
-from harness.permissions.policy import Permissions, Rule
+from harness.permissions.policy import Permissions, Rule, RuleBook
 from harness.permissions.protected_places import Surroundings
-from harness.permissions.rulebook import RuleBook
 from harness.permissions.rules import PermissionRule, RuleError, RuleScope, parse_rule
 from harness.permissions.shell.resolution import commands_of
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 
 from harness.events import Json
-from harness.practice import faults, sse
+from harness.practice import faults, replies
 from harness.practice.fault_player import (
     Act,
     FaultPlayer,
@@ -17,8 +17,17 @@ from harness.practice.fault_player import (
 )
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.prepared_reply import Prepared
-from harness.practice.replies import ScriptedReply
-from harness.practice.sse import ApiError, Frame, compact, error_body, frames, status_of, usual_message, usual_type
+from harness.practice.replies import (
+    ApiError,
+    Frame,
+    ScriptedReply,
+    compact,
+    error_body,
+    frames,
+    status_of,
+    usual_message,
+    usual_type,
+)
 from harness.practice.wire import ClientConnection
 
 Headers = Iterable[tuple[str, str]]
@@ -55,6 +64,12 @@ async def perform_stream(
     request_id: str,
 ) -> None:
     """A streamed reply, with its fault."""
+    if fault is None:
+        await connection.begin(200, headers, Framing.CHUNKED)
+        async for event in events:
+            await connection.send(event.encode())
+        await connection.finish()
+        return
     await connection.begin(200, headers, framing(fault))
     player = FaultPlayer(fault, request_id)
     async for event in events:
@@ -146,13 +161,14 @@ class ResponseWriter:
         self.said = reply
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
-        await perform_before_headers(self._connection, fault)
+        if fault is not None:
+            await perform_before_headers(self._connection, fault)
         if begun is not None:
             begun()
         if streamed:
             await self.stream(_paced(frames(reply, envelope), reply.event_delay_s), fault)
         else:
-            await self._play_whole(compact(sse.message(reply, envelope)).encode(), fault)
+            await self._play_whole(compact(replies.message(reply, envelope)).encode(), fault)
         self.completed = True
 
     async def stream(self, events: AsyncIterator[Frame], fault: StreamFault | None) -> None:

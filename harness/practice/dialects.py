@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from harness.events import Json
 from harness.model.catalogue import family_name
-from harness.practice.sse import FrameReader, compact, usual_message
+from harness.practice.replies import FrameReader, compact, usual_message
 from harness.practice.wire import Dialect, Headers, HttpRequest
 
 ORIGINAL_PATH = "x-original-path"

@@ -1,28 +1,35 @@
-"""`/fault`: faults that the user orders for the next requests.
+"""`/fault` and `/toolfault`: faults that the user orders for the next requests, and for the next calls of a tool.
 
     529 3              the next three requests are answered with status 529
     429 2 after 5      two with status 429, which says to come again after 5 seconds
     cut tool           the next reply with a tool call ends in the middle of it
+    grep timeout 3     the next three calls of grep run out of time
+    all missing        the next call of any tool finds no program
 
-An order comes before the script and uses none of its entries, so a client that retries loses nothing.
+An order for requests comes before the script and uses none of its entries, so a client that retries loses nothing.
+Tools are wrapped once, when an agent is built; without an order a call passes straight through.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from enum import Enum, auto
+from functools import partial
 from itertools import takewhile
 from types import MappingProxyType
+from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.events import Json
 from harness.practice import faults
-from harness.practice.fault_kinds import MODEL_KINDS, OFF, listed
+from harness.practice.fault_kinds import MODEL_KINDS, OFF, TOOL_KINDS, listed
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.practice.requests import Purpose, purpose
 from harness.practice.script_entries import PlayReply
+from harness.practice.tool_faults import EVERY, ToolFault, ToolFaultKind, spoiled
+from harness.tools.tool import Tool, ToolContext, ToolResult
 
 MOST = 1_000
 """Requests of one order."""
@@ -308,3 +315,121 @@ def cancelled(left: int, what: str) -> FaultCommandResult:
     if not left:
         return FaultCommandResult("No fault was ordered.")
     return FaultCommandResult(f"Called off; {left:,} {what}{'s' * (left != 1)} would have gone wrong.", OFF)
+
+
+ALL = "all"
+"""In the place of a tool's name, as typed: every tool."""
+SLOW_S = 2.0
+"""Seconds of a slow call: long enough to be seen."""
+
+_KINDS: Mapping[str, ToolFaultKind] = MappingProxyType(
+    {
+        **{kind: ToolFaultKind(kind) for kind in TOOL_KINDS if kind in tuple(ToolFaultKind)},
+        "missing": ToolFaultKind.CANNOT_START,
+        "refused": ToolFaultKind.TRANSPORT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFaultOrder:
+    """Calls of a tool that are to go wrong."""
+
+    tool: str
+    """Its name, or "all"."""
+    kind: str
+    """One of TOOL_KINDS."""
+    times: int = 1
+
+    @property
+    def fault(self) -> ToolFault:
+        """What happens to such a call."""
+        fault = ToolFault(EVERY if self.tool == ALL else self.tool, _KINDS[self.kind])
+        return replace(fault, seconds=SLOW_S) if fault.kind is ToolFaultKind.SLOW else fault
+
+    @property
+    def text(self) -> str:
+        """The order as it is typed."""
+        return f"{self.tool} {self.kind}" + (f" {self.times}" if self.times != 1 else "")
+
+    @property
+    def sentence(self) -> str:
+        """The order as a sentence."""
+        calls = "call" if self.times == 1 else f"{self.times:,} calls"
+        tool = "any tool" if self.tool == ALL else self.tool
+        return f"On purpose, for the next {calls} of {tool}: {TOOL_KINDS[self.kind]}."
+
+
+def tool_order_of(text: str, tools: Collection[str]) -> ToolFaultOrder | None:
+    """The order that was typed, for one of these tools; None for "off". Raises OrderError."""
+    words = text.split()
+    match words:
+        case [word] if word.lower() == OFF:
+            return None
+        case [tool, kind]:
+            times = "1"
+        case [tool, kind, times]:
+            pass
+        case _:
+            raise OrderError(f"{text.strip()!r} is not valid; type for example /toolfault grep timeout 3.")
+    tool = ALL if tool in (ALL, EVERY) else tool
+    if tool != ALL and tool not in tools:
+        near = get_close_matches(tool, tools, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}."
+        raise OrderError(f"There is no tool called {tool}; {hint}")
+    if kind.lower() not in TOOL_KINDS:
+        raise OrderError(f"There is no tool fault {kind!r}; {nearest(kind.lower(), TOOL_KINDS)}")
+    return ToolFaultOrder(tool, kind.lower(), counted(times))
+
+
+class ToolFaultQueue:
+    """The ordered faults that wait for their calls."""
+
+    def __init__(self) -> None:
+        self._waiting: list[ToolFaultOrder] = []
+
+    @property
+    def waiting(self) -> tuple[ToolFaultOrder, ...]:
+        """The orders in the queue, with the calls they are still for."""
+        return tuple(self._waiting)
+
+    def add(self, order: ToolFaultOrder) -> None:
+        """Append an order."""
+        self._waiting.append(order)
+
+    def cancel(self) -> int:
+        """Remove all orders; returns how many calls they were still for."""
+        left = sum(order.times for order in self._waiting)
+        self._waiting.clear()
+        return left
+
+    def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The same tools, with the ordered faults."""
+        return tuple(replace(tool, run=partial(self._run, tool)) for tool in tools)
+
+    async def _run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
+        order = self._take(tool.name) if self._waiting else None
+        if order is None:
+            return await tool.run(context, arguments)
+        return await spoiled(order.fault, lambda: tool.run(context, arguments))
+
+    def _take(self, tool: str) -> ToolFaultOrder | None:
+        """The first order for a call of this tool, with one call less left of it."""
+        for place, order in enumerate(self._waiting):
+            if order.tool in (ALL, tool):
+                left = replace(order, times=order.times - 1)
+                self._waiting[place : place + 1] = [left] if left.times else []
+                return order
+        return None
+
+
+def break_tool(text: str, orders: ToolFaultQueue, tools: Collection[str]) -> FaultCommandResult:
+    """Carry out `/toolfault` for one of these tools. Raises OrderError."""
+    if not text.strip():
+        usage = "/toolfault TOOL KIND [n], such as /toolfault grep timeout 3; /toolfault off ends it."
+        return FaultCommandResult(overview(listed(TOOL_KINDS), (order.text for order in orders.waiting), usage))
+    order = tool_order_of(text, tools)
+    if order is None:
+        return cancelled(orders.cancel(), "call")
+    orders.add(order)
+    return FaultCommandResult(order.sentence, order.text)

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from harness.events import Json
 from harness.practice import faults
 from harness.practice.faults import At, StreamFault
-from harness.practice.sse import Frame, compact, error_body, frame, usual_message
+from harness.practice.replies import Frame, compact, error_body, frame, usual_message
 
 
 @dataclass(frozen=True, slots=True)

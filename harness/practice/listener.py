@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from harness.events import Json
-from harness.practice.sse import ApiError, usual_message
+from harness.practice.replies import ApiError, usual_message
 from harness.practice.wire import MAX_BODY, BadRequest, ClientConnection, Disconnected, HttpRequest
 
 _OF_PAGES = frozenset({"cross-site", "same-site"})

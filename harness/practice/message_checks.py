@@ -381,7 +381,8 @@ def _server_tool_problems(merged: Sequence[_Merged]) -> Iterator[str]:
             if waiting and any(block.get("type") != "tool_result" for block in message.content):
                 yield _without_result(merged[position - 1].number, waiting)
             continue
-        yield from seal_problems(message.content, f"messages.{message.number}.content")
+        if any(block.get("type") == "web_search_tool_result" or block.get("citations") for block in message.content):
+            yield from seal_problems(message.content, f"messages.{message.number}.content")
         before, waiting = waiting, {}
         for block in message.content:
             kind = str(block.get("type"))

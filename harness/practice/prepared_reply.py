@@ -1,24 +1,139 @@
-"""A reply made ready for the wire: tool calls with their ids, tokens counted, thinking signed."""
+"""A reply made ready for the wire: its templates filled, tool calls with their ids, tokens counted, thinking signed."""
 
+import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from math import ceil
+from typing import Any, Protocol
 
-from harness.events import Block, Json
+from harness.events import Block, Json, Message
+from harness.media.formats import nested, with_words_for
+from harness.model.tokens import media_tokens
 from harness.practice.replies import (
     UNCACHED,
     CacheUse,
+    Envelope,
     Part,
     RawBlock,
     ReplyUsage,
     ScriptedReply,
+    TextPart,
     ThinkingPart,
     ToolUse,
+    compact,
 )
-from harness.practice.requests import blocks
-from harness.practice.sse import Envelope, compact
-from harness.practice.token_count import Counter, part_tokens, reply_tokens, request_tokens
+from harness.practice.requests import blocks, messages, result_text
+
+NOT_FOUND = "[{name}: not in the request]"
+
+
+def filled(reply: ScriptedReply, body: Json) -> ScriptedReply:
+    """The reply with the values of its `fills` in its texts and tool inputs; a value that is not there is named."""
+    if not reply.fills:
+        return reply
+    texts = tuple(_request_texts(body))
+    values = {f"{{{name}}}": _value(name, pattern, texts) for name, pattern in reply.fills}
+    return replace(reply, parts=tuple(_filled_part(part, values) for part in reply.parts), fills=())
+
+
+def _request_texts(body: Json) -> Iterator[str]:
+    """What the user and the tools said, newest first; then the system prompt."""
+    for message in reversed(body.get("messages") or []):
+        if isinstance(message, dict) and message.get("role") == "user":
+            for block in reversed(blocks(message.get("content"))):
+                yield result_text(block) if block.get("type") == "tool_result" else str(block.get("text", ""))
+    for block in blocks(body.get("system")):
+        yield str(block.get("text", ""))
+
+
+def _value(name: str, pattern: str, texts: tuple[str, ...]) -> str:
+    found = (match for text in texts if (match := re.search(pattern, text)) is not None)
+    match = next(found, None)
+    return NOT_FOUND.format(name=name) if match is None else match[1]
+
+
+def _filled_part(part: Part, values: dict[str, str]) -> Part:
+    match part:
+        case TextPart():
+            return replace(part, text=_in(part.text, values))
+        case ToolUse():
+            return replace(part, input=_in(part.input, values))
+        case _:
+            return part
+
+
+def _in(value: Any, values: dict[str, str]) -> Any:
+    match value:
+        case str():
+            for name, found in values.items():
+                value = value.replace(name, found)
+            return value
+        case list():
+            return [_in(item, values) for item in value]
+        case dict():
+            return {name: _in(item, values) for name, item in value.items()}
+        case _:
+            return value
+
+
+class Counter(Protocol):
+    """Counts tokens. `harness.model.tokens.TokenCounter` is one."""
+
+    def count_text(self, text: str) -> int:
+        """Tokens of a text."""
+        ...
+
+    def count_request(self, system: Any, tools: Any, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt: system blocks, tool definitions and messages."""
+        ...
+
+
+class ByteCounter:
+    """A rough count that needs no vocabulary: one token for 3.5 bytes."""
+
+    def count_text(self, text: str) -> int:
+        """Tokens of a text."""
+        return ceil(len(text.encode("utf-8", "replace")) / 3.5)
+
+    def count_request(self, system: Any, tools: Any, messages: Sequence[Message]) -> int:
+        """Tokens of a prompt."""
+        content = [block for message in messages for block in message.content]
+        media = [tokens for block in content for part in (block, *nested(block)) if (tokens := media_tokens(part))]
+        texts = [with_words_for(block, lambda part: media_tokens(part) is not None) for block in content]
+        return self.count_text(compact([system, tools])) + self.count_text(compact(texts)) + sum(media)
+
+
+def request_tokens(counter: Counter, body: Json) -> int:
+    """Tokens of the prompt of a checked request body."""
+    system = body.get("system") or ()
+    if isinstance(system, str):
+        system = ({"type": "text", "text": system},)
+    return max(1, counter.count_request(tuple(system), tuple(body.get("tools") or ()), messages(body)))
+
+
+def reply_tokens(counter: Counter, reply: ScriptedReply) -> int:
+    """Tokens of a reply's content."""
+    return max(1, sum(part_tokens(counter, part) for part in reply.parts))
+
+
+def part_tokens(counter: Counter, part: Part) -> int:
+    """Tokens of a part of a reply."""
+    return counter.count_text(_written(part))
+
+
+def _written(part: Part) -> str:
+    match part:
+        case TextPart(text):
+            return text
+        case ThinkingPart(thinking):
+            return thinking
+        case ToolUse():
+            return part.name + (compact(part.input) if part.raw_input is None else part.raw_input)
+        case RawBlock(block):
+            return compact(block)
+
 
 _MARK = "practice."
 

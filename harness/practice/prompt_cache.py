@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.replies import UNCACHED, CacheUse
+from harness.practice.prepared_reply import Counter, request_tokens
+from harness.practice.replies import UNCACHED, CacheUse, compact
 from harness.practice.requests import blocks
 from harness.practice.rules import ServedModel
-from harness.practice.sse import compact
-from harness.practice.token_count import Counter, request_tokens
 
 LOOKBACK = 20
 """Blocks that are looked at for each breakpoint, itself the first."""

@@ -23,12 +23,11 @@ from harness.practice.fault_player import Framing
 from harness.practice.faults import StatusFault, StreamFault
 from harness.practice.listener import Listener, body_of
 from harness.practice.playback import Playback
-from harness.practice.prepared_reply import prepare
+from harness.practice.prepared_reply import ByteCounter, prepare
+from harness.practice.replies import ApiError, Frame, FrameReader, usual_message
 from harness.practice.requests import RecordedExchange, RecordedRequest
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
-from harness.practice.sse import ApiError, Frame, FrameReader, usual_message
-from harness.practice.token_count import ByteCounter
 from harness.practice.wire import ClientConnection, HttpRequest
 
 if TYPE_CHECKING:

@@ -17,21 +17,17 @@ from harness.practice.answer import ResponseWriter
 from harness.practice.dialects import translated
 from harness.practice.fault_orders import FaultQueue
 from harness.practice.faults import StatusFault
-from harness.practice.filled_reply import filled
 from harness.practice.listener import Listener, body_of
 from harness.practice.playback import Playback
-from harness.practice.prepared_reply import prepare
+from harness.practice.prepared_reply import ByteCounter, Counter, filled, prepare, request_tokens
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
-from harness.practice.replies import ReplyModel, ScriptedReply
+from harness.practice.replies import ApiError, ReplyModel, ScriptedReply
 from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.request_checks import betas_of, check, check_access, unsupported
-from harness.practice.requests import RecordedExchange, RecordedRequest
-from harness.practice.response_recorder import ResponseRecorder
+from harness.practice.requests import RecordedExchange, RecordedRequest, ResponseRecorder
 from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
-from harness.practice.sse import ApiError
-from harness.practice.token_count import ByteCounter, Counter, request_tokens
 from harness.practice.wire import ClientConnection, HttpRequest
 
 
@@ -80,7 +76,9 @@ class PracticeServer(Listener):
 
     async def answer(self, connection: ClientConnection, request: HttpRequest) -> None:
         """Answer one request."""
-        request, connection.dialect = translated(request)
+        connection.dialect = None
+        if not request.path.startswith("/v1/m"):  # messages and models are the API's own paths
+            request, connection.dialect = translated(request)
         body = self.refusal(request) or body_of(request)
         recorded = RecordedRequest(
             request.path,

@@ -12,13 +12,13 @@ from typing import TextIO
 
 from harness.base.errors import HarnessError
 from harness.practice.listener import Listener
+from harness.practice.prepared_reply import Counter
 from harness.practice.proxy import FaultProxy
 from harness.practice.replies import ReplyModel
 from harness.practice.requests import RecordedExchange
 from harness.practice.script import Script, checked_mix
 from harness.practice.script_entries import USUAL, Chance
 from harness.practice.server import PracticeServer
-from harness.practice.token_count import Counter
 from harness.practice.toml_table import Table
 
 

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl
 import h11
 
 from harness.practice.fault_player import Framing
-from harness.practice.response_recorder import ResponseRecorder
+from harness.practice.requests import ResponseRecorder
 
 MAX_BODY = 32 * 1024 * 1024
 """Bytes. The API takes no larger request."""

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import psutil
 
-from harness.base.threads import shielded
+from harness.base.concurrency import shielded
 from harness.processes.outcome import ProcessEnd, ProcessLimits, ProcessResult, SurvivingProcess
 from harness.processes.tree import POLL_S, ProcessTree, end, look_at
 

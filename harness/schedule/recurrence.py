@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain, islice, pairwise, takewhile
+from math import inf
 from types import MappingProxyType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -35,6 +36,8 @@ _PART = re.compile(
 )
 LONGEST_ABSENCE_S = 7 * 86_400.0
 """Of a longer absence not every missed time is computed."""
+FARTHEST_S = 3_650 * 86_400.0
+"""From now to the time that `in …` means."""
 _CLOCK = re.compile(r"(?:at\s+)?(\d{1,2}):(\d{2})")
 
 
@@ -146,7 +149,12 @@ def _seconds_in(text: str) -> float:
     found = list(_PART.finditer(text))
     if not found or "".join(part[0] for part in found) != text:
         raise WhenError(f"`in {text}` is not understood; write `in 3 minutes` or `in 2 hours 30 minutes`.")
-    return sum(float(part[1]) * UNITS[part[2][0].lower()] for part in found)
+    seconds = sum(float(part[1]) * UNITS[part[2][0].lower()] for part in found)
+    if not 0 < seconds <= FARTHEST_S:
+        raise WhenError(
+            f"`in {text}` is not possible; use more than 0 seconds and at most {FARTHEST_S / 86_400:g} days."
+        )
+    return seconds
 
 
 def _next_clock(hour: int, minute: int, zone: ZoneInfo, now: float) -> OneTime:
@@ -164,7 +172,11 @@ def _moment(text: str, zone: ZoneInfo) -> float | None:
     if moment.tzinfo is not None:
         return moment.timestamp()
     local = moment.replace(tzinfo=zone)
-    if local.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment:
+    try:
+        exists = local.astimezone(UTC).astimezone(zone).replace(tzinfo=None) == moment
+    except OverflowError as error:
+        raise WhenError(f"{text} is outside of the calendar; choose another time.") from error
+    if not exists:
         raise WhenError(f"{text} does not exist in {zone.key}: the clock skips that hour; choose another time.")
     return local.timestamp()
 
@@ -176,14 +188,10 @@ def period_s(times: CronTimes, now: float, count: int = 50) -> float:
     return min(after - before for before, after in pairwise(moments))
 
 
-def preview(times: Times, now: float, count: int = 3) -> tuple[str, ...]:
-    """The next times as local times with their zone."""
-    shown: list[str] = []
-    for at in times.after(now):
-        shown.append(datetime.fromtimestamp(at, times.zone).strftime("%a %Y-%m-%d %H:%M %Z"))
-        if len(shown) == count:
-            break
-    return tuple(shown)
+def preview(times: Times, now: float, count: int = 3, end: float = inf) -> tuple[str, ...]:
+    """The next times before `end`, as local times with their zone."""
+    following = takewhile(lambda at: at < end, islice(times.after(now), count))
+    return tuple(datetime.fromtimestamp(at, times.zone).strftime("%a %Y-%m-%d %H:%M %Z") for at in following)
 
 
 def passed(times: Times, since: float, now: float, delay_s: float) -> tuple[float, ...]:

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base.clock import Clock, SystemClock
+from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
 from harness.base.sqlite_file import SqliteFile, SqliteSchema
-from harness.base.worker_thread import WorkerThread
 from harness.policies.schedule.job import ScheduledJob, ScheduleLimits
 from harness.slots.store import ProcessOwner, lives
 

@@ -20,8 +20,7 @@ from harness.policies.recovery.transitions import exit_code
 from harness.practice.fault_kinds import MODEL_KINDS as FAULT_KINDS
 from harness.practice.fault_kinds import TOOL_KINDS as TOOL_FAULT_KINDS
 from harness.processes import ExitCounts
-from harness.session.open import Opening, open_session
-from harness.session.session import Session, sessions_of
+from harness.session.session import Opening, Session, open_session, sessions_of
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow

@@ -12,8 +12,7 @@ from harness.base.errors import HarnessError
 from harness.base.files import locked_file, read_regular, replace_atomically, set_aside
 from harness.events import Json, Projection, Rung
 from harness.journal import session_folder
-from harness.policies.loops.experience import Experience, RungResult, RungTally
-from harness.policies.loops.ladder import Kind
+from harness.policies.loops.ladder import Experience, Kind, RungResult, RungTally
 from harness.settings import Settings
 
 NAME = "escape.json"

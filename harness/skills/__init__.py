@@ -5,8 +5,7 @@ text speaks of. `SkillBook` holds the skills of a session, `skill_tool` lets the
 """
 
 from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem
-from harness.skills.discovery import Skill
-from harness.skills.prompt_section import SkillBook, catalogue_text, changed, framed, news, skill_text
+from harness.skills.book import Skill, SkillBook, catalogue_text, changed, framed, news, skill_text
 from harness.skills.tool import SKILL, skill_tool
 
 __all__ = [

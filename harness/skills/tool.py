@@ -8,12 +8,19 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.external_text import counted
 from harness.base.files import read_regular
 from harness.events import Json
-from harness.skills.discovery import Skill
-from harness.skills.prompt_section import SkillBook, list_text, skill_text
-from harness.tools.arguments import ToolArguments
+from harness.skills.book import Skill, SkillBook, list_text, skill_text
 from harness.tools.files import file_work
 from harness.tools.output import shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolError,
+    ToolResult,
+    shorten_line,
+)
 from harness.tools.workspace import OutsideWorkspace, require_file, resolve_within
 
 SKILL = "skill"

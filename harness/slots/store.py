@@ -1,19 +1,24 @@
-"""Shared slots: claims, their owners, and the promises of every store (docs/design/admission.md#shared-slots).
+"""Shared slots: claims, their owners, the promises of every store, and the store in one SQLite file
+(docs/design/admission.md#shared-slots).
 
 A store may be a table in memory, a file or a server. Each method is one atomic step across all processes. No method
-waits for a slot: a waiter asks again.
+waits for a slot: a waiter asks again. The file is for all processes of a user on one machine. Leases need not survive
+a power cut, so nothing is synced to disk.
 """
 
 import os
 import platform
+import sqlite3
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
+from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
+from harness.base.sqlite_file import SqliteFile, SqliteSchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +161,162 @@ class SlotStore(Protocol):
     def close(self) -> None:
         """Release resources. Claims stay."""
         ...
+
+
+APPLICATION = 0x68617267
+"""Distinguishes this file from other SQLite files."""
+
+TABLES = """
+CREATE TABLE claims (
+    place INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    session TEXT NOT NULL, host TEXT NOT NULL, pid INTEGER NOT NULL, born TEXT NOT NULL,
+    label TEXT NOT NULL, lease_s REAL NOT NULL, most INTEGER NOT NULL,
+    since REAL NOT NULL, started REAL, expires REAL NOT NULL
+);
+CREATE TABLE cells (name TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE looked (at REAL NOT NULL);
+INSERT INTO looked VALUES (0);
+"""
+
+SCHEMA = SqliteSchema(
+    application=APPLICATION,
+    version=1,
+    tables=TABLES,
+    durable=False,
+    error=SlotsError,
+    advice="HARNESS_SHARED_GATE=off lets each session count for itself.",
+)
+
+T = TypeVar("T")
+
+PATIENCE_S = 5.0
+"""Longest time for a step, including the wait for earlier ones; usually about a millisecond."""
+LOOK_S = 0.25
+"""Interval at which all sessions together check whether owners still run."""
+
+ENTER = """
+INSERT INTO claims (id, session, host, pid, born, label, lease_s, most, since, expires)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET most = excluded.most, expires = excluded.expires
+RETURNING place, started
+"""
+ALL = "SELECT id, session, host, pid, born, label, lease_s, most, since, started, expires FROM claims ORDER BY place"
+
+
+def slots_file(state_folder: Path) -> Path:
+    """The file with the slots of all sessions with this state folder."""
+    return state_folder / "gate.sqlite"
+
+
+class SqliteSlotStore:
+    """Keeps claims in one SQLite file. Any thread may use it, but no forked process.
+
+    A process that has ended loses its claims within `look_s` of the next request.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        lives: Callable[[ProcessOwner], bool] = lives,
+        report: Callable[[str], None] = lambda _: None,
+        look_s: float = LOOK_S,
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        """Args:
+        path: the file; created on first use, with its folder.
+        lives: whether the process of an owner may still run.
+        report: called with a sentence for the user when a damaged file was set aside, on a thread of the store.
+        look_s: seconds between two checks of owners; 0: with every request.
+        patience_s: time limit of a step, in seconds.
+        """
+        self._lives = lives
+        self._look_s = look_s
+        self._worker = WorkerThread(
+            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=SlotsError
+        )
+
+    def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:
+        owner = claim.owner
+        who = (claim.id, owner.session, owner.host, owner.pid, owner.started_at)
+        row = (*who, claim.label, claim.lease_s, limit, now, now + claim.lease_s)
+
+        def step(connection: sqlite3.Connection) -> QueuePosition:
+            self._forget(connection, now)
+            place, started = connection.execute(ENTER, row).fetchone()
+            running, before = connection.execute(
+                "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (place,)
+            ).fetchone()
+            if started is None and running + before < limit:
+                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, place))
+                started, running = now, running + 1
+            return QueuePosition(started is not None, before, running)
+
+        return self._do(step)
+
+    def renew(self, claim_ids: Sequence[str], now: float) -> tuple[str, ...]:
+        question = "UPDATE claims SET expires = ? + lease_s WHERE id = ?"
+
+        def step(connection: sqlite3.Connection) -> tuple[str, ...]:
+            return tuple(claim for claim in claim_ids if connection.execute(question, (now, claim)).rowcount)
+
+        return self._do(step)
+
+    def release(self, claim_id: str) -> None:
+        self._do(lambda connection: connection.execute("DELETE FROM claims WHERE id = ?", (claim_id,)).rowcount)
+
+    def entries(self, now: float) -> tuple[ClaimEntry, ...]:
+        found = self._do(lambda connection: [_entry(*row) for row in connection.execute(ALL)])
+        return tuple(entry for entry in found if entry.expires > now and self._lives(entry.claim.owner))
+
+    def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
+        def step(connection: sqlite3.Connection) -> str | None:
+            kept = connection.execute("SELECT text FROM cells WHERE name = ?", (name,)).fetchone()
+            text = change(kept and kept[0])
+            if text is None:
+                connection.execute("DELETE FROM cells WHERE name = ?", (name,))
+            else:
+                connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?)", (name, text))
+            return text
+
+        return self._do(step)
+
+    def cells(self) -> dict[str, str]:
+        return self._do(lambda connection: dict(connection.execute("SELECT name, text FROM cells ORDER BY name")))
+
+    def close(self) -> None:
+        """Close the file. It is reopened on the next use."""
+        self._worker.close()
+
+    def _do(self, step: Callable[[sqlite3.Connection], T]) -> T:
+        return self._worker.do(lambda file: file.transact(step))
+
+    def _forget(self, connection: sqlite3.Connection, now: float) -> None:
+        """Remove expired claims and those of ended processes. A clock that was set back makes no lease longer."""
+        connection.execute("DELETE FROM claims WHERE expires <= ?", (now,))
+        connection.execute("UPDATE claims SET expires = ?1 + lease_s WHERE expires > ?1 + lease_s", (now,))
+        (looked,) = connection.execute("SELECT at FROM looked").fetchone()
+        if abs(now - looked) < self._look_s:
+            return
+        connection.execute("UPDATE looked SET at = ?", (now,))
+        for row in connection.execute("SELECT DISTINCT session, host, pid, born FROM claims").fetchall():
+            if not self._lives(ProcessOwner(*row)):
+                connection.execute("DELETE FROM claims WHERE (session, host, pid, born) = (?, ?, ?, ?)", row)
+
+
+def _entry(
+    id: str,
+    session: str,
+    host: str,
+    pid: int,
+    started_at: str,
+    label: str,
+    lease_s: float,
+    most: int,
+    since: float,
+    started: float | None,
+    expires: float,
+) -> ClaimEntry:
+    claim = SlotClaim(id, ProcessOwner(session, host, pid, started_at), label, lease_s)
+    return ClaimEntry(claim, most, since, started, expires)

@@ -8,15 +8,15 @@ ended (docs/design/tasks.md#claims).
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.base.clock import Clock, SystemClock
+from harness.base.concurrency import WorkerThread
 from harness.base.errors import HarnessError
 from harness.base.sqlite_file import SqliteFile, SqliteSchema
-from harness.base.worker_thread import WorkerThread
 from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit, TaskRecord
@@ -60,6 +60,13 @@ Step = Callable[[sqlite3.Connection], T]
 
 class BoardError(HarnessError):
     """The board cannot be used now."""
+
+
+class _Damaged(Exception):  # noqa: N818  it ends a step, which is taken again without these records
+    """Records that cannot be read."""
+
+    def __init__(self, rows: Sequence[Sequence[Any]]) -> None:
+        self.rows = rows
 
 
 SCHEMA = SqliteSchema(
@@ -137,13 +144,12 @@ class TaskBoard:
 
     def edit(self, id: str, edit: TaskEdit, actor: Actor) -> Changes | Refused:
         """Change what a task says or needs. Raises BoardError."""
+        return self._do(partial(self._decided, id, partial(self._edited, edit, actor)))
+
+    def _edited(self, edit: TaskEdit, actor: Actor, task: Task, connection: sqlite3.Connection) -> Changes | Refused:
         new = {number for need in edit.add_needs if (number := number_of(need)) is not None}
-
-        def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
-            tasks = self._load(connection, self._closure(connection, {*new, *task.needs}, "task", "need"))
-            return decisions.change(task, edit, tasks, actor, now=self._now, limits=self.limits)
-
-        return self._do(partial(self._decided, id, decide))
+        tasks = self._load(connection, self._closure(connection, {*new, *task.needs}, "task", "need"))
+        return decisions.change(task, edit, tasks, actor, now=self._now, limits=self.limits)
 
     def claim(self, actor: Actor, id: str = "") -> Changes | Refused:
         """Claim a task, or the first one that is ready. Raises BoardError."""
@@ -170,13 +176,32 @@ class TaskBoard:
         return self._do(step)
 
     def act(
-        self, id: str, action: TaskAction, actor: Actor, *, text: str = "", fence: int | None = None
+        self,
+        id: str,
+        action: TaskAction,
+        actor: Actor,
+        *,
+        text: str = "",
+        fence: int | None = None,
+        edit: TaskEdit | None = None,
     ) -> Changes | Refused:
-        """End, defer, release or reopen a task; see `decisions.act`. Raises BoardError."""
+        """End, defer, release or reopen a task, with `edit` after that edit: both or nothing. See `decisions.act`.
+
+        Raises BoardError.
+        """
 
         def decide(task: Task, connection: sqlite3.Connection) -> Changes | Refused:
+            edited = Changes((task,)) if edit is None else self._edited(edit, actor, task, connection)
+            if isinstance(edited, Refused):
+                return edited
+            (task,) = edited.tasks
             tasks = self._around(connection, task)
-            return decisions.act(task, action, tasks, actor, text=text, fence=fence, now=self._now, limits=self.limits)
+            decided = decisions.act(
+                task, action, tasks, actor, text=text, fence=fence, now=self._now, limits=self.limits
+            )
+            if isinstance(decided, Changes):
+                decided = replace(decided, records=(*edited.records, *decided.records))
+            return decided
 
         return self._do(partial(self._decided, id, decide))
 
@@ -250,7 +275,16 @@ class TaskBoard:
         return self._clock.now()
 
     def _do(self, step: Step[T]) -> T:
-        return self._worker.do(lambda file: file.transact(step))
+        def work(file: SqliteFile) -> T:
+            while True:
+                try:
+                    return file.transact(step)
+                except _Damaged as damaged:  # all that the step has read may depend on these records
+                    for row in damaged.rows:
+                        if file.transact(partial(self._set_aside, row)):
+                            self._report(DAMAGED.format(row[0], self.path))
+
+        return self._worker.do(work)
 
     def _decided(
         self,
@@ -298,7 +332,7 @@ class TaskBoard:
     # ── loading ─────────────────────────────────────────────────────────────────────────────────
 
     def _load(self, connection: sqlite3.Connection, numbers: Iterable[int] | None) -> dict[int, Task]:
-        """These tasks, or all, in the order of claims. A record that cannot be read is set aside and reported."""
+        """These tasks, or all, in the order of claims. Raises _Damaged."""
         chosen = ""
         values: tuple[str, ...] = ()
         if numbers is not None:
@@ -319,18 +353,21 @@ class TaskBoard:
                 found[row[0]] = _task(row, needs.get(row[0], ()), claims.get(row[0]))
             except (TypeError, ValueError, KeyError):
                 damaged.append(row)
-        for row in damaged:
-            self._set_aside(connection, row)
-        return self._load(connection, numbers) if damaged else found
+        if damaged:
+            raise _Damaged(damaged)
+        return found
 
-    def _set_aside(self, connection: sqlite3.Connection, row: Sequence[Any]) -> None:
+    @staticmethod
+    def _set_aside(row: Sequence[Any], connection: sqlite3.Connection) -> bool:
+        """Keep a damaged record apart. False: another process has done so."""
         number = row[0]
+        if not connection.execute("DELETE FROM tasks WHERE number = ?", (number,)).rowcount:
+            return False
         connection.execute("INSERT INTO broken VALUES (?, ?)", (number, json.dumps(row, default=str)))
-        connection.execute("DELETE FROM tasks WHERE number = ?", (number,))
         connection.execute("DELETE FROM needs WHERE ? IN (task, need)", (number,))
         connection.execute("DELETE FROM claims WHERE task = ?", (number,))
         connection.execute("UPDATE facts SET version = version + 1")
-        self._report(f"The record of task t{number} in {self.path} is damaged and was set aside; the others are kept.")
+        return True
 
     def _around(self, connection: sqlite3.Connection, task: Task) -> dict[int, Task]:
         """What needs a task, directly or not, and what those need."""
@@ -351,12 +388,19 @@ class TaskBoard:
     # ── claims that end ─────────────────────────────────────────────────────────────────────────
 
     def _expire(self, connection: sqlite3.Connection) -> None:
-        """End claims that were not renewed, and from time to time those of ended processes."""
+        """End claims that were not renewed, and from time to time those of ended processes.
+
+        Every session looks more often than each half lease. After a longer time without a look the machine slept: its
+        processes get a new lease, whichever of them wakes first.
+        """
         now = self._now
+        (looked,) = connection.execute("SELECT looked FROM facts").fetchone()
+        if now - looked > self.limits.lease_s / 2:
+            woken = (now + self.limits.lease_s, self._owner.host)
+            connection.execute("UPDATE claims SET expires = max(expires, ?) WHERE host = ?", woken)
         over = [task for (task,) in connection.execute("SELECT task FROM claims WHERE expires <= ?", (now,)).fetchall()]
         if over:
             self._ended(connection, over, "its claim was not renewed in time")
-        (looked,) = connection.execute("SELECT looked FROM facts").fetchone()
         if abs(now - looked) < LOOK_S:
             return
         connection.execute("UPDATE facts SET looked = ?", (now,))
@@ -388,6 +432,7 @@ class TaskBoard:
         )
 
 
+DAMAGED = "The record of task t{} in {} is damaged and was set aside; the others are kept."
 PLACES = ", ".join("?" * 12)
 NEXT = """
 SELECT number FROM tasks WHERE state = 'pending' AND assignee IN ('', ?) AND NOT EXISTS (

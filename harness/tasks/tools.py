@@ -1,6 +1,6 @@
 """The tools of a task board."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -15,8 +15,7 @@ from harness.policies.tasks.task import Task, TaskAction, number_of
 from harness.tasks.board import BoardError
 from harness.tasks.lines import MOST_LISTED, line_of, text_of
 from harness.tasks.work import TaskWork
-from harness.tools.arguments import ToolArguments
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult, shorten_line
 
 TASK_CREATE, TASK_UPDATE, TASK_CLAIM = "task_create", "task_update", "task_claim"
 TASK_LIST, TASK_GET = "task_list", "task_get"
@@ -129,15 +128,15 @@ def board_tools(work: TaskWork) -> tuple[Tool, ...]:
             tuple(arguments.drop_needs),
             arguments.note if arguments.status is None else None,
         )
-        changes: list[Changes] = []
-        if edit != TaskEdit():
-            changes.append(_done(await work.edit(id, edit)))
         if arguments.status is not None:
             action = STATUSES.get(arguments.status) or await _back_to_pending(work, id)
-            changes.append(_done(await work.act(id, action, arguments.note or "")))
-        if not changes:
+            decided = await work.act(id, action, arguments.note or "", None if edit == TaskEdit() else edit)
+        elif edit != TaskEdit():
+            decided = await work.edit(id, edit)
+        else:
             raise ToolError("Nothing to change; give a status or another field.")
-        return ToolResult("\n".join(_told(changes)), summary=changes[-1].tasks[0].state.replace("_", " "))
+        change = _done(decided)
+        return ToolResult("\n".join(_told(change)), summary=change.tasks[0].state.replace("_", " "))
 
     async def claim(_: ToolContext, arguments: ClaimArguments) -> ToolResult:
         (task,) = _done(await work.claim(arguments.id)).tasks
@@ -221,13 +220,12 @@ def _is_wanted(task: Task, positions: dict[int, Position], status: str) -> bool:
     return task.state == status
 
 
-def _told(changes: Sequence[Changes]) -> list[str]:
-    lines = [line_of(changes[-1].tasks[0])]
-    for change in changes:
-        if change.unblocked:
-            lines.append(f"Can be claimed now: {', '.join(f't{number}' for number in change.unblocked)}.")
-        if change.deferred:
-            lines.append(f"Wait for it: {', '.join(f't{number}' for number in change.deferred)}.")
+def _told(change: Changes) -> list[str]:
+    lines = [line_of(change.tasks[0])]
+    if change.unblocked:
+        lines.append(f"Can be claimed now: {', '.join(f't{number}' for number in change.unblocked)}.")
+    if change.deferred:
+        lines.append(f"Wait for it: {', '.join(f't{number}' for number in change.deferred)}.")
     return lines
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeVar
 
 from harness.base.clock import Clock, SystemClock
-from harness.base.threads import in_thread, shielded
+from harness.base.concurrency import in_thread, shielded
 from harness.events import BoardCounted, Event, HookPoint, Json, Notice, TaskChanged, TaskState
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit
 from harness.policies.tasks.graph import Standing, Tasks, standings
@@ -84,15 +84,15 @@ class TaskWork:
         """Change what a task says or needs."""
         return await self._changed(lambda: self.board.edit(id, edit, self.actor))
 
-    async def act(self, id: str, action: TaskAction, text: str = "") -> Changes | Refused:
-        """End, defer, release or reopen a task."""
+    async def act(self, id: str, action: TaskAction, text: str = "", edit: TaskEdit | None = None) -> Changes | Refused:
+        """End, defer, release or reopen a task, with `edit` after that edit: both or nothing."""
         if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
             told = {"id": task.id, **self._told(task.subject, task.description, text)}
             if why := await self._objection(HookPoint.TASK_COMPLETED, told):
                 return Refused(f"A hook does not accept {task.id} as completed: {why}")
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
-        return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence))
+        return await self._changed(lambda: self.board.act(id, action, self.actor, text=text, fence=fence, edit=edit))
 
     async def delete(self, id: str) -> Changes | Refused:
         """Remove a task that no other one needs."""
@@ -188,19 +188,28 @@ class TaskWork:
 
     async def _watch(self) -> None:
         seen = None if self.board.path.exists() else 0  # of a new board nothing is known
-        try:
-            while True:
-                if self.board.path.exists() and (version := await in_thread(self.board.version)) != seen:
-                    ready = _ready_for(self.actor.name, await in_thread(self.board.tasks))
-                    if seen is None:
-                        self._known |= ready
-                    for sentence in sorted(ready - self._known):
-                        self.tell(self.actor.name, sentence)
-                    self._known &= ready
-                    seen = version
-                await self._clock.sleep(WATCH_S)
-        except BoardError as error:
-            self._emit(Notice("warning", f"{error} This session is not told of ready tasks any more."))
+        reported = ""
+        while True:
+            try:
+                seen = await self._look(seen)
+                reported = ""
+            except BoardError as error:
+                if str(error) != reported:
+                    reported = str(error)
+                    self._emit(Notice("warning", reported))
+            await self._clock.sleep(WATCH_S)
+
+    async def _look(self, seen: int | None) -> int | None:
+        """Tell of tasks that are ready since version `seen` of the board; returns its version."""
+        if not self.board.path.exists() or (version := await in_thread(self.board.version)) == seen:
+            return seen
+        ready = _ready_for(self.actor, await in_thread(self.board.tasks))
+        if seen is None:
+            self._known |= ready
+        for sentence in sorted(ready - self._known):
+            self.tell(self.actor.name, sentence)
+        self._known &= ready
+        return version
 
     # ── claims and events ───────────────────────────────────────────────────────────────────────
 
@@ -226,7 +235,7 @@ class TaskWork:
         for event in events_of(changes):
             self._emit(event)
         for number, actor in changes.wakes:
-            if number in tasks and actor == self.actor.name:
+            if number in tasks and self.actor.answers_for(actor):
                 self._known.add(_can_be_claimed(tasks[number]))
             elif number in tasks:
                 self._wake(actor, _can_be_claimed(tasks[number]))
@@ -252,9 +261,9 @@ class TaskWork:
             for number in lost:
                 if self._claims.get(number) == held[number]:
                     del self._claims[number]
-                    text = f"The claim of t{number} has ended, because it was not renewed in time."
+                    text = f"The claim of t{number} by {self.actor.name} has ended: it was not renewed in time."
                     self._emit(Notice("warning", text))
-                    self._wake(self.actor.name, f"{text} Claim it again before you go on with it.")
+                    self._wake(self.actor.name, f"{text} To go on with the task, claim it again.")
         self._renewal = None
 
     def _count(self, tasks: Tasks) -> None:
@@ -268,10 +277,16 @@ def _can_be_claimed(task: Task) -> str:
     return f"{task.id} can be claimed now: {task.subject}"
 
 
-def _ready_for(actor: str, tasks: Tasks) -> set[str]:
-    """A sentence for each ready task that an agent is to claim or has created."""
+def _ready_for(actor: Actor, tasks: Tasks) -> set[str]:
+    """A sentence for each task that an agent, or a subagent which it leads, is to claim or has created, and that has
+    become ready: not for those that it created so."""
     ready = (tasks[number] for number, one in standings(tasks).items() if one.standing is Standing.READY)
-    return {_can_be_claimed(task) for task in ready if (task.assignee or task.creator) == actor}
+    return {
+        _can_be_claimed(task)
+        for task in ready
+        if actor.answers_for(task.assignee or task.creator)
+        and (task.needs or task.updated_at > task.created_at or not actor.answers_for(task.creator))
+    }
 
 
 def events_of(changes: Changes) -> Iterable[TaskChanged]:
@@ -279,7 +294,7 @@ def events_of(changes: Changes) -> Iterable[TaskChanged]:
     tasks = {task.number: task for task in changes.tasks}
     for record in changes.records:
         task = tasks.get(record.number)
-        alone = len(changes.records) == 1
+        last = record is changes.records[-1] and len({one.number for one in changes.records}) == 1
         yield TaskChanged(
             f"t{record.number}",
             task.subject if task else record.text,
@@ -287,8 +302,8 @@ def events_of(changes: Changes) -> Iterable[TaskChanged]:
             record.what,
             record.actor,
             "" if record.what in ("create", "delete") else record.text,
-            tuple(f"t{number}" for number in changes.unblocked) if alone else (),
-            tuple(f"t{number}" for number in changes.deferred) if alone else (),
+            tuple(f"t{number}" for number in changes.unblocked) if last else (),
+            tuple(f"t{number}" for number in changes.deferred) if last else (),
         )
 
 

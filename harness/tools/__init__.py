@@ -1,8 +1,7 @@
 """What the agent can do in the folder it works in."""
 
 from harness.processes import ProcessLimits
-from harness.tools.arguments import ArgumentError
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolError, ToolHealth, ToolResult, tool
 from harness.tools.toolbox import Toolbox, standard_tools
 from harness.tools.workspace import OutsideWorkspace, PathError, Workspace
 

@@ -11,8 +11,7 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from harness.events import Json
-from harness.tools.arguments import ToolArguments
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
 AGENT = "agent"
 DESCRIPTION_CHARACTERS = 300

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from harness.events import Json, QuestionOption
-from harness.tools.arguments import ToolArguments, broken_rule
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, broken_rule, shorten_line
 
 ASK_USER = "ask_user"
 LEAST_OPTIONS = 2

@@ -17,9 +17,8 @@ from harness.base.clock import time_of_day
 from harness.base.errors import HarnessError
 from harness.events import CommandEnd, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessResult
-from harness.tools.arguments import ToolArguments
 from harness.tools.output import CommandOutput
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
 if TYPE_CHECKING:
     from harness.processes.command import PipedProcess
@@ -110,11 +109,6 @@ class MovedCommand:
 class ForegroundRunner(Protocol):
     """Lets calls wait for commands that can be moved to the background."""
 
-    @property
-    def continues_at_limit(self) -> bool:
-        """A command that reaches its time limit continues in the background."""
-        ...
-
     async def wait_for(
         self, child: "PipedProcess", output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
     ) -> ProcessResult | MovedCommand:
@@ -127,6 +121,11 @@ class ForegroundRunner(Protocol):
 
 class BackgroundRunner(Protocol):
     """Runs background commands for one session."""
+
+    @property
+    def continues_at_limit(self) -> bool:
+        """A command in the foreground that reaches its time limit continues in the background."""
+        ...
 
     @property
     def foreground(self) -> ForegroundRunner:

@@ -15,7 +15,6 @@ from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.git_safety import safe_environment
-from harness.tools.arguments import ToolArguments, broken_rule
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -27,7 +26,16 @@ from harness.tools.background_commands import (
     pace,
 )
 from harness.tools.output import CommandOutput
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolResult,
+    broken_rule,
+    shorten_line,
+)
 
 LONGEST_S = 600
 SECRETS = (
@@ -110,7 +118,7 @@ def bash_tool(
     The argument `background` exists only where `background` is given.
     """
     limits = limits or ProcessLimits()
-    continues = background is not None and background.foreground.continues_at_limit
+    continues = background is not None and background.continues_at_limit
     at_limit = "it continues in the background" if continues else "the command and all its children are ended"
 
     async def run_bash(context: ToolContext, arguments: BashArguments | BackgroundArguments) -> ToolResult:

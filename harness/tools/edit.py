@@ -10,10 +10,9 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.events import Json
-from harness.tools.arguments import ToolArguments
 from harness.tools.diff import Diff, unified_diff
 from harness.tools.files import file_work, open_inside, path_of, revision
-from harness.tools.tool import Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, require_file
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.events import FailureCategory, Json, Revision, ToolOutcome
 from harness.tools.tool import ToolContext, ToolError, ToolResult, category_of, shorten_line
 from harness.tools.tree import FolderTree

@@ -6,12 +6,11 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.events import Json
-from harness.tools.arguments import ToolArguments
 from harness.tools.files import on_disk, without_link
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import walk_files
 from harness.tools.output import shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
 
 MOST_FILES = 500

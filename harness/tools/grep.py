@@ -16,12 +16,11 @@ from harness.base.external_text import counted
 from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.tools import grep_worker, tree
-from harness.tools.arguments import ToolArguments
 from harness.tools.files import broken, on_disk, refused, without_link
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import walk_files
 from harness.tools.output import readable, shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult
 from harness.tools.workspace import require_file
 
 MOST_MATCHES = 300

@@ -1,4 +1,4 @@
-"""read_file: a range of lines of a text file, numbered; an image or a PDF as it is."""
+"""read_file: a range of lines of a text file, numbered; an image or a PDF as it is, also one that a user has named."""
 
 import codecs
 import io
@@ -12,13 +12,13 @@ from typing import BinaryIO, TextIO
 from pydantic import Field
 
 from harness.base.external_text import counted
+from harness.base.files import read_regular
 from harness.events import Json
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import MOST_FILE_BYTES, media_type
-from harness.tools.arguments import ToolArguments
-from harness.tools.files import on_disk, open_inside, path_of, readable_path, revision
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolError, ToolResult
-from harness.tools.workspace import require_file
+from harness.tools.files import file_work, on_disk, open_inside, path_of, readable_path, revision
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
+from harness.tools.workspace import PathError, require_file
 
 LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
@@ -209,3 +209,44 @@ def _lines(file: TextIO, shown: str, stop: threading.Event) -> Iterator[str]:
 def _summary(input: Json) -> str:
     path, offset = input.get("path", ""), input.get("offset", 1)
     return f"{path} from line {offset}" if offset != 1 else f"{path}"
+
+
+def attachment_tool() -> Tool:
+    """`read_file` for a file that the user has named: images and PDF files only, also outside the workspace.
+
+    Permissions and hooks see a call of read_file. Whether a file outside the workspace may be read is asked before.
+    """
+    return Tool(
+        name="read_file",
+        description="Read an image or PDF that the user has named.",
+        arguments=ReadFileArguments,
+        effect=Effect.READ,
+        run=file_work(_attach),
+        summarise=lambda input: str(input.get("path", "")),
+        resource=path_of,
+        caches=False,
+    )
+
+
+def real_path(root: Path, path: str) -> Path:
+    """Where a path leads that a user has written: from `root` on, with `~` for the home folder. Raises PathError."""
+    try:
+        return (root / Path(path).expanduser()).resolve()
+    except (ValueError, OSError, RuntimeError) as error:
+        raise PathError(f"{path!r} is not a usable path: {error}.") from error
+
+
+def _attach(context: ToolContext, arguments: ReadFileArguments) -> ToolResult:
+    path = arguments.path
+    real = real_path(context.workspace.root, path)
+    size = require_file(real, path)
+    if size > MOST_FILE_BYTES:
+        raise ToolError(f"{path} has {size:,} bytes; an attachment may have {MOST_FILE_BYTES:,}.")
+    if any(real.is_relative_to(root) for root in (context.workspace.root, context.outputs.resolve())):
+        with open_inside(context, real) as file:
+            data = file.read(MOST_FILE_BYTES)
+    else:
+        data = read_regular(real, MOST_FILE_BYTES)
+    if media_type(data[:HEAD_BYTES]) is None:
+        raise ToolError(f"{path} is neither an image nor a PDF.")
+    return media_result(data, path)

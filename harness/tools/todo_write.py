@@ -13,8 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import from_json
 
 from harness.events import ItemStatus, Json, PlanItem
-from harness.tools.arguments import ToolArguments, broken_rule
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, broken_rule, shorten_line
 
 TODO_WRITE = "todo_write"
 MOST_ITEMS = 20

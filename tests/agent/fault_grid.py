@@ -12,15 +12,13 @@ from itertools import cycle
 from harness.events import Json
 from harness.practice import faults
 from harness.practice.faults import At, StatusFault, StreamFault
-from harness.practice.prepared_reply import prepare
-from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse
+from harness.practice.prepared_reply import ByteCounter, prepare
+from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse, frames
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply, ScriptEntry, When
-from harness.practice.sse import frames
-from harness.practice.token_count import ByteCounter
 from tests.whole import WHOLE
 
-SHARE = 31
+SHARE = 61
 """One cell in so many is played when the grid is not played whole, which still has every fault, every shape and every
 place."""
 SMALL = 6

@@ -184,9 +184,9 @@ async def number_of_events(folder: Path) -> int:
 
 
 def some(numbers: range, begin: int) -> range:
-    """Every sixth when not all are played. Each of the three ways to end a turn begins elsewhere, so that every second
-    event is played in one of them."""
-    return numbers if WHOLE else numbers[begin::6]
+    """Every twelfth when not all are played. Each of the three ways to end a turn begins elsewhere, so that
+    every fourth event is played in one of them."""
+    return numbers if WHOLE else numbers[begin::12]
 
 
 async def test_an_interruption_at_any_event_ends_the_turn_and_nothing_is_lost(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def check_requests_counted(here: Scene) -> None:
 
 async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(tmp_path: Path) -> None:
     count = await number_of_events(tmp_path / "count")
-    for number in some(range(1, count), 2):
+    for number in some(range(1, count), 4):
         async with scene(tmp_path / str(number)) as here:
             events = here.agent.run("What does the note say?")
             for _ in range(number):
@@ -248,7 +248,7 @@ async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(tmp_path
 
 async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(tmp_path: Path) -> None:
     count = await number_of_events(tmp_path / "count")
-    for number in some(range(1, count), 4):
+    for number in some(range(1, count), 8):
         async with scene(tmp_path / str(number)) as here:
             task = asyncio.ensure_future(here.whole())
 
@@ -264,7 +264,7 @@ async def test_cancelling_the_task_at_any_event_leaves_a_working_agent(tmp_path:
 
 async def test_an_interruption_or_a_cancellation_at_any_time_leaves_a_working_agent(tmp_path: Path) -> None:
     dice = random.Random(0)
-    for number in range(16 if WHOLE else 8):
+    for number in range(16 if WHOLE else 4):
         async with scene(tmp_path / f"interrupted {number}") as here:
             timer = asyncio.get_running_loop().call_later(dice.uniform(0, 0.15), here.agent.interrupt)
             turn = await here.whole()

@@ -24,7 +24,7 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.loops.limits import LoopLimits
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, SwitchModel, TurnState, decide
 from harness.practice.script import Script

@@ -96,6 +96,20 @@ async def test_what_cannot_be_done_is_an_answer_and_no_failure_of_the_tool(tmp_p
         assert all(row.failures == 0 for row in session.breakers.health)
 
 
+async def test_an_update_changes_all_that_it_says_or_nothing(tmp_path: Path) -> None:
+    wrong = call("task_update", id="t1", status="completed", note="seen", subject="read them all")
+    right = call("task_update", id="t1", status="cancelled", note="not needed", subject="read them all")
+    script = calls(MAKE) + calls(wrong) + calls(call("task_get", id="t1")) + calls(right) + says("Done.")
+    async with sessions(tmp_path, script, board="session") as here, await here.open() as session:
+        turn = await played(session.run("Try it."))
+        said = [result["content"] for result in turn.results]
+        assert "t1 is pending, so it is not possible to complete it" in said[1]
+        assert said[2].startswith("t1  read the notes  [ready]")
+        assert said[3].splitlines() == ["t1  read them all  [cancelled]", "Wait for it: t2."]
+        changed = [(one.what, one.subject, one.deferred) for one in turn.of(TaskChanged)][2:]
+        assert changed == [("change", "read them all", ()), ("cancel", "read them all", ("t2",))]
+
+
 async def test_a_turn_that_a_loop_ends_gives_its_tasks_back(tmp_path: Path) -> None:
     script = calls(MAKE) + calls(CLAIM) + calls(call("glob", pattern="nothing-*"), times="12")
     async with sessions(tmp_path, script, board="session") as here, await here.open() as session:

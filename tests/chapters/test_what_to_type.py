@@ -7,8 +7,7 @@ import pytest
 
 from harness.lessons import LANGUAGES, Lesson, lessons
 from harness.lessons.catalogue import FILES
-from harness.practice.fault_orders import order_of
-from harness.practice.tool_fault_orders import tool_order_of
+from harness.practice.fault_orders import order_of, tool_order_of
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 COMMAND = re.compile(r"`(/[a-z]\w+[^`]*)`")

@@ -8,7 +8,7 @@ import pytest
 
 from harness.base.clock import SystemClock
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore, slots_file
+from harness.slots.store import SqliteSlotStore, slots_file
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio

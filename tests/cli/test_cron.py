@@ -37,7 +37,7 @@ def test_a_prompt_is_added_listed_paused_resumed_and_deleted(folder: Path, capsy
     assert main(["cron", "add", "30 9 * * 1-5", "run the tests", "--zone", "Europe/Oslo"]) == 0
     made = capsys.readouterr().out
     assert made.startswith("c1 fires 30 9 * * 1-5 (Europe/Oslo). Next: ")
-    assert made.endswith("It is kept for later sessions of this project.\n")
+    assert made.endswith("It is kept for later sessions of this project, and ends after 30 days.\n")
     assert main(["cron", "pause", "c1"]) == 0
     assert main(["cron", "list"]) == 0
     assert "run the tests  [paused: by the user]" in capsys.readouterr().out
@@ -52,6 +52,7 @@ def test_a_prompt_is_added_listed_paused_resumed_and_deleted(folder: Path, capsy
         (["add", "soon", "look"], 2, "five fields"),
         (["add", "@daily", " "], 1, "prompt is empty"),
         (["add", "@daily", "look", "--zone", "Mars"], 2, "no time zone"),
+        (["add", "0 9 1 1 *", "look", "--zone", "UTC"], 1, "recurring jobs end after 30 days"),
         (["pause", "c7"], 1, "There is no job 'c7'; there are: c1."),
     ],
 )
@@ -66,6 +67,15 @@ def test_what_cannot_be_done_is_said(
     assert said in shown.err
 
 
+@pytest.mark.parametrize("kind", ["run", "pause", "resume", "delete"])
+def test_a_job_of_a_project_without_any_is_an_error(
+    folder: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    assert main(["cron", kind, "c1"]) == 1
+    shown = capsys.readouterr()
+    assert (shown.out, "There is no job 'c1'" in shown.err) == ("", True)
+
+
 def test_a_prompt_is_run_without_a_screen_and_counted(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "notes.txt").write_text("TODO: water the plants\n")
     assert main(["cron", "add", "@daily", "find TODO"]) == 0
@@ -73,6 +83,10 @@ def test_a_prompt_is_run_without_a_screen_and_counted(folder: Path, capfd: pytes
     assert "water the plants" in capfd.readouterr().out
     assert main(["cron", "list"]) == 0
     assert "fired 1 time" in capfd.readouterr().out
+    assert main(["cron", "add", "in 3 hours", "find TODO"]) == 0
+    assert main(["cron", "run", "c2"]) == 0
+    assert main(["cron", "list"]) == 0
+    assert "\nc2" not in capfd.readouterr().out.partition("water the plants")[2]
 
 
 @pytest.mark.anyio

@@ -14,7 +14,7 @@ from harness.memory.memory import MemoryOwner
 from harness.model.prices import price_list
 from harness.practice.server import PracticeServer
 from harness.processes.sandbox import landlock_version
-from harness.slots.sqlite import slots_file
+from harness.slots.store import slots_file
 from tests.definitions.folders import agent
 from tests.memory.shelves import Minutes, draft
 from tests.skills.folders import Folders, skill

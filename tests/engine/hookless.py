@@ -5,12 +5,11 @@ from pathlib import Path
 
 from harness.base.clock import SystemClock
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hook_runner import HookRunner
-from harness.engine.hooks.invoker import HookInvoker
+from harness.engine.hooks import HookRunner
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels
+from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction
 from harness.permissions import Permissions
 from harness.policies.breakers.registry import BreakerRegistry
@@ -21,8 +20,7 @@ from harness.tools.toolbox import Toolbox
 
 def without_hooks(conversation: Conversation, folder: Path) -> HookRunner:
     """Asks nobody."""
-    runs = HookInvoker(Processes(), folder)
-    return HookRunner((), runs, conversation, Signals(), RecoveryLimits(), workspace=str(folder))
+    return HookRunner((), Processes(), conversation, Signals(), RecoveryLimits(), workspace=folder)
 
 
 def tool_calls(

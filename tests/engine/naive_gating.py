@@ -1,6 +1,6 @@
 """What becomes of each caller of a gate, as naive as can be: the gate's own oracle, and who asked for which work."""
 
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 from tests.policies.admission.oracle import Oracle
 
 

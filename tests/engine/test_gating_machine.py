@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import WorkEnd
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 from tests.engine.gate_desk import NOTHING, Desk, Failed
 from tests.engine.hand_clock import quiet
 from tests.engine.naive_gating import NaiveGating

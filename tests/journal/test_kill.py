@@ -13,7 +13,7 @@ from harness.journal import read
 from tests.journal import acknowledging_writer
 from tests.whole import WHOLE
 
-KILLS = 200 if WHOLE else 60
+KILLS = 200 if WHOLE else 25
 NURSERIES = 2 if WHOLE else 1
 KILLS_OF_A_JOURNAL = 5
 

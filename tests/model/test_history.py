@@ -27,8 +27,9 @@ from tests.model.conversations import (
     thinking,
     user,
 )
+from tests.whole import WHOLE
 
-many = settings(max_examples=120, deadline=None)
+many = settings(max_examples=120 if WHOLE else 60, deadline=None)
 
 
 def image(width: int = 10, height: int = 10) -> Block:

@@ -4,8 +4,7 @@
 import re
 
 from harness.events import Json
-from harness.practice.rule_model.conversation import Language
-from harness.practice.rule_model.intents import understand
+from harness.practice.rule_model.model import understand
 from harness.practice.rule_model.patterns import prepared
 from harness.practice.rule_model.plans import PlanContext
 from harness.practice.rule_model.tools import offered_tools
@@ -30,7 +29,7 @@ OWN: tuple[Json, ...] = tuple(
 
 
 def test_a_prompt_of_the_pages_is_understood() -> None:
-    context = PlanContext(Language.ENGLISH, offered_tools(OWN))
+    context = PlanContext(offered_tools(OWN))
     not_understood = [one for one in PROMPTS if not ((ready := prepared(one)) and understand(ready, context))]
     assert not_understood == []
 

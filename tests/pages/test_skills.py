@@ -5,8 +5,7 @@ from pathlib import Path
 
 from harness.settings import Settings
 from harness.skills import SKILL, DefinitionFolder, DefinitionOrigin, SkillBook
-from harness.skills.discovery import FILE, MOST_BYTES
-from harness.skills.prompt_section import CATALOGUE_CHARACTERS
+from harness.skills.book import CATALOGUE_CHARACTERS, FILE, MOST_BYTES
 from harness.skills.tool import SkillArguments
 from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import text

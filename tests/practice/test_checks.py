@@ -10,11 +10,9 @@ from anthropic.types.beta import BetaToolUnionParam
 
 from harness.events import Block, Json
 from harness.practice.message_checks import pixels
-from harness.practice.prepared_reply import sign
+from harness.practice.prepared_reply import ByteCounter, sign
 from harness.practice.request_checks import beta_problem, check
-from harness.practice.rules import ServerRules
-from harness.practice.token_count import ByteCounter
-from harness.practice.tool_types import TOOL_TYPES
+from harness.practice.rules import TOOL_TYPES, ServerRules
 from tests.practice.raw_client import TOOL, request
 
 VERSION = {"anthropic-version": "2026-10-21"}

@@ -5,11 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.practice.fault_kinds import MODEL_KINDS, TOOL_KINDS
-from harness.practice.fault_orders import MOST, AppliesTo, FaultQueue, OrderError, break_model, cut, order_of
+from harness.practice.fault_orders import (
+    MOST,
+    AppliesTo,
+    FaultQueue,
+    OrderError,
+    ToolFaultQueue,
+    break_model,
+    break_tool,
+    cut,
+    order_of,
+)
 from harness.practice.faults import StatusFault
 from harness.practice.replies import ScriptedReply, TextPart, ToolUse, say
 from harness.practice.script_entries import PlayReply
-from harness.practice.tool_fault_orders import ToolFaultQueue, break_tool
 
 TOOLS = ("bash", "grep", "read_file")
 TURN = {"messages": [{"role": "user", "content": "Hello"}]}

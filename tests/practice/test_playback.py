@@ -6,10 +6,9 @@ from hypothesis import strategies as st
 from harness.events import Json
 from harness.practice.faults import Reset, StatusFault
 from harness.practice.playback import Playback
-from harness.practice.replies import say
+from harness.practice.replies import ApiError, say
 from harness.practice.script import After, Script
 from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, ScriptEntry
-from harness.practice.sse import ApiError
 from tests.practice.raw_client import request
 
 ANY = request()

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from harness.practice import faults
 from harness.practice.fault_player import FaultPlayer, ReplyEnd, Send, Silence
 from harness.practice.faults import KINDS, StreamFault
-from harness.practice.replies import ScriptedReply, TextPart, ToolUse
-from harness.practice.sse import Envelope, Frame, FrameReader, frames
+from harness.practice.replies import Envelope, Frame, FrameReader, ScriptedReply, TextPart, ToolUse, frames
 
 ENVELOPE = Envelope("msg_1", "practice-1", 10, 5, signatures=("", ""))
 PLACED: dict[str, Any] = {

@@ -17,6 +17,7 @@ from harness.practice.rules import ServedModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import post, request
+from tests.whole import WHOLE
 
 MINIMUM = 12
 
@@ -104,7 +105,7 @@ def bodies(draw: st.DrawFn) -> Json:
     }
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300 if WHOLE else 100, deadline=None)
 @given(st.lists(st.tuples(bodies(), st.sampled_from([0.0, 1.0, 290.0, 301.0, 3590.0, 3601.0])), min_size=1, max_size=6))
 def test_reads_and_writes_are_those_of_the_oracle(steps: list[tuple[Json, float]]) -> None:
     now = 0.0

@@ -9,11 +9,11 @@ from anthropic import AsyncAnthropic, beta_async_tool
 from pydantic import BaseModel
 
 from harness.events import Json
+from harness.practice.prepared_reply import ByteCounter
 from harness.practice.replies import ScriptedReply, TextPart, ToolUse
 from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.practice.token_count import ByteCounter
 from tests.practice.raw_client import post, request
 
 pytestmark = pytest.mark.anyio

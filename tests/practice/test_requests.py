@@ -1,13 +1,23 @@
 """What an agent's loop says to the model is not taken for a request of the person."""
 
+import time
+
 import pytest
 
 from harness.events import ArrivalKind, Arrived, PlanItem
 from harness.model import notices, prompt
 from harness.model.notices import arrivals_text
 from harness.permissions.decision import Deny
-from harness.practice.requests import HEADING, UserText, kind_of, restated_request, without_reminders
-from harness.practice.rule_model.conversation import ReturnedResult
+from harness.practice.requests import (
+    HEADING,
+    MOST_BYTES,
+    ResponseRecorder,
+    UserText,
+    kind_of,
+    restated_request,
+    without_reminders,
+)
+from harness.practice.rule_model.conversation import CallOutcome, ReturnedResult
 
 
 @pytest.mark.parametrize(
@@ -81,7 +91,22 @@ def test_reminders_are_left_out() -> None:
     ],
 )
 def test_a_failed_result_is_read_for_what_it_says(text: str, denied: bool, cancelled: bool, missing: bool) -> None:
-    result = ReturnedResult(text, failed=True)
-    assert (result.denied, result.cancelled, result.missing) == (denied, cancelled, missing)
-    fine = ReturnedResult(text)
-    assert (fine.denied, fine.cancelled, fine.missing) == (False, False, False)
+    expected = CallOutcome.DENIED if denied else CallOutcome.CANCELLED if cancelled else CallOutcome.MISSING
+    assert ReturnedResult(text, failed=True).outcome is (
+        expected if denied or cancelled or missing else CallOutcome.FAILED
+    )
+    assert ReturnedResult(text).outcome is CallOutcome.OK
+
+
+def test_the_first_bytes_are_kept_and_the_others_counted() -> None:
+    assert ResponseRecorder(0.0).response is None
+    recorder = ResponseRecorder(time.monotonic())
+    recorder.begin(200, [("content-type", "text/plain")])
+    for piece in (b"a" * (MOST_BYTES - 1), b"bcd", b"e"):
+        recorder.add(piece)
+    response = recorder.response
+    assert response is not None
+    assert b"".join(data for _, data in response.pieces) == b"a" * (MOST_BYTES - 1) + b"b"
+    assert response.omitted == 3
+    times = [at for at, _ in response.pieces]
+    assert times == sorted(times)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from harness.practice.schema_limits import text_matching
 from harness.practice.schema_value import value_of
+from tests.whole import WHOLE
 
 FORMATS = {
     "date": r"\d{4}-\d\d-\d\d",
@@ -219,7 +220,7 @@ POINT = {
 }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400 if WHOLE else 120, deadline=None)
 @given(schemas, prompts)
 def test_a_value_fits_its_schema(schema: Any, prompt: str) -> None:
     whole = schema | {"$defs": {"point": POINT}}

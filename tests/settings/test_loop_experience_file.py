@@ -9,7 +9,7 @@ import pytest
 
 from harness.cli.main import main
 from harness.events import LoopFound, LoopLeft, Notice, Projection, Rung
-from harness.policies.loops.experience import MOST_TRIED, RungResult
+from harness.policies.loops.ladder import MOST_TRIED, RungResult
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, open_session

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from harness.base.clock import SystemClock
 from harness.slots.shared import SharedSlots
-from harness.slots.sqlite import SqliteSlotStore
+from harness.slots.store import SqliteSlotStore
 
 ROOT = Path(__file__).parents[2]
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from threading import Event
 from uuid import uuid4
 
-from harness.slots.sqlite import slots_file
+from harness.slots.store import slots_file
 from tests.processes.traces import NAME, Trace
 from tests.ui.warm import Fork, begin
 

@@ -7,8 +7,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import ProcessOwner, SlotClaim
+from harness.slots.store import ProcessOwner, SlotClaim, SqliteSlotStore
 from tests.slots.memory import InMemorySlotStore
 from tests.whole import WHOLE
 

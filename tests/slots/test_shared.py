@@ -9,8 +9,7 @@ import pytest
 
 from harness.base.clock import SystemClock
 from harness.slots.shared import BEATS, LEASE_S, LOOK_AGAIN_S, SharedSlots, ignore
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import SlotsError, SlotStore
+from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
 from tests.slots.memory import InMemorySlotStore
 
 HEARTBEAT_S = BEATS * LEASE_S

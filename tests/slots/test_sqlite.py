@@ -15,8 +15,15 @@ from threading import Event
 
 import pytest
 
-from harness.slots.sqlite import APPLICATION, SqliteSlotStore, slots_file
-from harness.slots.store import ProcessOwner, SlotClaim, SlotsError, this_process
+from harness.slots.store import (
+    APPLICATION,
+    ProcessOwner,
+    SlotClaim,
+    SlotsError,
+    SqliteSlotStore,
+    slots_file,
+    this_process,
+)
 
 NOW = 1_800_000_000.0
 HERE = this_process("20261121-0345-7f3a9c")
@@ -90,6 +97,15 @@ def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
     other.close()
 
 
+@pytest.mark.parametrize("name", ["gate.sqlite", "gate.sqlite.lock"])
+def test_a_link_in_its_place_is_not_followed(store: SqliteSlotStore, file: Path, tmp_path: Path, name: str) -> None:
+    file.parent.mkdir()
+    file.with_name(name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SlotsError, match=r"gate\.sqlite"):
+        takes(store, "a")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_another_programs_database_is_kept_and_not_written_to(
     store: SqliteSlotStore, file: Path, told: list[str]
 ) -> None:
@@ -141,7 +157,7 @@ def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: Sqlite
     program = (
         "import resource, signal, sys\n"
         "from pathlib import Path\n"
-        "from harness.slots.sqlite import SqliteSlotStore\n"
+        "from harness.slots.store import SqliteSlotStore\n"
         "from harness.slots.store import SlotsError\n"
         "store = SqliteSlotStore(Path(sys.argv[1]))\n"
         "store.change('small', lambda _: 'fits')\n"
@@ -184,7 +200,7 @@ def test_a_child_that_was_forked_off_cannot_use_the_store_and_leaves_it_whole(
     program = (
         "import os, sys\n"
         "from pathlib import Path\n"
-        "from harness.slots.sqlite import SqliteSlotStore\n"
+        "from harness.slots.store import SqliteSlotStore\n"
         "from harness.slots.store import SlotsError\n"
         "store = SqliteSlotStore(Path(sys.argv[1]))\n"
         "store.change('name', lambda _: 'parent')\n"
@@ -210,7 +226,7 @@ def test_killed_in_the_middle_of_a_change_nothing_of_it_is_left(store: SqliteSlo
         "import os, sys\n"
         "from pathlib import Path\n"
         "from harness.slots.store import this_process\n"
-        "from harness.slots.sqlite import SqliteSlotStore\n"
+        "from harness.slots.store import SqliteSlotStore\n"
         "from harness.slots.store import SlotClaim\n"
         "store = SqliteSlotStore(Path(sys.argv[1]))\n"
         "store.ask(SlotClaim('dead', this_process('dead'), 'agent'), 1, 1_800_000_000.0)\n"

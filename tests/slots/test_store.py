@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.slots.sqlite import SqliteSlotStore
-from harness.slots.store import ProcessOwner, SlotClaim, SlotStore, this_process
+from harness.slots.store import ProcessOwner, SlotClaim, SlotStore, SqliteSlotStore, this_process
 from tests.slots.memory import InMemorySlotStore
 
 NOW = 1_800_000_000.0

@@ -135,13 +135,25 @@ def test_a_claim_that_is_not_renewed_ends_and_its_holder_is_refused(board: TaskB
     assert task.claim is not None
     clock.at += LIMITS.lease_s - 1
     assert board.renew([task.claim], [1]) == ()
-    clock.at += LIMITS.lease_s - 1
-    assert states(board)[1] is TaskState.IN_PROGRESS
-    clock.at += 1
+    for _ in range(3):
+        assert states(board)[1] is TaskState.IN_PROGRESS
+        clock.at += LIMITS.lease_s / 3
     assert states(board)[1] is TaskState.PENDING
     assert board.renew([task.claim], [1]) == (1,)
     done(board.claim(BEN))
     assert "s2/a1 has it now" in board.act("t1", TaskAction.COMPLETE, ANN, text="x", fence=1).reason  # type: ignore[union-attr]
+
+
+def test_after_a_sleep_of_the_machine_a_claim_is_still_that_of_its_process(
+    board: TaskBoard, file: Path, clock: HandClock
+) -> None:
+    three(board)
+    done(board.claim(ANN))
+    elsewhere = TaskBoard(file, ProcessOwner("s9", "another machine", 1, ""), limits=LIMITS, clock=clock)
+    done(elsewhere.claim(Actor("s9")))
+    elsewhere.close()
+    clock.at += 100 * LIMITS.lease_s  # whoever looks first has not renewed yet, either
+    assert states(board) == {1: TaskState.IN_PROGRESS, 2: TaskState.PENDING, 3: TaskState.PENDING}
 
 
 def test_the_tasks_of_an_ended_process_come_back(file: Path, clock: HandClock) -> None:
@@ -207,6 +219,25 @@ def test_a_record_that_cannot_be_read_is_set_aside_once_and_the_others_stay(
     assert "t2" in told[0]
     with closing(sqlite3.connect(file)) as connection:
         assert "sideways" in connection.execute("SELECT row FROM broken").fetchone()[0]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_follows_from_a_record_that_cannot_be_read_is_decided_without_it(
+    board: TaskBoard, file: Path, clock: HandClock, told: list[str], number: int
+) -> None:
+    """The damage is found by a claim, and by the end of one."""
+    done(board.create([TaskDraft("a", name="a"), TaskDraft("b", needs=("a",))], LEAD))
+    (task,) = done(board.claim(ANN)).tasks
+    done(board.act("t1", TaskAction.COMPLETE, ANN, text="seen", fence=task.fence))
+    if number == 2:
+        done(board.claim(ANN))
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE tasks SET state = 'sideways' WHERE number = 1")
+        connection.commit()
+    if number == 2:
+        board.give_back(ANN.name, "it has ended")
+    (task,) = done(board.claim(BEN, "t2")).tasks
+    assert (task.needs, task.attempts, len(told)) == ((), number - 1, 1)
 
 
 def test_a_file_that_is_no_board_is_set_aside(board: TaskBoard, file: Path, told: list[str]) -> None:

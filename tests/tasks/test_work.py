@@ -88,8 +88,10 @@ async def test_whoever_slept_too_long_learns_that_its_claim_has_ended(tmp_path: 
         await one.lead.tasks()
         other = TaskBoard(one.board.path, this_process("s2"), limits=LIMITS, clock=one.clock)
         await until(lambda: bool(one.clock.sleepers))
-        one.clock.time += LIMITS.lease_s  # as after a sleep of the machine, when another session is first
-        assert other.tasks()[1].state is TaskState.PENDING
+        for _ in range(RENEWALS):  # another session runs on while this one is stopped
+            one.clock.time += PART_S
+            state = other.tasks()[1].state
+        assert state is TaskState.PENDING
         other.close()
         await one.later(PART_S)
         assert one.ann.claims == ()
@@ -119,6 +121,37 @@ async def test_a_session_is_told_once_of_a_task_that_another_program_made_ready(
         other.close()
 
 
+async def test_a_session_is_told_of_what_its_subagents_created_also_when_they_have_ended(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        await one.ann.create([TaskDraft("c", needs=("t1",))])
+        await one.ann.aclose()
+        one.lead.watch()
+        await until(lambda: bool(one.clock.sleepers))
+        bob = Actor("s2", Role.LEAD)
+        one.board.claim(bob, "t1")
+        one.board.act("t1", TaskAction.COMPLETE, bob, text="seen")
+        await one.look()
+        assert one.woken == [("s1", "t2 can be claimed now: b"), ("s1", "t3 can be claimed now: c")]
+
+
+async def test_a_board_that_cannot_be_read_is_reported_once_and_looked_at_again(tmp_path: Path) -> None:
+    async with here(tmp_path) as one:
+        one.lead.watch()
+        await until(lambda: bool(one.clock.sleepers))
+        file = one.board.path.rename(tmp_path / "away")
+        one.board.path.mkdir()
+        for _ in range(3):
+            await one.look()
+        assert [event.level for event in one.events if isinstance(event, Notice)] == ["warning"]
+        one.board.path.rmdir()
+        file.rename(one.board.path)
+        bob = Actor("s2", Role.LEAD)
+        one.board.claim(bob, "t1")
+        one.board.act("t1", TaskAction.COMPLETE, bob, text="seen")
+        await one.look()
+        assert one.woken == [("s1", "t2 can be claimed now: b")]
+
+
 async def test_of_a_board_that_was_made_since_nothing_is_missed(tmp_path: Path) -> None:
     async with here(tmp_path) as one:
         board = TaskBoard(tmp_path / "new.sqlite", this_process("s1"), limits=LIMITS, clock=one.clock)
@@ -142,7 +175,8 @@ async def test_what_the_session_itself_made_ready_is_told_at_most_once(tmp_path:
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))
-        await one.lead.create([TaskDraft("c", needs=("t2",))])
+        await one.lead.create([TaskDraft("c", needs=("t2",)), TaskDraft("d")])
+        await one.ann.create([TaskDraft("e")])
         await one.lead.act("t1", TaskAction.COMPLETE, "seen")
         await one.ann.act("t2", TaskAction.CANCEL)
         await one.look()

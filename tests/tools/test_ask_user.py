@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from harness.events import QuestionOption
-from harness.tools.arguments import ArgumentError
 from harness.tools.ask_user import QuestionArguments, ask_user_tool
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult
 
 
 class Silence:

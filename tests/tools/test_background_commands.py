@@ -9,7 +9,6 @@ from harness.events import CommandEnd, ToolOutcome
 from harness.permissions import Allow, Mode, PermissionRequest, Permissions
 from harness.processes import ProcessResult
 from harness.processes.command import PipedProcess
-from harness.tools.arguments import ArgumentError
 from harness.tools.background_commands import (
     CommandRow,
     CommandState,
@@ -23,7 +22,7 @@ from harness.tools.background_commands import (
 )
 from harness.tools.bash import bash_tool
 from harness.tools.output import CommandOutput
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolContext, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, ArgumentError, Effect, Tool, ToolContext, ToolResult
 from harness.tools.toolbox import standard_tools
 
 pytestmark = pytest.mark.anyio
@@ -37,8 +36,6 @@ ENDED = replace(RUNS, state=CommandState.ENDED, end=CommandEnd.EXITED, exit_code
 @dataclass
 class Waits:
     """Waits for a command as if there were no background."""
-
-    continues_at_limit: bool = False
 
     async def wait_for(
         self, child: PipedProcess, output: CommandOutput, line: str, call_id: str, time_s: float, *, read_only: bool
@@ -54,6 +51,7 @@ class Shelf:
     next: CommandRow = RUNS
     asked: list[object] = field(default_factory=list)
     foreground: Waits = field(default_factory=Waits)
+    continues_at_limit: bool = False
 
     @property
     def rows(self) -> tuple[CommandRow, ...]:

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import ItemStatus, PlanItem
-from harness.tools.arguments import ArgumentError
 from harness.tools.todo_write import MOST_ITEMS, todo_write_tool
-from harness.tools.tool import ToolContext, ToolResult
+from harness.tools.tool import ArgumentError, ToolContext, ToolResult
 
 pytestmark = pytest.mark.anyio
 

@@ -170,7 +170,7 @@ def test_a_secret_of_a_few_letters_does_not_make_the_page_unreadable() -> None:
 
 
 def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
-    deferred = Deferred(PlanItem("ask the server"), "bash is open", "a probe from step 9 on")
+    deferred = Deferred(PlanItem("ask the server"), "bash is paused", "a successful try from step 9 on")
     report = PauseReport(
         *("the failure budget is used up", ("read it",), ("change it",), (), (deferred,)),
         planned=True,
@@ -186,7 +186,7 @@ def test_a_pause_and_a_loop_are_on_the_page_with_their_reports() -> None:
     assert page[page.index("> **paused**") : page.index("## Totals")].split("\n\n")[:-1] == [
         "> **paused**: the failure budget is used up",
         *("Done:", "- read it", "Begun and not finished:", "- change it"),
-        *("Deferred:", "- ask the server: bash is open; needs a probe from step 9 on"),
+        *("Deferred:", "- ask the server: bash is paused; needs a successful try from step 9 on"),
         *("Failure budget:", "- 5 of 5 used", "What you can do:", "1. Check grep."),
         "> loop: read_file notes.txt, 4 times in a row, with the same result each time",
         "> nudge: the model is told",

@@ -23,7 +23,7 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
-from harness.policies.breakers.alternatives import routes
+from harness.policies.breakers.capabilities import routes
 from harness.policies.breakers.decisions import DispatchDecision
 from harness.policies.breakers.dispatcher import RUNS, Dispatcher
 from harness.policies.breakers.registry import BreakerRegistry

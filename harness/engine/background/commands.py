@@ -10,14 +10,14 @@ so that there is exactly one end.
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
+from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
-from harness.base.race import race
 from harness.base.secrets import Masking
 from harness.engine.background.command import (
     BackgroundCommand,
@@ -110,12 +110,24 @@ class BackgroundCommands:
         self._limits = limits or CommandLimits()
         self._masking = masking or Masking()
         self._commands: dict[str, BackgroundCommand] = {}
-        self._lines = LineMonitors(inbox, emit, clock, self._mask)
-        self._watch = CommandMonitor(self._commands, admission, clock, self._limits, self._report, self._lines.look)
         self._others = others
         self._polled = 0
-        self.foreground = ForegroundCommands(clock, self._adopt, self._has_room, self._limits)
+        self.continues_at_limit = self._limits.continues
+        """A command in the foreground that reaches its time limit continues in the background."""
+
+    @cached_property
+    def foreground(self) -> ForegroundCommands:
         """Those that calls wait for."""
+        return ForegroundCommands(self._clock, self._adopt, self._has_room, self._limits)
+
+    @cached_property
+    def _lines(self) -> LineMonitors:
+        return LineMonitors(self._inbox, self._emit, self._clock, self._mask)
+
+    @cached_property
+    def _watch(self) -> CommandMonitor:
+        see = (self._report, self._lines.look)
+        return CommandMonitor(self._commands, self._admission, self._clock, self._limits, *see)
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -287,7 +299,8 @@ class BackgroundCommands:
         for command in self._commands.values():
             if not command.over:
                 self._order(command, CommandEnd.SHUT_DOWN)
-        await self._watch.aclose()
+        if self._commands:
+            await self._watch.aclose()
         if tasks:
             await asyncio.wait(tasks)
 

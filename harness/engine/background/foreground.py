@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
-from harness.base.race import race
-from harness.base.threads import shielded
+from harness.base.concurrency import race, shielded
 from harness.engine.background.command import CommandLimits
 from harness.events import MoveReason
 from harness.processes import ProcessResult
@@ -54,8 +53,7 @@ class ForegroundCommands:
             adopt: makes a background command of one. Raises OSError where its output cannot be kept.
             has_room: whether one more may continue in the background without being asked for.
         """
-        self.continues_at_limit = limits.continues
-        self._ends_hanging = limits.ends_hanging
+        self._limits = limits
         self._clock, self._adopt, self._has_room = clock, adopt, has_room
         self._waited_for: list[ForegroundCommand] = []
 
@@ -94,7 +92,7 @@ class ForegroundCommands:
 
     def _continued(self, command: ForegroundCommand, time_s: float) -> MovedCommand | None:
         """It continues after its time limit; None: it has to be ended."""
-        if not self.continues_at_limit or (self._ends_hanging and hangs(command.output.silent_s, time_s)):
+        if not self._limits.continues or (self._limits.ends_hanging and hangs(command.output.silent_s, time_s)):
             return None
         try:
             return self._move(command, MoveReason.TIME_LIMIT) if self._has_room() else None

@@ -79,7 +79,7 @@ class Compactor:
         self._open_tasks = open_tasks
         self._tasks_now = ""
         self._whole = ResultFiles(lambda call_id: self._context(call_id).output_file)
-        self._summaries = Summarizer(calls, conversation, clock)
+        self._clock = clock
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
@@ -141,7 +141,8 @@ class Compactor:
         size = situation.prompt_tokens
         self._conversation.emit(CompactionStarted(trigger, size))
         window = limit or situation.window
-        summary = await self._summaries.ask(state, limits, signals, window, refused, focus)
+        summarizer = Summarizer(self._calls, self._conversation, self._clock)
+        summary = await summarizer.ask(state, limits, signals, window, refused, focus)
         state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))

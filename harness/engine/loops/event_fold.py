@@ -48,7 +48,7 @@ from harness.policies.loops.digests import action_of, digest, result_of
 from harness.policies.loops.error_classes import classify
 from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import CallKind, ObservedCall, Poll, Visit
-from harness.policies.loops.waits import Waits
+from harness.policies.loops.polls import Waits
 from harness.tools.tool import Effect, Tool
 
 AGAIN = "again-"

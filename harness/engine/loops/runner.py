@@ -8,10 +8,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from harness.base.clock import Clock
+from harness.base.concurrency import shielded, unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.base.race import unless
-from harness.base.threads import shielded
 from harness.engine.config import numbers_in
 from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import AGAIN, LoopFold
@@ -19,7 +18,7 @@ from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.rewind.rollback import RollbackPoint, Rollbacks
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.outcomes import programs_of
+from harness.engine.tools.results import programs_of
 from harness.engine.turn import Signals
 from harness.events import (
     Alternative,
@@ -45,12 +44,11 @@ from harness.permissions import PermissionRequest
 from harness.policies.breakers.messages import best_of, in_words
 from harness.policies.loops import messages
 from harness.policies.loops.digests import action_of
-from harness.policies.loops.experience import Experience, Learner
-from harness.policies.loops.ladder import Abilities, Preferences
+from harness.policies.loops.ladder import Abilities, Experience, Learner, Preferences
 from harness.policies.loops.messages import status_lines
 from harness.policies.loops.monitor import LoopAction, LoopMonitor, LoopOverview
 from harness.policies.loops.observations import ObservedCall
-from harness.policies.loops.waits import WaitAdvice, WaitOver, WaitPause
+from harness.policies.loops.polls import WaitAdvice, WaitOver, WaitPause
 from harness.settings.loop_experience_file import ExperienceError, ExperienceFile
 from harness.tools.tool import Effect, ToolResult
 

@@ -9,8 +9,7 @@ from typing import Literal
 
 from harness.base.clock import Clock
 from harness.engine.conversation import Conversation
-from harness.engine.model.budgets import SharedRetries
-from harness.engine.model.endpoints import ModelEndpoints, SharedEndpoints
+from harness.engine.model.shared import ModelEndpoints, SharedEndpoints, SharedRetries
 from harness.engine.model.streamed_reply import StreamedReply
 from harness.engine.turn import Signals
 from harness.events import (
@@ -31,15 +30,15 @@ from harness.events import (
     RequestSent,
 )
 from harness.model import history
-from harness.model.cache_breakpoints import digest_of, with_breakpoints
 from harness.model.catalogue import Catalogue, ModelCard
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.fault_classifier import classify_reply
+from harness.model.prompt import digest_of, with_breakpoints
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.history_cut import drainable, drained
-from harness.policies.recovery.output_cap import cap_for
+from harness.policies.recovery.output import cap_for
 
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""

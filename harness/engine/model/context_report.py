@@ -9,7 +9,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.events import Block, Json, Message
 from harness.journal import CompactionCounts
-from harness.model.media import MEDIA_TYPES, nested
+from harness.media.formats import MEDIA_TYPES, nested
 from harness.model.prompt import Instructions, PromptSection
 from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.compaction import CompactionThresholds, thresholds
@@ -77,8 +77,8 @@ class ContextReport:
         sections: Sequence[PromptSection],
         instructions: Sequence[Instructions],
         *,
-        model: Callable[[], str],
-        gave_up: Callable[[], bool],
+        model: str,
+        gave_up: bool,
     ) -> None:
         """
         Args:
@@ -98,7 +98,7 @@ class ContextReport:
     @property
     def size(self) -> tuple[int, int]:
         """Estimated tokens of the next request, and the window of the model."""
-        situation = self._calls.situation(self._model())
+        situation = self._calls.situation(self._model)
         return situation.prompt_tokens, situation.window
 
     @property
@@ -106,7 +106,7 @@ class ContextReport:
         """What fills the window, and what happens when it is nearly full."""
         calls, conversation, limits = self._calls, self._conversation, self._limits
         situation, messages, shortenings = (
-            calls.situation(self._model()),
+            calls.situation(self._model),
             conversation.messages,
             conversation.shortenings,
         )
@@ -120,8 +120,7 @@ class ContextReport:
         )
         window, full = situation.window, thresholds(situation.window, situation.max_output)
         levels = limits.compact_at.applied(full, window)
-        gave_up = self._gave_up()
-        return ContextUse(parts, situation.prompt_tokens, window, levels, limits.compaction, gave_up, shortenings)
+        return ContextUse(parts, situation.prompt_tokens, window, levels, limits.compaction, self._gave_up, shortenings)
 
     @property
     def prompt_parts(self) -> tuple[PromptPart, ...]:

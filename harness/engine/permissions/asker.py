@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from harness.base.race import unless
+from harness.base.concurrency import unless
 from harness.engine.conversation import Conversation
 from harness.events import (
     LoopAsked,

@@ -1,12 +1,12 @@
 """Goes back to where an earlier turn began: with the history, the files, or both: `/rewind`."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
-from harness.base.race import unless
 from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileChange
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, ask_permission
@@ -86,11 +86,6 @@ class Rewinder:
         self._asker = asker
         self._signals = signals
         self._forget_sizes = forget_sizes
-
-    def recall(self, events: Iterable[Event]) -> None:
-        """Fold what an earlier run of this session kept."""
-        for event in events:
-            self._kept.on_event(event)
 
     def to_turn(self, turn: int) -> str:
         """Cut the history before the prompt of that turn, and return the prompt. Files stay as they are.

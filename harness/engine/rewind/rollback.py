@@ -1,7 +1,7 @@
 """Where a turn can be taken back to, and what of it cannot be undone."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from harness.checkpoints import CheckpointError, Checkpoints
@@ -68,6 +68,11 @@ class CheckpointFold:
         """Id of the state before the last restore; empty: there was none."""
         self.copied_from = ""
         """The session that this one began as a copy of."""
+
+    def recall(self, events: Iterable[Event]) -> None:
+        """Fold what an earlier run of this session kept."""
+        for event in events:
+            self.on_event(event)
 
     def on_event(self, event: Event) -> None:
         """An event of the session, in its order."""

@@ -15,14 +15,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from harness.base.clock import Clock
+from harness.base.concurrency import in_thread, race, shielded
 from harness.base.errors import HarnessError
-from harness.base.race import race
-from harness.base.threads import in_thread, shielded
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.lines import described, listed
 from harness.events import (
@@ -42,7 +42,9 @@ from harness.policies.schedule.decisions import Fire, Offer, Over, Skip
 from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
 from harness.schedule.recurrence import (
     CronTimes,
+    OneTime,
     Times,
+    WhenError,
     parse_when,
     passed,
     period_s,
@@ -72,6 +74,8 @@ class _Decided:
     """Jobs that can fire in this session."""
     elsewhere: list[ScheduledJob] = field(default_factory=list)
     """Those made while this machine was in another time zone."""
+    unreadable: list[ScheduledJob] = field(default_factory=list)
+    """Those whose times cannot be computed here; they are paused."""
 
 
 class ScheduleRunner:
@@ -152,15 +156,11 @@ class ScheduleRunner:
         lasting: bool = False,
         missed: MissedTimes = MissedTimes.ONCE,
         zone: str = "",
-        expires_s: float | None = None,
     ) -> ScheduledJob:
-        """Schedule a prompt. Raises HarnessError for a time or a prompt that cannot be used.
-
-        `expires_s` is for recurring jobs: seconds until the job ends; None: the usual time, 0: never.
-        """
+        """Schedule a prompt. Raises HarnessError for a time or a prompt that cannot be used."""
         now = self._clock.now()
         where = zone_named(zone) if zone else self._zone
-        job = job_of(when, prompt, where, now, self.store.limits, expires_s=expires_s)
+        job = job_of(when, prompt, where, now, self.store.limits)
         job = replace(job, lasting=lasting, missed=missed, zone_given=bool(zone))
         made = await in_thread(lambda: self.store.add(job))
         self._emit(JobChanged(made.id, "created", "; ".join(self._next_times(made, 3))))
@@ -183,11 +183,9 @@ class ScheduleRunner:
     async def fire(self, id: str) -> None:
         """Fire a job now, whatever its times. Raises ScheduleError."""
         job = await self._found(id)
-        now = self._clock.now()
-        fire = JobFire(f"{job.id}@{int(now)}", now)
-        async with self._one_at_a_time:
-            await in_thread(lambda: self.store.change(job.number, lambda job: replace(job, waiting=fire)))
-            self._deliver(job, fire)
+        if job.number in (number for number, _ in self._begun.values()):
+            raise ScheduleError(f"{job.id} has fired already, and its prompt begins the next turn.")
+        self._deliver(job, decisions.by_hand(job, self._clock.now()))
 
     async def jobs(self) -> dict[int, ScheduledJob]:
         """The jobs that can fire in this session, by number. Raises ScheduleError."""
@@ -202,7 +200,7 @@ class ScheduleRunner:
         return described(job, self._next_times)
 
     def _next_times(self, job: ScheduledJob, count: int) -> tuple[str, ...]:
-        return preview(_times(job), self._clock.now(), count)
+        return next_times(job, self._clock.now(), count)
 
     def now_text(self) -> str:
         """The time, for the model."""
@@ -226,6 +224,7 @@ class ScheduleRunner:
     # ── looks ───────────────────────────────────────────────────────────────────────────────────
 
     async def _run(self) -> None:
+        reported = ""
         while True:
             self._changed.clear()
             next_at: float | None = None
@@ -233,40 +232,52 @@ class ScheduleRunner:
                 async with self._one_at_a_time:
                     decided = await shielded(in_thread(self._look))
                     self._carry_out(decided)
-                next_at = decided.next_at
+                next_at, reported = decided.next_at, ""
             except HarnessError as error:
-                self._emit(Notice("warning", str(error)))
+                if str(error) != reported:
+                    reported = str(error)
+                    self._emit(Notice("warning", reported))
             now = self._clock.now()
             pause = LOOK_S if next_at is None else min(LOOK_S, max(0.0, next_at - now))
             await race(self._clock.sleep(pause), self._changed.wait())
 
     def _look(self) -> _Decided:
         """Decide about every job, and write what follows. Runs in a thread."""
-        decided, now, limits = _Decided(), self._clock.now(), self.store.limits
+        decided, now = _Decided(), self._clock.now()
         jobs = self.store.jobs()
         owned = any(job.lasting for job in jobs.values()) and self.store.own()
         for job in jobs.values():
             if job.lasting and not owned:
                 continue
             decided.count += 1
-            if job.kind is JobKind.RECURRING and not job.zone_given and not same_clock(job.zone, self._zone, now):
-                decided.elsewhere.append(job)
             if job.waiting is not None:
                 if job.waiting.id not in {fire for _, fire in self._begun.values()}:
                     decided.again.append((job, job.waiting))
-                continue
-            times = _times(job)
-            delay = decisions.delay_s(job.number, period_s(times, now), limits) if isinstance(times, CronTimes) else 0.0
-            found = passed(times, job.done_until, now, delay)
-            outcome = decisions.look(job, found, now, resumed=self._first, limits=limits)
-            if outcome is not None:
-                after = None if isinstance(outcome, Over) else outcome.job
-                if self.store.change(job.number, _unless_changed(job, after)) == after:
-                    decided.outcomes.append(outcome)
-            due = until_next(times, max(now, job.done_until), delay)
-            if due is not None and not job.paused:
-                decided.next_at = due if decided.next_at is None else min(due, decided.next_at)
+            elif not job.paused:
+                try:
+                    self._decide(job, now, decided)
+                except WhenError as error:  # its time zone is not known here
+                    paused = replace(job, paused=str(error))
+                    if self.store.change(job.number, _unless_changed(job, paused)) == paused:
+                        decided.unreadable.append(paused)
         return decided
+
+    def _decide(self, job: ScheduledJob, now: float, decided: _Decided) -> None:
+        """Decide about one job, and write what follows. Raises WhenError."""
+        if job.kind is JobKind.RECURRING and not job.zone_given and not same_clock(job.zone, self._zone, now):
+            decided.elsewhere.append(job)
+        times, limits = _times(job), self.store.limits
+        delay = decisions.delay_s(job.number, period_s(times, now), limits) if isinstance(times, CronTimes) else 0.0
+        since = max(job.done_until, job.created_at + delay)  # a time before its creation is none of its own
+        found = passed(times, since, now, delay)
+        due = until_next(times, max(now, since), delay)
+        outcome = decisions.look(job, found, now, following=due or 0.0, resumed=self._first, limits=limits)
+        if outcome is not None:
+            after = None if isinstance(outcome, Over) else outcome.job
+            if self.store.change(job.number, _unless_changed(job, after)) == after:
+                decided.outcomes.append(outcome)
+        if due is not None:
+            decided.next_at = due if decided.next_at is None else min(due, decided.next_at)
 
     def _carry_out(self, decided: _Decided) -> None:
         if self._first and decided.elsewhere:
@@ -274,6 +285,8 @@ class ScheduleRunner:
             self._emit(Notice("info", f"This machine is in {self._zone.key} now; planned in another zone: {kept}."))
         self._first = False
         self._count = decided.count
+        for job in decided.unreadable:
+            self._emit(JobChanged(job.id, "paused", job.paused))
         for job, fire in decided.again:
             self._deliver(job, fire)
         for outcome in decided.outcomes:
@@ -289,7 +302,8 @@ class ScheduleRunner:
 
     def _deliver(self, job: ScheduledJob, fire: JobFire) -> None:
         due = self._local(fire.due)
-        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due))
+        late_s = max(0.0, self._clock.now() - fire.due)
+        self._emit(JobFired(job.id, fire.id, job.prompt, fire.due, fire.missed, fire.last, due, late_s))
         text = notices.scheduled_prompt(
             job.prompt,
             fire=fire.id,
@@ -347,22 +361,28 @@ class ScheduleRunner:
         task.add_done_callback(self._work.discard)
 
 
-def job_of(
-    when: str, prompt: str, zone: ZoneInfo, now: float, limits: ScheduleLimits, *, expires_s: float | None = None
-) -> ScheduledJob:
-    """A new job without a number. Raises HarnessError for a time or a prompt that cannot be used.
-
-    `expires_s` is for recurring jobs: seconds until the job ends; None: the usual time, 0: never.
-    """
+def job_of(when: str, prompt: str, zone: ZoneInfo, now: float, limits: ScheduleLimits) -> ScheduledJob:
+    """A new job without a number. Raises HarnessError for a time or a prompt that cannot be used."""
     times = parse_when(when, zone, now)
     if not prompt.strip():
         raise ScheduleError("The prompt is empty; say what is to be done.")
     if len(prompt) > limits.prompt:
         raise ScheduleError(f"The prompt has {len(prompt)} characters; use at most {limits.prompt}.")
-    recurring = isinstance(times, CronTimes)
-    ends = None if not recurring or expires_s == 0 else now + (expires_s or limits.expires_s)
-    kind = JobKind.RECURRING if recurring else JobKind.ONCE
-    return ScheduledJob(0, str(times), zone.key, prompt, kind, created_at=now, expires_at=ends, done_until=now)
+    if isinstance(times, OneTime):
+        return ScheduledJob(0, str(times), zone.key, prompt, JobKind.ONCE, created_at=now, done_until=now)
+    ends, first = now + limits.expires_s, next(times.after(now))
+    if first + limits.jitter_s >= ends:
+        date = datetime.fromtimestamp(first, zone).strftime("%Y-%m-%d %H:%M")
+        raise ScheduleError(
+            f"{when} fires at {date} for the first time, and recurring jobs end after {limits.expires_s / 86_400:g} "
+            f"days. For a single fire write `{date}`."
+        )
+    return ScheduledJob(0, str(times), zone.key, prompt, created_at=now, expires_at=ends, done_until=now)
+
+
+def next_times(job: ScheduledJob, now: float, count: int) -> tuple[str, ...]:
+    """The next times of a job before it ends, as local times. Raises WhenError for a zone that is not known here."""
+    return preview(_times(job), now, count, inf if job.expires_at is None else job.expires_at)
 
 
 def _times(job: ScheduledJob) -> Times:

@@ -9,8 +9,7 @@ from harness.base.errors import HarnessError
 from harness.engine.schedule.runner import ScheduleRunner
 from harness.events import Json, ToolOutcome
 from harness.policies.schedule.job import MissedTimes
-from harness.tools.arguments import ToolArguments
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, shorten_line
+from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
 SCHEDULE_CREATE, SCHEDULE_LIST, SCHEDULE_DELETE = "schedule_create", "schedule_list", "schedule_delete"
 

@@ -29,9 +29,8 @@ from harness.events import (
     WorkDropped,
     WorkEnd,
 )
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.decisions import Admit, Permit, Reject, WorkCounts
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits
+from harness.policies.admission.slot_queue import Admit, Permit, Reject, WorkCounts
 from harness.slots.shared import SharedSlots
 from harness.slots.store import SlotsError
 

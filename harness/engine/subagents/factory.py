@@ -74,19 +74,19 @@ class RecordedSubagent:
 class SubagentFactory:
     """Makes the subagents of one agent."""
 
-    def __init__(self, make: Callable[..., _Agent], parent: Callable[[], AgentParts]) -> None:
+    def __init__(self, make: Callable[..., _Agent], parent: AgentParts) -> None:
         """
         Args:
             make: takes what `harness.agent.Agent` takes.
-            parent: the parts of the parent, which are complete when the first subagent starts.
+            parent: the parts of the parent.
         """
         self._make = make
-        self._get_parent = parent
+        self._parent = parent
         self._warned = False
 
     def create(self, spec: SubagentSpec) -> RecordedSubagent:
         """A subagent for a task. Raises HarnessError when its settings or its earlier work cannot be used."""
-        parent = self._get_parent()
+        parent = self._parent
         kept = self._journal(spec)
         with ExitStack() as undo:
             if kept is not None:
@@ -120,7 +120,7 @@ class SubagentFactory:
 
     def _settings(self, spent_usd: float, spec: SubagentSpec) -> Settings:
         """Those of the parent with the limits of one task; the subagent has cost `spent_usd` in earlier tasks."""
-        parent = self._get_parent()
+        parent = self._parent
         own, model = parent.settings, spec.model or parent.models.current
         budget = None if own.subagent_budget_usd is None else own.subagent_budget_usd + spent_usd
         changes = {
@@ -137,7 +137,7 @@ class SubagentFactory:
 
         A subagent that began without a journal continues without one: half of its work would look like all of it.
         """
-        folder = self._get_parent().agents_folder
+        folder = self._parent.agents_folder
         if spec.again and spec.messages:
             return None
         path = folder / f"{spec.agent}.jsonl" if folder else None
@@ -154,14 +154,14 @@ class SubagentFactory:
             return None
 
     def _conversation(self, kept: Journal | None, spec: SubagentSpec) -> Conversation:
-        masking = self._get_parent().conversation.masking
+        masking = self._parent.conversation.masking
         if kept is None:
             return Conversation(ignore, messages=spec.messages, masking=masking)
         recorder = Recorder(kept, unobserved, self._on_notice)
         if not spec.again:
             return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)
-        return Conversation.resumed(recorder, state, masking)
+        return Conversation(recorder, state, masking=masking)
 
     def _on_notice(self, event: Event) -> None:
         if isinstance(event, Notice) and event.level == "error":
@@ -171,7 +171,7 @@ class SubagentFactory:
         """Report once for all subagents that they are not recorded: the disk is the reason for all."""
         if not self._warned:
             self._warned = True
-            conversation = self._get_parent().conversation
+            conversation = self._parent.conversation
             conversation.emit(Notice("warning", f"what agents do is not kept: {error}"))
 
 

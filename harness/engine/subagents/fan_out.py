@@ -146,7 +146,7 @@ class FanOutQuestions:
         match event:
             case MessageAdded(origin=Origin.REPLY, message=message):
                 self._wanted, self._answer = sum(map(_starts_one, message.content)), None
-            case TurnStarted(prompt=prompt) if prompt:
+            case TurnStarted(prompt=prompt) if prompt and self._agreement.refused is not None:
                 self._agreement = self._agreement.at_a_prompt()
             case QuestionAsked(call_id=call_id, fan_out=FanOut()):
                 self._asked[call_id] = event

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from harness.base.clock import Clock
+from harness.base.concurrency import race, shielded
 from harness.base.errors import HarnessError
-from harness.base.race import race
-from harness.base.threads import shielded
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox

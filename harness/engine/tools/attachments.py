@@ -1,57 +1,42 @@
 """The images and PDF files that a prompt names with `@`, as content blocks beside it."""
 
-import asyncio
 from functools import partial
 from pathlib import Path
 
+from harness.base.concurrency import in_thread, unless
 from harness.base.external_text import sendable
 from harness.base.files import open_regular, read_regular
-from harness.base.race import unless
-from harness.base.threads import in_thread
-from harness.engine.conversation import Conversation
-from harness.engine.tools.calls import ToolCalls
+from harness.engine.parts import AgentParts
 from harness.events import ATTACHMENT, Block, Notice, ToolOutcome
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import HEAD_BYTES, MOST_FILE_BYTES, media_type
 from harness.media.mentions import looks_like_media, mentions
-from harness.tools.attachment import real_path
+from harness.tools.read_file import real_path
 from harness.tools.tool import ToolResult
 from harness.tools.workspace import PathError
 
 
-class Attachments:
-    """Reads what the prompts of one conversation name."""
+async def attached(parts: AgentParts, named: tuple[str, ...]) -> tuple[Block, ...]:
+    """A line of text and a content block for each file; of one that cannot be attached, a line that says why.
 
-    def __init__(self, tools: ToolCalls, conversation: Conversation, workspace: Path) -> None:
-        """`tools` reads each file as a call of read_file, so that permissions, hooks and time limits hold for it."""
-        self._tools = tools
-        self._conversation = conversation
-        self._workspace = workspace
-        self._number = 0
-
-    async def of(self, prompt: str, interrupt: asyncio.Event) -> tuple[Block, ...]:
-        """A line of text and a content block for each file; of one that cannot be attached, a line that says why.
-
-        A name behind an `@` that is no image or PDF is left to the model. Nothing is read once `interrupt` is set.
-        """
-        if not (named := mentions(prompt)):
-            return ()
-        blocks: list[Block] = []
-        for path, missing in await unless(interrupt, in_thread(partial(_media_among, named, self._workspace))) or ():
-            if interrupt.is_set():
-                break
-            result = _missing(path) if missing else await self._read(path, interrupt)
-            if result.outcome is ToolOutcome.OK and result.media:
-                blocks += (_note(f"attached: {result.content}"), *result.media)
-            elif result.outcome is not ToolOutcome.CANCELLED:
-                why = result.summary or result.content
-                self._conversation.emit(Notice("warning", f"@{path} was not attached: {why}"))
-                blocks.append(_note(f"not attached: @{path}: {result.content}"))
-        return tuple(blocks)
-
-    async def _read(self, path: str, interrupt: asyncio.Event) -> ToolResult:
-        self._number += 1
-        return await self._tools.attached(path, f"{ATTACHMENT}{self._conversation.turn}-{self._number}", interrupt)
+    Each file is read as a call of read_file, so that permissions, hooks and time limits hold for it. A name that is no
+    image or PDF is left to the model. Nothing is read once the turn is interrupted.
+    """
+    interrupt, conversation = parts.signals.interrupt, parts.conversation
+    looking = in_thread(partial(_media_among, named, parts.settings.workspace))
+    blocks: list[Block] = []
+    for number, (path, missing) in enumerate(await unless(interrupt, looking) or (), 1):
+        if interrupt.is_set():
+            break
+        call_id = f"{ATTACHMENT}{conversation.turn}-{number}"
+        result = _missing(path) if missing else await parts.tools.attached(path, call_id, interrupt)
+        if result.outcome is ToolOutcome.OK and result.media:
+            blocks += (_note(f"attached: {result.content}"), *result.media)
+        elif result.outcome is not ToolOutcome.CANCELLED:
+            why = result.summary or result.content
+            conversation.emit(Notice("warning", f"@{path} was not attached: {why}"))
+            blocks.append(_note(f"not attached: @{path}: {result.content}"))
+    return tuple(blocks)
 
 
 def attachment_problem(prompt: str, workspace: Path) -> str:

@@ -9,16 +9,14 @@ from itertools import groupby
 from pathlib import Path
 
 from harness.base.clock import Clock
-from harness.base.race import race, unless
+from harness.base.concurrency import in_thread, race, unless
 from harness.base.secrets import MASK
-from harness.base.threads import in_thread
 from harness.engine.conversation import Conversation
-from harness.engine.hooks.hook_runner import HookRunner, with_words, words_of
+from harness.engine.hooks import HookRunner, with_words, words_of
 from harness.engine.permissions.asker import Asker, ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.freshness import FreshnessLabels, with_label
-from harness.engine.tools.outcomes import failed_program, finish_of
+from harness.engine.tools.results import FreshnessLabels, failed_program, finish_of, with_label
 from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
 from harness.engine.turn import ToolRestriction
 from harness.events import (
@@ -41,10 +39,9 @@ from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRe
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.processes import Processes
-from harness.tools.arguments import ArgumentError
-from harness.tools.attachment import attachment_tool
 from harness.tools.output import fitted
-from harness.tools.tool import Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
+from harness.tools.read_file import attachment_tool
+from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
@@ -248,7 +245,9 @@ class ToolCalls:
         if disk is None:
             return None
         request = replace(request, disk=disk, outside=self._outside(disk) if tool is self._attach else None)
-        decision = with_verdict(self._permissions.decide(request), hooked.verdict, hooked.reason)
+        decision = self._permissions.decide(request)
+        if hooked.verdict is not None:
+            decision = with_verdict(decision, hooked.verdict, hooked.reason)
         if isinstance(decision, Ask):
             decision = await self._ask(request, decision, interrupt)
         match decision:

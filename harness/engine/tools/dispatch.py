@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 
 from harness.base.clock import Clock
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
-from harness.base.race import unless
 from harness.engine.conversation import Conversation
-from harness.engine.tools.outcomes import programs_of
+from harness.engine.tools.results import programs_of
 from harness.events import (
     OWN_COMMAND,
     Alternative,
@@ -36,8 +36,8 @@ from harness.events import (
     TurnStarted,
 )
 from harness.policies.breakers import health_table, messages
-from harness.policies.breakers.alternatives import routes
-from harness.policies.breakers.decisions import DispatchDecision, PauseTurn, Skip
+from harness.policies.breakers.capabilities import routes
+from harness.policies.breakers.decisions import Call, DispatchDecision, PauseTurn, Skip
 from harness.policies.breakers.dispatcher import BreakerReplay, Dispatcher
 from harness.policies.breakers.pause_report import pause_report
 from harness.policies.breakers.registry import BreakerRegistry
@@ -144,6 +144,8 @@ class ToolDispatcher:
         decision = self._dispatcher.decide(call.id, call.name, place, parts)
         key = decision.ticket.tool
         offered = decision.routes if isinstance(decision, Skip) else ()
+        usual = isinstance(decision, Call) and decision.reason is DispatchReason.HEALTHY
+        explained = "" if usual else messages.explained(decision, self.row(key), self._scores.get(key, ""))
         self._conversation.emit(
             Dispatched(
                 call.id,
@@ -152,7 +154,7 @@ class ToolDispatcher:
                 decision.reason,
                 decision.ticket.generation,
                 place,
-                messages.explained(decision, self.row(key), self._scores.get(key, "")),
+                explained,
                 offered,
                 decision.caution,
                 "" if offered else self._offered.get(call.name, ""),

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from math import inf
 
-from harness.base.threads import given_up
+from harness.base.concurrency import given_up
 from harness.events import FailureCategory, ToolOutcome
 from harness.tools.tool import Effect, Tool, ToolContext, ToolResult
 

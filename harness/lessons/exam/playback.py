@@ -18,13 +18,12 @@ from itertools import takewhile
 from harness.events import Json
 from harness.practice.faults import CutTool, Reset, StatusFault
 from harness.practice.playback import Playback
-from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse, say
+from harness.practice.replies import ApiError, Part, ScriptedReply, TextPart, ToolUse, say
 from harness.practice.requests import Purpose, blocks, messages, purpose
 from harness.practice.rule_model.tools import Ability, OfferedTool, offered_tools
+from harness.practice.rules import input_schema
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
-from harness.practice.sse import ApiError
-from harness.practice.tool_types import input_schema
 
 ASIDE = say("A note")
 """The answer to requests aside."""

@@ -12,7 +12,7 @@ something waits that could start.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic
+from typing import Generic, TypeVar
 
 from harness.events import (
     AdmissionClosed,
@@ -27,7 +27,62 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject, Work, WorkCounts
+
+Work = TypeVar("Work")
+"""The work: anything that the caller understands. The controller never looks at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """A slot in use. It is returned once, when the last process of the work has ended."""
+
+    key: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admit(Generic[Work]):
+    """Do it now."""
+
+    ticket: Permit
+    work: Work
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueue:
+    """It waits. Its start comes with a release, unless an event says that it was replaced or dropped."""
+
+    number: int
+    replaced: int | None = None
+    """Number of the older work whose place it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """It cannot even wait. Its conversation is marked and will be asked for again."""
+
+    number: int
+    reason: DropReason
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """It is not taken in."""
+
+    reason: RejectionReason
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCounts:
+    """Counts of all work since the controller was created."""
+
+    accepted: int = 0
+    done: int = 0
+    running: int = 0
+    queued: int = 0
+    replaced: int = 0
+    dropped: int = 0
+
 
 RESCHEDULED = frozenset({DropReason.QUEUE_FULL, DropReason.PAUSED})
 """Reasons after which a conversation is asked again."""

@@ -53,14 +53,16 @@ def why_not(board: RegistryView, tool: str) -> tuple[str, str]:
     if tool not in board.tools:
         return f"there is no tool called {tool}", "do it by hand"
     breaker, message, group = board.breaker(tool), board.seen(tool).message, board.group_of(tool)
-    reason = f"{tool} is {breaker.state.value.replace('-', ' ')}" + (f": {message}" if message else "")
+    reason = f"{tool} is {BREAKER_WORDS[breaker.state]}" + (f": {message}" if message else "")
     if group is not None and board.unconfirmed(group):
         return reason, "find the cause, then /confirm"
     at = probe_at(board, tool)
-    unblock = f"a probe from step {at} on" if at is not None else "a successful probe"
-    return reason, f"{unblock}, or a reset when it works again"
+    unblock = f"a successful try from step {at} on" if at is not None else "a successful try"
+    return reason, f"{unblock}, or /reset {tool} when it works again"
 
 
+BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
+"""States of a breaker in plain words; tables for experts have the technical ones."""
 WIDTH = 100
 LONGEST_NAME = 24
 """Columns of a tool's name; names of MCP tools can be longer."""
@@ -188,10 +190,15 @@ def _health(rows: Sequence[HealthRow], width: int) -> Iterator[str]:
     for row in troubled:
         in_a_row = f"{row.failures} failure{'s' * (row.failures != 1)} in a row" if row.failures else ""
         facts = "; ".join(text for text in (row.note, in_a_row, _trouble(row)) if text)
-        yield from _wrapped(f"  {_cut(row.tool, LONGEST_NAME):<{longest}}  {row.state.upper():<9}  ", facts, width)
+        yield from _wrapped(f"  {_cut(row.tool, LONGEST_NAME):<{longest}}  {_word(row):<11}  ", facts, width)
     well = [row.tool for row in rows if row not in troubled]
     if well:
-        yield from _wrapped("  CLOSED and well: ", ", ".join(well), width)
+        yield from _wrapped("  working: ", ", ".join(well), width)
+
+
+def _word(row: HealthRow) -> str:
+    word = BREAKER_WORDS[row.state]
+    return word.upper() if row.state is BreakerState.OPEN else word
 
 
 def _spent(report: PauseReport, width: int) -> Iterator[str]:

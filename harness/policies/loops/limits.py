@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from harness.events import LoopPolicySet, Rung
-from harness.policies.loops.waits import WaitLimits
+from harness.policies.loops.polls import WaitLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """What to do about a fault: `RESPONSES` gives the first response, this module the rest
-(docs/design/recovery.md#faults)."""
+(docs/design/recovery.md#faults).
+"""
 
 from dataclasses import replace
 
 from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
-from harness.policies.recovery import output_cap
+from harness.policies.recovery import output
 from harness.policies.recovery.backoff import delay_s
 from harness.policies.recovery.compaction import MIN_GAIN
 from harness.policies.recovery.decisions import (
@@ -228,9 +229,9 @@ def _mend(
 
 
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    current = output_cap.cap_for(state, limits, situation)
-    smaller = output_cap.lowered(current, fault.input_tokens, fault.limit)
-    if smaller is None or smaller <= state.cut_at or state.lowered >= output_cap.LOWERINGS:
+    current = output.cap_for(state, limits, situation)
+    smaller = output.lowered(current, fault.input_tokens, fault.limit)
+    if smaller is None or smaller <= state.cut_at or state.lowered >= output.LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
     lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
     return Repair(lowered, fault.message, RepairKind.LOWER_CAP, stop(state, fault))
@@ -272,11 +273,11 @@ def _misfit(fault: Fault, situation: Situation) -> str:
     overflow = fault.kind is FaultKind.MAX_TOKENS_OVERFLOW
     if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known or (overflow and fault.input_tokens is None):
         return ""  # the last is a limit of the answer, not of the window
-    answer = output_cap.FLOOR if overflow else 0
+    answer = output.FLOOR if overflow else 0
     if fault.limit is None:
         misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
     else:
-        misfits = fixed * scale + answer + output_cap.MARGIN > fault.limit
+        misfits = fixed * scale + answer + output.MARGIN > fault.limit
         misfits = misfits and (fault.input_tokens is not None or not situation.answered)
     return no_room(situation, fault.limit, scale) if misfits else ""
 
@@ -301,8 +302,8 @@ def _excess(state: TurnState, fault: Fault) -> int | None:
     """Tokens that must be removed from the prompt, if the server named the sizes."""
     if not fault.input_tokens or not fault.limit:
         return None
-    answer = max(output_cap.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
-    excess = fault.input_tokens + answer + output_cap.MARGIN - fault.limit
+    answer = max(output.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    excess = fault.input_tokens + answer + output.MARGIN - fault.limit
     return excess if excess > 0 else None
 
 

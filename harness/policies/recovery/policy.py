@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
 from harness.events.messages import without_unanswered
-from harness.policies.recovery import output_cap
+from harness.policies.recovery import output
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.decisions import (
     Compact,
@@ -25,7 +25,7 @@ from harness.policies.recovery.decisions import (
 )
 from harness.policies.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
 from harness.policies.recovery.messages import continuations, no_room_to_answer, shorter, start_over
-from harness.policies.recovery.output_cap import summary_limits
+from harness.policies.recovery.output import summary_limits
 from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import RETRIED
 
@@ -284,12 +284,12 @@ def leaves_something(reply: Reply) -> bool:
 def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Resend | None:
     """The same request with a larger cap or, if nothing of the reply is left, with less effort; None: neither is
     possible. Effort is lowered once in a turn, because the prompt cache and earlier thinking are lost with it."""
-    cap, nothing = output_cap.cap_for(state, limits, situation), not leaves_something(reply)
+    cap, nothing = output.cap_for(state, limits, situation), not leaves_something(reply)
     cut = replace(state, cut_at=cap, retries=0)
     was = f"the answer was cut at {cap:,} tokens" + " before any text" * nothing
-    if larger := output_cap.raised(state, limits, situation, to_maximum=nothing):
+    if larger := output.raised(state, limits, situation, to_maximum=nothing):
         raised = cut.raised_to(larger)
-        reason = f"{was}; asking for {output_cap.cap_for(raised, limits, situation):,}"
+        reason = f"{was}; asking for {output.cap_for(raised, limits, situation):,}"
         return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
     if nothing and situation.takes_effort and not state.low_effort:
         reason = f"{was}; asking for less thinking (effort low)"
@@ -299,12 +299,12 @@ def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, sit
 
 def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Stop:
     """The end of a turn whose last reply was cut before any text, with no larger cap and no lower effort available."""
-    cap = output_cap.cap_for(state, limits, situation)
+    cap = output.cap_for(state, limits, situation)
     reason = no_room_to_answer(
         cap,
         low_effort=state.low_effort and situation.takes_effort,
         user_cap=limits.user_cap is not None,
-        full_window=output_cap.full_window(state, limits, situation),
+        full_window=output.full_window(state, limits, situation),
         attended=state.attended,
     )
     return Stop(state.after_reply(reply.usage.output), reason, TransitionCode.MAX_OUTPUT_TOKENS_EXHAUSTED)

@@ -41,7 +41,15 @@ class Over:
 Look = Fire | Skip | Offer | Over | None
 
 
-def look(job: ScheduledJob, passed: Sequence[float], now: float, *, resumed: bool, limits: ScheduleLimits) -> Look:
+def look(
+    job: ScheduledJob,
+    passed: Sequence[float],
+    now: float,
+    *,
+    following: float = 0.0,
+    resumed: bool,
+    limits: ScheduleLimits,
+) -> Look:
     """What happens with a job now; None: nothing.
 
     Args:
@@ -49,33 +57,46 @@ def look(job: ScheduledJob, passed: Sequence[float], now: float, *, resumed: boo
         passed: its times after `job.done_until` up to now with their delay, oldest first; perhaps only the first and
             the newest ones.
         now: Unix time.
+        following: its first time after now, with its delay; 0: not known, so only a fire after the end is the last.
         resumed: they passed before this session looked at the schedule for the first time.
     """
     if job.waiting is not None or job.paused:
         return None
     over = job.expires_at is not None and now >= job.expires_at
+    last = job.expires_at is not None and max(now, following) >= job.expires_at
     times = [at for at in passed if job.expires_at is None or at < job.expires_at]
     if not times:
         return Over(job) if over else None
     if job.kind is JobKind.ONCE:
         if resumed and not _on_time(times[0], now, limits):
             return Offer(replace(job, paused="its time passed while no session ran"), times[0])
-        return _fire(job, times, 0, over)
+        return _fire(job, times, 0, last)
     late = not _on_time(times[-1], now, limits)
     if resumed and (late or job.missed is MissedTimes.SKIP):
         return Over(job) if over else Skip(replace(job, done_until=times[-1]), len(times))
     match job.missed:
         case MissedTimes.EACH:
-            return _fire(job, times[:1], 0, over and len(times) == 1)
+            return _fire(job, times[:1], 0, last and len(times) == 1)
         case MissedTimes.ONCE:
-            return _fire(job, times, len(times) - 1, over)
+            return _fire(job, times, len(times) - 1, last)
     if late:
         return Over(job) if over else Skip(replace(job, done_until=times[-1]), len(times))
-    return _fire(job, times, 0, over)
+    return _fire(job, times, 0, last)
+
+
+BY_HAND = "!"
+"""End of the id of a fire that the user asked for."""
+
+
+def by_hand(job: ScheduledJob, now: float) -> JobFire:
+    """A fire that the user asks for. It is that of one session, so no other one may find it waiting."""
+    return JobFire(f"{job.id}@{int(now)}{BY_HAND}", now)
 
 
 def taken(job: ScheduledJob, fire_id: str) -> ScheduledJob | None:
     """The job after the model has taken a fire; None: the job is over. No-op for a fire that was taken already."""
+    if fire_id.endswith(BY_HAND):
+        return None if job.kind is JobKind.ONCE else replace(job, fires=job.fires + 1)
     if job.waiting is None or job.waiting.id != fire_id:
         return job
     if job.kind is JobKind.ONCE or job.waiting.last:

@@ -27,7 +27,7 @@ class JobFire:
     """One fire of a job."""
 
     id: str
-    """The same when it is delivered a second time: "c3@1795435629"."""
+    """The same when it is delivered a second time: "c3@1795435629", with "!" at the end for one by hand."""
     due: float
     """Unix time at which it was to fire."""
     missed: int = 0
@@ -77,12 +77,10 @@ class ScheduleLimits:
     """Limits of a schedule."""
 
     jobs: int = 50
-    period_s: float = 60.0
-    """Shortest distance between two fires."""
     prompt: int = 10_000
     """Characters."""
     expires_s: float = 30 * 86_400.0
-    """A recurring job ends this long after its creation, unless it says otherwise."""
+    """A recurring job ends this long after its creation."""
     on_time_s: float = 60.0
     """A time that passed longer ago was missed."""
     failures: int = 3

@@ -7,7 +7,6 @@ docs/design/tasks.md#states.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from harness.events import TaskState
 from harness.policies.tasks.graph import Tasks, cycle, dependants, missing, unblocked
 from harness.policies.tasks.task import (
     CANCELLED,
@@ -295,11 +294,14 @@ def _with_consequences(before: Task, after: Task, record: TaskRecord, tasks: Tas
 
 def _all_dependants(number: int, tasks: Tasks) -> tuple[int, ...]:
     """The pending tasks that need a task, directly or not."""
+    needed_by: dict[int, list[int]] = {}
+    for task in tasks.values():
+        for need in task.needs if task.state is PENDING else ():
+            needed_by.setdefault(need, []).append(task.number)
     found: set[int] = set()
     waiting = [number]
     while waiting:
-        current = waiting.pop()
-        new = {one for one in dependants(current, tasks) if tasks[one].state is PENDING} - found
+        new = set(needed_by.get(waiting.pop(), ())) - found
         found |= new
         waiting.extend(new)
     return tuple(sorted(found))
@@ -315,7 +317,7 @@ def _given_up(task: Task, limits: TaskLimits) -> Task:
 
 
 def _without_right(task: Task, action: TaskAction, actor: Actor, fence: int | None) -> Refused | None:
-    if actor.leads and fence is None:
+    if actor.leads and fence is None and (task.claim is None or actor.answers_for(task.claim.actor)):
         return None
     if task.claim is None:
         return None if _may_change(task, actor) else Refused(_not_yours(task))
@@ -325,7 +327,8 @@ def _without_right(task: Task, action: TaskAction, actor: Actor, fence: int | No
         return Refused(f"Your claim of {task.id} has ended, and {task.claim.actor} has it now; nothing was changed.")
     if action in (TaskAction.CANCEL, TaskAction.DEFER) and task.creator == actor.name:
         return None
-    return Refused(f"{task.id} is held by {task.claim.actor}; only its holder, the lead or the user can {action} it.")
+    who = "only its holder, the lead of its session or the user"
+    return Refused(f"{task.id} is held by {task.claim.actor}; {who} can {action} it.")
 
 
 def _may_change(task: Task, actor: Actor) -> bool:
@@ -364,8 +367,3 @@ def _numbers(ids: Sequence[str], known: Collection[int], named: Mapping[str, int
 def _cyclic(path: Sequence[int], tasks: Tasks) -> str:
     steps = " needs ".join(f"t{number} ({tasks[number].subject})" for number in path)
     return f"That would be a cycle: {steps}."
-
-
-def state_counts(tasks: Tasks) -> dict[TaskState, int]:
-    """How many tasks are in each state."""
-    return {state: sum(task.state is state for task in tasks.values()) for state in TaskState}

@@ -68,8 +68,13 @@ class Actor:
 
     @property
     def leads(self) -> bool:
-        """Whether it may change what others hold."""
+        """Whether it may change what others have created."""
         return self.role is not Role.AGENT
+
+    def answers_for(self, name: str) -> bool:
+        """Whether what `name` holds or waits for is its own, or that of a subagent which it leads."""
+        mine = name == self.name or (self.role is Role.LEAD and name.startswith(f"{self.name}/"))
+        return mine or self.role is Role.USER
 
 
 @dataclass(frozen=True, slots=True)

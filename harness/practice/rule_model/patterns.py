@@ -47,8 +47,6 @@ SLOTS: Mapping[str, str] = {
     "url": rf"(?:{_MARK}|https?://[!-~]+(?<![.,:!?]))",
     "tool": r"[A-Za-z_][\w.-]*",
     "value": rf"(?:{_MARK}|[\w.'-]+)",
-    "arguments": rf"(?:[A-Za-z_]\w* *= *)?(?:{_MARK}|[A-Za-z0-9_.@/+-]+)(?:(?:, *| *と *)(?:[A-Za-z_]\w* *= *)?(?:{_MARK}|[A-Za-z0-9_.@/+-]+))*",
-    "sum": r"[-+(]*\d[\d.()\s]*(?:[-+*/×÷][-+(\s]*\d[\d.()\s]*)+",
     "run": "and run it",
     "task": _REST,
     "fact": _REST,
@@ -92,9 +90,9 @@ class SentenceMatch:
         """The slot without quotation marks; "" where it is empty."""
         return self._bare(self.slots.get(slot) or "")
 
-    def list(self, slot: str, item: str = _FILE) -> tuple[str, ...]:
-        """The items in a slot, each once."""
-        return tuple(dict.fromkeys(map(self._bare, re.findall(item, self.slots.get(slot) or "", re.IGNORECASE))))
+    def files(self, slot: str) -> tuple[str, ...]:
+        """The files in a slot, each once."""
+        return tuple(dict.fromkeys(map(self._bare, re.findall(_FILE, self.slots.get(slot) or "", re.IGNORECASE))))
 
     def count(self) -> int:
         """A number in digits or words; 1 where there is none."""

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any
 
 from harness.model.notices import AGENT_MOVED
-from harness.practice.rule_model.conversation import AnsweredCall, Language, ModelCall, ReturnedResult
+from harness.practice.rule_model.conversation import AnsweredCall, CallOutcome, ModelCall, ReturnedResult
 from harness.practice.rule_model.patterns import SentenceMatch
 from harness.practice.rule_model.tools import Ability, OfferedTools
 from harness.tools.background_commands import MOVED
@@ -27,8 +27,8 @@ LONGEST_BLOCK = 6_000
 PHRASES: dict[str, tuple[str, str]] = tomllib.loads(
     resources.files("harness.practice.rule_model").joinpath("phrases.toml").read_text("utf-8")
 )
-"""English and Japanese, by key."""
-_RUNNERS = {".py": "python3", ".sh": "bash", ".js": "node"}
+"""English and Japanese, by key. `{count:line}` becomes "1 line", "2 lines"."""
+_RUNNERS = {"py": "python3", "sh": "bash", "js": "node"}
 _UNFINISHED = re.compile(r"\AThe (?:sub)?agent did not finish: (.*?)(?:\.(?: (?=This|Nothing)|\Z)|\n|\Z)", re.DOTALL)
 
 
@@ -42,7 +42,8 @@ class PendingCalls:
 
 Results = tuple[ReturnedResult, ...]
 Plan = Generator[PendingCalls, Results, str]
-Lines = tuple[str, ...]
+MakePlan = Callable[["PlanContext", SentenceMatch], Plan]
+Lines = Sequence[str]
 
 
 class PlanStoppedError(Exception):
@@ -51,26 +52,29 @@ class PlanStoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PlanContext:
-    """The language and the tools of a plan."""
+    """The tools and the language of a plan."""
 
-    language: Language
     tools: OfferedTools
+    japanese: bool = False
 
     def say(self, key: str, **values: object) -> str:
         """The phrase with this key in the language of the conversation."""
-        text = PHRASES[key][self.language is Language.JAPANESE]
-        return re.sub(r"\{(\w+)\}", lambda place: str(values[place[1]]), text)
+
+        def filled(place: re.Match[str]) -> str:
+            value = values[place[1]]
+            return f"{value} {place[2]}{'' if value == 1 else 's'}" if place[2] else str(value)
+
+        return re.sub(r"\{(\w+)(?::(\w+))?\}", filled, PHRASES[key][self.japanese])
 
     def stopped_by(self, call: ModelCall, result: ReturnedResult) -> PlanStoppedError:
         """The report on a call that failed."""
-        if result.skipped:
+        if result.outcome is CallOutcome.SKIPPED:
             parts = [self.say("skipped", tool=call.name, why=result.skip_reason)]
             parts += [self.say("by_hand", method=result.by_hand)] if result.by_hand else []
             ability, roles = self.tools.purpose(call)
-            return PlanStoppedError(
-                "\n\n".join([*parts, fenced(roles["command"])] if ability is Ability.RUN else parts)
-            )
-        key = "denied" if result.denied else "interrupted" if result.cancelled else "failed"
+            parts += [fenced(roles["command"])] if ability is Ability.RUN else []
+            return PlanStoppedError("\n\n".join(parts))
+        key = {CallOutcome.DENIED: "denied", CallOutcome.CANCELLED: "interrupted"}.get(result.outcome, "failed")
         return PlanStoppedError(self.say(key, call=call, why=excerpt(result.text.strip() or str(call))))
 
     def bullets(self, items: Sequence[str], hidden: int = 0) -> str:
@@ -96,10 +100,6 @@ def fenced(text: str) -> str:
     return f"{fence}\n{shown}\n{fence}"
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def _asked(
     context: PlanContext, words: str, ability: Ability, **roles: Any
 ) -> Generator[PendingCalls, Results, ReturnedResult]:
@@ -111,7 +111,7 @@ def _asked(
     return result
 
 
-def shown(words: str, head: str, ability: Ability, **slots: str) -> Callable[[PlanContext, SentenceMatch], Plan]:
+def shown(words: str, head: str, ability: Ability, **slots: str) -> MakePlan:
     """A plan that makes one call and shows its result. `slots`: the slot for each role of the call."""
 
     def plan(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -123,38 +123,33 @@ def shown(words: str, head: str, ability: Ability, **slots: str) -> Callable[[Pl
     return plan
 
 
+def said(key: str) -> MakePlan:
+    """A plan that needs no tool."""
+
+    def plan(context: PlanContext, match: SentenceMatch) -> Plan:
+        yield from ()
+        return context.say(key)
+
+    return plan
+
+
 # ── files ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _found(context: PlanContext, pattern: str, folder: str) -> Generator[PendingCalls, Results, tuple[list[str], int]]:
-    """The files that match a pattern, and how many more there are."""
+def find_files(context: PlanContext, match: SentenceMatch) -> Plan:
+    """The files of a folder whose name fits a pattern, or all of them."""
+    pattern, folder = match["glob"] or "**/*", match["folder"].rstrip("/")
     result = yield from _asked(context, context.say("will_list"), Ability.FIND, pattern=pattern, folder=folder or None)
     lines = [line.strip().removeprefix("./") for line in result.text.splitlines() if line.strip()]
     notes = [line for line in lines if line.startswith(("[", "No file"))]
-    hidden = re.match(r"\[([\d,]+) more", notes[-1]) if notes else None
+    more = re.match(r"\[([\d,]+) more", notes[-1]) if notes else None
+    hidden = int(more[1].replace(",", "")) if more else 0
     paths = sorted({*lines} - {*notes}, key=lambda path: (path.count("/") > 0, path))
-    return paths, int(hidden[1].replace(",", "")) if hidden else 0
-
-
-def list_files(context: PlanContext, match: SentenceMatch) -> Plan:
-    """The files of a folder."""
-    paths, hidden = yield from _found(context, "**/*", match["folder"].rstrip("/"))
-    count, where = len(paths) + hidden, match["folder"] or context.say("this_folder")
-    if not count:
-        return context.say("empty_folder", where=where)
-    are = "is" if count == 1 else "are"
-    head = context.say("listed", are=are, files=_counted(count, "file"), count=count, where=where)
-    return f"{head}\n\n{context.bullets(paths, hidden)}"
-
-
-def find_files(context: PlanContext, match: SentenceMatch) -> Plan:
-    """The files whose name fits a pattern, or the number of all files."""
-    pattern = match["glob"] or "**/*"
-    paths, hidden = yield from _found(context, pattern, match["folder"])
     count = len(paths) + hidden
-    key = "counted" if not match["glob"] else "found" if paths else "no_files"
-    head = context.say(key, files=_counted(count, "file"), count=count, pattern=pattern)
-    return f"{head}\n\n{context.bullets(paths, hidden)}" if key == "found" else head
+    key = ("found" if match["glob"] else "listed") if count else "no_files" if match["glob"] else "empty_folder"
+    where = match["folder"] or context.say("this_folder")
+    head = context.say(key, are="is" if count == 1 else "are", count=count, pattern=pattern, where=where)
+    return f"{head}\n\n{context.bullets(paths, hidden)}" if count else head
 
 
 def _lines(result: ReturnedResult) -> tuple[Lines, bool]:
@@ -164,8 +159,8 @@ def _lines(result: ReturnedResult) -> tuple[Lines, bool]:
     notes = [line for line in lines if re.fullmatch(r"\s*(\[.*\]|\((the file is empty|no output)\))\s*", line)]
     whole = not any(re.search(r"shortened|truncated|more lines|continue", note) for note in notes)
     if numbered:
-        return tuple(found[2] for found in numbered), whole and numbered[0][1] == "1"
-    return tuple(line for line in lines if line not in notes and (line or len(lines) > 1)), whole
+        return [found[2] for found in numbered], whole and numbered[0][1] == "1"
+    return [line for line in lines if line not in notes and (line or len(lines) > 1)], whole
 
 
 def _read(
@@ -176,18 +171,18 @@ def _read(
     calls = tuple(context.tools.call(Ability.READ, path=path) for path in named)
     results = yield PendingCalls(context.say("will_read", name=", ".join(named)), calls)
     for path, call, result in zip(named, calls, results, strict=True):
-        if result.missing:
+        if result.outcome is CallOutcome.MISSING:
             raise PlanStoppedError(context.say("missing", path=path))
         if result.failed:
             raise context.stopped_by(call, result)
     return [(path, *_lines(result)) for path, result in zip(named, results, strict=True)]
 
 
-def about_files(describe: Callable[[PlanContext, str, Lines], str]) -> Callable[[PlanContext, SentenceMatch], Plan]:
+def about_files(describe: Callable[[PlanContext, str, Lines], str]) -> MakePlan:
     """A plan that reads files and reports on each."""
 
     def plan(context: PlanContext, match: SentenceMatch) -> Plan:
-        files = yield from _read(context, match.list("files") or match.list("file"))
+        files = yield from _read(context, match.files("files") or match.files("file"))
         note = f"\n\n{context.say('partly')}"
         return "\n\n".join(describe(context, path, lines) + ("" if whole else note) for path, lines, whole in files)
 
@@ -198,21 +193,19 @@ def content(context: PlanContext, path: str, lines: Lines) -> str:
     """The text of a file."""
     if not any(lines):
         return context.say("empty", path=path)
-    head = context.say("content", path=path, lines=_counted(len(lines), "line"), count=len(lines))
-    return f"{head}\n\n{fenced(chr(10).join(lines))}"
+    return f"{context.say('content', path=path, count=len(lines))}\n\n{fenced(chr(10).join(lines))}"
 
 
 def length(context: PlanContext, path: str, lines: Lines) -> str:
     """The number of lines of a file."""
-    return context.say("length", path=path, lines=_counted(len(lines), "line"), count=len(lines))
+    return context.say("length", path=path, count=len(lines))
 
 
 def headings(context: PlanContext, path: str, lines: Lines) -> str:
     """The Markdown headings of a file."""
     found = [f"{'  ' * (len(level) - 1)}- {title}" for level, title in _headings(lines)]
-    return (
-        "\n".join([context.say("headings", path=path), "", *found]) if found else context.say("no_headings", path=path)
-    )
+    head = context.say("headings" if found else "no_headings", path=path)
+    return "\n".join([head, "", *found] if found else [head])
 
 
 def summary(context: PlanContext, path: str, lines: Lines) -> str:
@@ -220,7 +213,7 @@ def summary(context: PlanContext, path: str, lines: Lines) -> str:
     text = "\n".join(line for line in lines if not re.match(r"#|```|<|!?\[|import |from ", line))
     opening = excerpt(" ".join(text.strip().split("\n\n")[0].split()), 300)
     titles = ", ".join(title for _, title in _headings(lines)[:20])
-    parts = [context.say("summary", path=path, lines=_counted(len(lines), "line"), count=len(lines))]
+    parts = [context.say("summary", path=path, count=len(lines))]
     parts += [context.say("opening", text=opening)] if opening else []
     return "\n".join([*parts, context.say("sections", titles=titles)] if titles else parts)
 
@@ -235,7 +228,7 @@ def about_project(context: PlanContext, match: SentenceMatch) -> Plan:
     call = context.tools.call(Ability.READ, path="README.md")
     (readme,) = yield PendingCalls(context.say("will_read", name="README.md"), (call,))
     start = "" if readme.failed else f"{summary(context, 'README.md', _lines(readme)[0])}\n\n"
-    return start + (yield from list_files(context, match))
+    return start + (yield from find_files(context, match))
 
 
 def search_text(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -247,41 +240,33 @@ def search_text(context: PlanContext, match: SentenceMatch) -> Plan:
     found = [one for line in result.text.splitlines() if (one := re.match(r"(?:\./)?([^:\n]+):(\d+):(.*)", line))]
     if not found:
         return context.say("not_found", text=text)
-    count, files = len(found), len({hit[1] for hit in found})
-    numbers = {"count": count, "lines": _counted(count, "line"), "files": _counted(files, "file"), "count_files": files}
+    head = context.say("hits", text=text, count=len(found), files=len({hit[1] for hit in found}))
     hits = [f"`{hit[1]}:{hit[2]}` {excerpt(hit[3].strip(), 160)}" for hit in found]
-    return f"{context.say('hits', text=text, **numbers)}\n\n{context.bullets(hits)}"
+    return f"{head}\n\n{context.bullets(hits)}"
 
 
 def create_file(context: PlanContext, match: SentenceMatch) -> Plan:
     """A new file, unless there is one of that name."""
     path, said = match["file"], match["printed"]
-    text = _program(path, said) if said else match["text"] or match["word"]
-    if text is None:
+    plain, ending = path.removeprefix("./"), path.rpartition(".")[2]
+    if said and ending not in _RUNNERS:
         return context.say("no_program", path=path)
-    plain = path.removeprefix("./")
     found = yield from _asked(context, context.say("will_check", path=path), Ability.FIND, pattern=plain)
     if plain in found.text.splitlines():
         return context.say("exists", path=path)
+    text = _program(ending, said) if said else match["text"] or match["word"]
     text = f"{text}\n" if text and not text.endswith("\n") else text
     yield from _asked(context, context.say("will_write", path=path), Ability.WRITE, path=path, content=text)
-    count = text.count("\n")
-    report = context.say("written", path=path, lines=_counted(count, "line"), count=count)
+    report = context.say("written", path=path, count=text.count("\n"))
     if not match["run"]:
         return report
-    return f"{report}\n\n" + (yield from _run(context, f"{_RUNNERS[path[path.rfind('.') :]]} {shlex.quote(path)}"))
+    return f"{report}\n\n" + (yield from _run(context, f"{_RUNNERS[ending]} {shlex.quote(path)}"))
 
 
-def _program(path: str, said: str) -> str | None:
-    match path.rpartition(".")[2]:
-        case "py":
-            return f"print({json.dumps(said, ensure_ascii=False)})"
-        case "js":
-            return f"console.log({json.dumps(said, ensure_ascii=False)});"
-        case "sh":
-            return f"printf '%s\\n' {shlex.quote(said)}"
-        case _:
-            return None
+def _program(ending: str, said: str) -> str:
+    quoted = json.dumps(said, ensure_ascii=False)
+    programs = {"py": f"print({quoted})", "js": f"console.log({quoted});", "sh": f"printf '%s\\n' {shlex.quote(said)}"}
+    return programs[ending]
 
 
 def replace_text(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -292,17 +277,17 @@ def replace_text(context: PlanContext, match: SentenceMatch) -> Plan:
     count = text.count(old)
     if not whole or not count:
         return context.say("not_in_file" if whole else "seen_partly", old=old, path=path)
-    done = context.say("replaced", path=path, old=old, new=new, count=count, places=_counted(count, "place"))
+    done = context.say("replaced", path=path, old=old, new=new, count=count)
     words, edit = context.say("will_change", path=path), context.tools.abilities.get(Ability.EDIT)
     if count == 1 and edit is not None:
         call = edit.call({"path": path, "old": old, "new": new})
         (result,) = yield PendingCalls(words, (call,))
         if not result.failed:
             return done
-        other, loses = next(iter(result.alternatives), ("", ""))
-        if not result.skipped or not loses:
+        if result.outcome is not CallOutcome.SKIPPED or not result.alternatives:
             raise context.stopped_by(call, result)
-        done += "\n\n" + context.say("lost", tool=edit.name, other=other, loses=loses.rstrip("."))
+        other, loses = result.alternatives[0]
+        done += "\n\n" + context.say("lost", tool=edit.name, other=other, loses=loses)
     yield from _asked(context, words, Ability.WRITE, path=path, content=text.replace(old, new) + "\n")
     return done
 
@@ -324,11 +309,10 @@ def run_command(context: PlanContext, match: SentenceMatch) -> Plan:
 def _run(context: PlanContext, line: str) -> Plan:
     call, name = context.tools.call(Ability.RUN, command=line), excerpt(line, 120)
     (result,) = yield PendingCalls(context.say("will_run", line=name), (call,))
-    if result.not_run:
+    if result.outcome not in (CallOutcome.OK, CallOutcome.FAILED, CallOutcome.MISSING):
         raise context.stopped_by(call, result)
-    if MOVED in result.text:
-        return f"{context.say('started', line=name, answer='').rstrip()}\n\n{fenced(result.text.strip())}"
-    return f"{context.say('ran_badly' if result.failed else 'ran', line=name)}\n\n{fenced(result.text.strip())}"
+    key = "started" if MOVED in result.text else "ran_badly" if result.failed else "ran"
+    return f"{context.say(key, line=name, answer='').rstrip()}\n\n{fenced(result.text.strip())}"
 
 
 # ── subagents ───────────────────────────────────────────────────────────────────────────────────────
@@ -343,23 +327,19 @@ def delegate(context: PlanContext, match: SentenceMatch) -> Plan:
         files = re.findall(r"[\w./-]+\.\w+", listed[0])
         shares = [" and ".join(files[number::count]) for number in range(min(count, len(files)))]
         tasks = [task.replace(listed[0], share) for share in shares]
-    ends = [f" ({number} of {len(tasks)})" if len(tasks) > 1 else "" for number in range(1, len(tasks) + 1)]
     roles = {"agent": match["agent"].lower() or None, "background": match.background or None}
-    calls = tuple(
-        context.tools.call(Ability.DELEGATE, prompt=one, title=excerpt(one, 46) + end, **roles)
-        for one, end in zip(tasks, ends, strict=True)
-    )
-    results = yield PendingCalls(
-        context.say("will_delegate", agents=_counted(len(calls), "agent"), count=len(calls)), calls
-    )
+    calls = []
+    for number, one in enumerate(tasks, 1):
+        title = excerpt(one, 46) + (f" ({number} of {len(tasks)})" if len(tasks) > 1 else "")
+        calls.append(context.tools.call(Ability.DELEGATE, prompt=one, title=title, **roles))
+    results = yield PendingCalls(context.say("will_delegate", count=len(calls)), tuple(calls))
     return report_on_subagents(context, list(map(AnsweredCall, calls, results)))
 
 
 def report_on_subagents(context: PlanContext, calls: Sequence[AnsweredCall]) -> str:
     """The results of the tasks of subagents."""
-    title, prompt, background = map(
-        context.tools.abilities[Ability.DELEGATE].field_for, ("title", "prompt", "background")
-    )
+    agent = context.tools.abilities[Ability.DELEGATE]
+    title, prompt, background = map(agent.field_for, ("title", "prompt", "background"))
     titled = [(str(one.call.input.get(title) or one.call.input.get(prompt)), one) for one in calls]
     if all(_continues(one, background) for one in calls):
         lines = [f"{name}: {excerpt(one.result.text)}" for name, one in titled]
@@ -375,9 +355,9 @@ def report_on_subagents(context: PlanContext, calls: Sequence[AnsweredCall]) -> 
     return "\n\n".join([*parts, context.say("answers"), context.bullets(good)] if good else parts)
 
 
-def _continues(one: AnsweredCall, background: str | None) -> bool:
+def _continues(one: AnsweredCall, background: str) -> bool:
     """The subagent works in the background, from the beginning or since it was moved there."""
-    begun = background is not None and one.call.input.get(background) is True and not one.result.failed
+    begun = one.call.input.get(background) is True and not one.result.failed
     return begun or one.result.text.startswith(AGENT_MOVED)
 
 
@@ -400,7 +380,7 @@ def agent_answer(context: PlanContext, title: str, text: str) -> str:
     return excerpt(re.sub(r"\n*\[agent .*\]\s*\Z", "", text).strip(), 2_000)
 
 
-# ── memory, questions, the web, other tools ─────────────────────────────────────────────────────────
+# ── memory, questions, other tools ─────────────────────────────────────────────────────────
 
 
 def remember(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -421,9 +401,8 @@ def forget(context: PlanContext, match: SentenceMatch) -> Plan:
     result = yield from _asked(context, context.say("will_recall"), Ability.RECALL, query=about)
     if not (found := re.search(r"(?m)^The \w+ memory (\S+) of the ", result.text)):
         return context.say("not_remembered", about=about)
-    name = found[1]
-    yield from _asked(context, context.say("will_forget", name=name), Ability.FORGET, name=name)
-    return context.say("forgotten", name=name)
+    yield from _asked(context, context.say("will_forget", name=found[1]), Ability.FORGET, name=found[1])
+    return context.say("forgotten", name=found[1])
 
 
 def ask_user(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -437,61 +416,29 @@ def ask_user(context: PlanContext, match: SentenceMatch) -> Plan:
     call = context.tools.call(Ability.ASK, question=f"{question[:1].upper()}{question[1:]}?", options=options)
     (result,) = yield PendingCalls(context.say("will_ask"), (call,))
     found = None if result.failed else re.match(r"[^:\n]+: (.+)", result.text, re.DOTALL)
-    if not found:
-        return context.say("no_answer", why=excerpt(result.text))
-    return context.say("user_answer", answer=excerpt(found[1]))
+    return context.say("user_answer" if found else "no_answer", text=excerpt(found[1] if found else result.text))
 
 
 def search_web(context: PlanContext, match: SentenceMatch) -> Plan:
-    """The pages of a web search; the first is read."""
+    """The pages of a web search, or the first of them whole."""
     query = match["fact"].rstrip(" .。?？")
     found = yield from _asked(context, context.say("will_search_web"), Ability.SEARCH_WEB, query=query)
-    pages = [page for text in found.text.split("\n\n") if (page := _page(text))]
-    if not pages:
-        return context.say("nothing_on_web", query=query)
-    if Ability.FETCH_PAGE in context.tools.abilities:
-        url = pages[0][1]
-        read = yield from _asked(context, context.say("will_read", name=url), Ability.FETCH_PAGE, url=url)
-        pages[0] = _page(read.text) or (pages[0][0], url, excerpt(read.text))
-    lines = [": ".join(filter(None, (f"{title} {url}", text))) for title, url, text in pages]
-    return f"{context.say('web')}\n\n{context.bullets(lines)}"
-
-
-def _page(text: str) -> tuple[str, str, str] | None:
-    lines = text.strip().splitlines()
-    return (lines[0], lines[1], " ".join(lines[2:])) if len(lines) > 1 and lines[1].startswith("http") else None
-
-
-def fetch_page(context: PlanContext, match: SentenceMatch) -> Plan:
-    """A web page."""
-    url = match["url"]
-    read = yield from _asked(context, context.say("will_read", name=url), Ability.FETCH_PAGE, url=url)
-    return context.say("page", url=url, text=(_page(read.text) or ("", url, excerpt(read.text)))[2])
+    url = re.search(r"(?m)^https?://\S+$", found.text)
+    if url and Ability.FETCH_PAGE in context.tools.abilities:
+        found = yield from _asked(context, context.say("will_read", name=url[0]), Ability.FETCH_PAGE, url=url[0])
+    return f"{context.say('web')}\n\n{fenced(found.text.strip())}"
 
 
 def use_tool(context: PlanContext, match: SentenceMatch) -> Plan:
-    """A tool of your own, called by its name."""
+    """A tool of your own, called by its name, with one text or nothing."""
     tool = next(tool for tool in context.tools.own if tool.name.lower() == match["tool"].lower())
-    item = r"(?:[A-Za-z_]\w* *= *)?[^,\s=と]+"
-    given = [text.partition("=") for text in match.list("arguments", item) or match.list("value", r".+")]
-    call = tool.call_with(
-        [(name.strip(), value.strip()) if sign else ("", name.strip()) for name, sign, value in given]
-    )
-    if call is None:
-        values = ", ".join(f"{name}=…" for name in tool.required or tool.fields)
+    given = {name: match["value"] for name in list(tool.fields)[:1] if match["value"]}
+    if not set(tool.required) <= set(given):
+        values = ", ".join(tool.required)
         return context.say("needs_values", tool=tool.name, values=values)
+    call = ModelCall(tool.name, given)
     (result,) = yield PendingCalls(context.say("will_use", tool=tool.name), (call,))
     if result.failed:
         raise context.stopped_by(call, result)
     text = result.text.strip()
     return f"{context.say('tool_answer', tool=tool.name)}\n\n{text if len(text) < 200 else fenced(text)}"
-
-
-def said(key: str) -> Callable[[PlanContext, SentenceMatch], Plan]:
-    """A plan that needs no tool."""
-
-    def plan(context: PlanContext, match: SentenceMatch) -> Plan:
-        yield from ()
-        return context.say(key)
-
-    return plan

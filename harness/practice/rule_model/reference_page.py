@@ -44,7 +44,7 @@ def _lines() -> Iterator[str]:
     for intent in INTENTS:
         examples = " · ".join(f"`` {text} ``" if "`" in text else f"`{text}`" for text in intent.example)
         yield f"\n## {' · '.join(intent.name)}\n\nFor example: {examples}\n\n```text"
-        yield from (*intent.english, *intent.japanese)
+        yield from intent.forms
         yield "```"
     yield _TAIL.rstrip("\n")
 

@@ -4,57 +4,49 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
+from enum import Enum
 from typing import Any
 
 from harness.events import Json
 from harness.practice.rule_model.conversation import ModelCall
-from harness.practice.schema_limits import kind_of
 from harness.practice.schema_value import value_of
 
 
-class Ability(StrEnum):
-    """Something a tool can do."""
+class Ability(Enum):
+    """Something a tool can do: in words, the names of tools that do it, and the roles that their fields must have."""
 
-    RUN = "run a command"
-    READ = "read a file"
-    WRITE = "write a file"
-    EDIT = "change a file"
-    FIND = "find files by name"
-    SEARCH = "search in files"
-    DELEGATE = "start a subagent"
-    LIST_BACKGROUND = "list background commands"
-    SHOW_BACKGROUND = "show the output of a background command"
-    STOP_BACKGROUND = "stop a background command"
-    SKILL = "read a skill"
-    REMEMBER = "remember a fact"
-    RECALL = "look up a memory"
-    FORGET = "forget a memory"
-    SEARCH_WEB = "search the web"
-    FETCH_PAGE = "read a web page"
-    ASK = "ask you a question"
+    RUN = (
+        "run a command",
+        r"bash|sh|shell|terminal|exec(ute)?|run|command|(run|execute)_?(bash|shell|command)",
+        "command",
+    )
+    READ = "read a file", r"read|cat|view|(read|open|view|get)_?(text_?)?file(_contents?)?", "path"
+    WRITE = "write a file", r"write|save|(write|create|save)_?(to_?)?(text_?)?file", "path", "content"
+    EDIT = "change a file", r"edit|(edit|patch|modify)_?file|str_?replace|search_replace", "path", "old", "new"
+    FIND = "find files by name", r"glob|find|(find|search|glob|list)_?files|file_search", "pattern"
+    SEARCH = "search in files", r"grep|rg|ripgrep|search|(search|grep)_?(in_?)?(code|text|files?|content)", "pattern"
+    DELEGATE = "start a subagent", r"task|agent|delegate|(spawn|start|run)_?(sub_?)?agent|sub_?agent", "prompt"
+    LIST_BACKGROUND = "list background commands", r"background_?list|list_?background"
+    SHOW_BACKGROUND = (
+        "show the output of a background command",
+        r"read_?background|background_?(read|output)|(bash|shell)_?output",
+        "id",
+    )
+    STOP_BACKGROUND = "stop a background command", r"kill_?(background|bash|shell)|background_?(kill|stop)", "id"
+    SKILL = "read a skill", r"((load|use|read)_?)?skill", "skill"
+    REMEMBER = "remember a fact", r"remember|(save|write|add)_?memory", "name", "fact"
+    RECALL = "look up a memory", r"recall|(read|search|find)_?memor(y|ies)", "query"
+    FORGET = "forget a memory", r"forget|(delete|remove)_?memory", "name"
+    SEARCH_WEB = "search the web", r"web_?search|search_?(the_?)?web", "query"
+    FETCH_PAGE = "read a web page", r"web_?fetch|(fetch|read)_?(url|(web_?)?page)|fetch", "url"
+    ASK = "ask you a question", r"ask_?(the_?)?(user|human)(_?question)?", "question"
+
+    def __init__(self, words: str, names: str, *roles: str) -> None:
+        self.words = words
+        self.names = names
+        self.roles = roles
 
 
-_TOOLS: Mapping[Ability, tuple[str, tuple[str, ...]]] = {
-    Ability.RUN: (r"bash|sh|shell|terminal|exec(ute)?|run|command|(run|execute)_?(bash|shell|command)", ("command",)),
-    Ability.READ: (r"read|cat|view|(read|open|view|get)_?(text_?)?file(_contents?)?", ("path",)),
-    Ability.WRITE: (r"write|save|(write|create|save)_?(to_?)?(text_?)?file", ("path", "content")),
-    Ability.EDIT: (r"edit|(edit|patch|modify)_?file|str_?replace|search_replace", ("path", "old", "new")),
-    Ability.FIND: (r"glob|find|(find|search|glob|list)_?files|file_search", ("pattern",)),
-    Ability.SEARCH: (r"grep|rg|ripgrep|search|(search|grep)_?(in_?)?(code|text|files?|content)", ("pattern",)),
-    Ability.DELEGATE: (r"task|agent|delegate|(spawn|start|run)_?(sub_?)?agent|sub_?agent", ("prompt",)),
-    Ability.LIST_BACKGROUND: (r"background_?list|list_?background", ()),
-    Ability.SHOW_BACKGROUND: (r"read_?background|background_?(read|output)|(bash|shell)_?output", ("id",)),
-    Ability.STOP_BACKGROUND: (r"kill_?(background|bash|shell)|background_?(kill|stop)", ("id",)),
-    Ability.SKILL: (r"((load|use|read)_?)?skill", ("skill",)),
-    Ability.REMEMBER: (r"remember|(save|write|add)_?memory", ("name", "fact")),
-    Ability.RECALL: (r"recall|(read|search|find)_?memor(y|ies)", ("query",)),
-    Ability.FORGET: (r"forget|(delete|remove)_?memory", ("name",)),
-    Ability.SEARCH_WEB: (r"web_?search|search_?(the_?)?web", ("query",)),
-    Ability.FETCH_PAGE: (r"web_?fetch|(fetch|read)_?(url|(web_?)?page)|fetch", ("url",)),
-    Ability.ASK: (r"ask_?(the_?)?(user|human)(_?question)?", ("question",)),
-}
-"""Names of the tools that have the ability, and the roles that their fields must have."""
 _FIELDS: Mapping[str, str] = {
     "command": r"command|cmd|script",
     "path": r"path|file_?path|file_?name|file",
@@ -93,7 +85,6 @@ class OfferedTool:
     """A tool of the request."""
 
     name: str
-    description: str
     schema: Json
 
     @property
@@ -119,20 +110,6 @@ class OfferedTool:
         rest = {name: value_of(self.fields.get(name, {}), "", "") for name in self.required if name not in given}
         return ModelCall(self.name, given | rest)
 
-    def call_with(self, values: Sequence[tuple[str, str]]) -> ModelCall | None:
-        """A call with values typed by the user; those without a name fill the fields in order.
-
-        None where a value is missing, does not fit its field, or has no field.
-        """
-        given: dict[str, Any] = {}
-        for name, text in sorted(values, key=lambda value: not value[0]):
-            field = name or next((field for field in self.fields if field not in given), "")
-            value = _typed(text, kind_of(self.fields.get(field, {})))
-            if field not in self.fields or field in given or value is None:
-                return None
-            given[field] = value
-        return ModelCall(self.name, given) if set(self.required) <= set(given) else None
-
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
@@ -154,14 +131,14 @@ class OfferedTools:
         if tool is not None and not (roles.get("background") and not tool.field_for("background")):
             return tool.call({**roles, "pattern": _deep(roles["pattern"])} if ability is Ability.FIND else roles)
         if shell is None or (line := _shell_line(ability, roles)) is None:
-            raise NoToolError(ability.value)
+            raise NoToolError(ability.words)
         return shell.call({"command": line})
 
     def purpose(self, call: ModelCall) -> tuple[Ability | None, Mapping[str, Any]]:
         """The ability that a call uses, and its values by their role."""
         for ability, tool in self.abilities.items():
             if tool.name == call.name:
-                roles = (*_TOOLS[ability][1], "folder", "include")
+                roles = (*ability.roles, "folder", "include")
                 return ability, {
                     role: call.input[tool.field_for(role)] for role in roles if tool.field_for(role) in call.input
                 }
@@ -180,26 +157,18 @@ class OfferedTools:
 def offered_tools(tools: Sequence[Json]) -> OfferedTools:
     """The tools of a request, sorted by ability. The first that fits is taken."""
     offered = [
-        OfferedTool(tool["name"], str(tool.get("description") or ""), tool["input_schema"])
+        OfferedTool(tool["name"], tool["input_schema"])
         for tool in tools
         if isinstance(tool.get("name"), str) and isinstance(tool.get("input_schema"), dict)
     ]
     abilities: dict[Ability, OfferedTool] = {}
     for tool in offered:
-        for ability, (names, roles) in _TOOLS.items():
-            named = ability not in abilities and re.fullmatch(names, tool.name, re.IGNORECASE)
-            if named and all(tool.field_for(role) for role in roles):
+        for ability in Ability:
+            named = ability not in abilities and re.fullmatch(ability.names, tool.name, re.IGNORECASE)
+            if named and all(tool.field_for(role) for role in ability.roles):
                 abilities[ability] = tool
                 break
     return OfferedTools(tuple(offered), abilities)
-
-
-def _typed(text: str, kind: str) -> Any:
-    if kind in ("integer", "number") and re.fullmatch(r"-?\d{1,18}(\.\d{1,18})?", text):
-        return float(text) if "." in text else int(text)
-    if kind == "boolean" and text.lower() in ("true", "false"):
-        return text.lower() == "true"
-    return text if kind == "string" else None
 
 
 def _deep(pattern: str) -> str:

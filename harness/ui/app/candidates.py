@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
 
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.session import FAULT_KINDS, TOOL_FAULT_KINDS, Session
 from harness.ui.app.completion import Candidate
 

@@ -56,6 +56,10 @@ class EntryView(Static):
         self.drawn: tuple[object, int, bool] | None = None
         """The entry, columns and expansion drawn last."""
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Textual lays out the screen once more after each new size, but nothing depends on that of an entry."""
+        return super()._size_updated(size, virtual_size, container_size, layout=False)
+
 
 class Chat(VerticalScroll):
     """A scrollable list of entries that follows the newest one until the user scrolls up."""
@@ -243,6 +247,10 @@ class Chat(VerticalScroll):
         self.set_reactive(Chat.scroll_target_y, row)
         self.vertical_scrollbar.position = row
 
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        """Textual lays out a second time when the content has grown, which a reserved scrollbar does not need."""
+        return super()._size_updated(size, virtual_size, container_size, layout and size != self.outer_size)
+
     def call_next(self, callback: CallbackType, *args: Any, **kwargs: Any) -> None:
         """Textual lays out a second time once children are mounted, which entries do not need."""
         if isinstance(callback, AwaitMount):
@@ -271,7 +279,8 @@ class Chat(VerticalScroll):
             view.drawn = wanted
             above = self._entries[view.number - 1] if view.number else None
             view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
-            view.update(self._draw.content(entry, self._columns, expanded=expanded))
+            # A new one is laid out when it is mounted.
+            view.update(self._draw.content(entry, self._columns, expanded=expanded), layout=view.is_attached)
 
     def on_resize(self, event: Resize) -> None:
         self.refresh(layout=True)  # the new height is known only now

@@ -224,9 +224,10 @@ class Controller:
         if self._views.shown_step is not None:
             self._views.show_step(None)
         self._app.split_view.chat.follow()
-        if self.running and line == "/retry" and self._waits:
+        runs = self._turns.queue.running is not None  # what is about to run is not overtaken
+        if runs and line == "/retry" and self._waits:
             self.retry_now()
-        elif self.running and self._works_now(line):
+        elif runs and self._works_now(line):
             self._at_once(line)
         else:
             self._turns.put(text)
@@ -362,8 +363,8 @@ class Controller:
 
     async def _ask_how_to_continue(self, report: PauseReport) -> None:
         open_tools = [row.tool for row in self.session.breakers.health if row.state is not BreakerState.CLOSED]
-        self._update_status()
         self._pausing = asyncio.ensure_future(self._asker.pause(report, open_tools))
+        self._update_status()
         try:
             await asyncio.wait({self._pausing})
         finally:
@@ -516,10 +517,12 @@ class Controller:
         )
         self._app.status.show(status)
         self._app.queued.show(self._turns.queue)
-        runs = self._playing or self._pausing is not None
-        self._app.activity.show(activity(now, time.time(), self.actions(now)) if runs else None)
+        asks = self._pausing is not None
+        runs = self._playing or asks
+        self._app.activity.show(activity(now, time.time(), self.actions(now), asks=asks) if runs else None)
         if self._loaded.settings.terminal_title:
-            self._app.show_title(title(now, self._session.name or self._session.settings.workspace.name, running=runs))
+            name = self._session.name or self._session.settings.workspace.name
+            self._app.show_title(title(now, name, running=runs, asks=asks))
 
     def redraw(self) -> None:
         """Draw again after a resize."""

@@ -25,11 +25,11 @@ class Picker(ModalScreen[int | None]):
     Picker {
         align: center middle;
         & > Vertical {
-            width: 90%; max-width: 110; height: auto; max-height: 80%;
+            width: 90%; max-width: 110; height: auto; max-height: 100%;
             border: round $primary; padding: 0 1; background: $surface;
         }
         & Static { height: auto; text-style: bold; }
-        & OptionList { height: auto; max-height: 20; border: none; padding: 0; background: $surface; }
+        & OptionList { height: auto; max-height: 60vh; border: none; padding: 0; background: $surface; }
         & OptionList:focus { border: none; }
         & .hint { text-style: none; color: $text-muted; }
     }

@@ -17,8 +17,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
+from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
-from harness.base.threads import in_thread
 from harness.media.mentions import pasted_paths
 from harness.ui.app.clipboard_image import ClipboardError, clipboard_image
 from harness.ui.app.completion import Candidate, Completer

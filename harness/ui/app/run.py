@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from harness.base.collector import imports_kept
-from harness.base.threads import in_thread
+from harness.base.concurrency import in_thread
 from harness.ui.app.app import HarnessApp
 from harness.ui.app.terminal_driver import discard_output
 

@@ -7,7 +7,7 @@ from harness.session import Session
 from harness.settings.fields import PRACTICE_MODEL
 from harness.ui.app.status import Status
 from harness.ui.folds.model import Phase
-from harness.ui.folds.plan import how_far, in_progress, is_open
+from harness.ui.folds.work import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced
 from harness.ui.panel.layout import cell, count, flat
 from harness.ui.panel.model_lines import ASKS, retry_facts, running_tools, what_failed
@@ -67,25 +67,26 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         yield f"{wasted:,} tokens on retries"
 
 
-def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Status:
+def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]], *, asks: bool = False) -> Status:
     """What runs now: its name, for how long, and the tokens of the reply so far.
 
     Args:
         panel: the state now.
         now: Unix time.
         keys: what can be pressed; by default Esc, which stops.
+        asks: a paused turn waits for the user's answer.
     """
     view = panel.model
     lasted = [f"{int(now - view.since):,} s"] if now - view.since >= 1 else []
     match view.phase:
-        case phase if phase in ASKS:
+        case phase if asks or phase in ASKS:
             return Status(("waiting for your answer",))
         case Phase.WAITING if view.retry is not None:
             facts = [*retry_facts(view, now)]
         case Phase.COMPACTING:
             facts = ["compacting", *lasted]
         case Phase.TOOLS if panel.running:
-            facts = [_running(panel), *lasted]
+            facts = [*_running(panel), *lasted]
         case Phase.ASKING:
             facts = [f"asking {flat(view.active)}", *lasted, *_silence(panel)]
         case Phase.THINKING | Phase.ANSWERING:
@@ -96,11 +97,11 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]]) -> Statu
     return Status(tuple(facts), "", tuple(keys) or (STOP,))
 
 
-def _running(panel: Panel) -> str:
+def _running(panel: Panel) -> Sequence[str]:
     first, *others = panel.running
     if others:
-        return f"running {len(panel.running)} tools: {running_tools(panel)}"
-    return f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}"
+        return f"running {running_tools(panel)}", f"{len(panel.running):,} calls"
+    return (f"running {flat(first.tool)}: {cell(flat(first.summary), WIDEST_PART).rstrip()}",)
 
 
 def _silence(panel: Panel) -> Iterator[str]:
@@ -108,12 +109,12 @@ def _silence(panel: Panel) -> Iterator[str]:
         yield f"silent for {silence.silent_s:.0f} s"
 
 
-def title(panel: Panel, name: str, *, running: bool) -> str:
+def title(panel: Panel, name: str, *, running: bool, asks: bool = False) -> str:
     """The title of the terminal: what runs now, or `name`."""
     if not running:
         return f"harness · {name}"
     match panel.model.phase:
-        case phase if phase in ASKS:
+        case phase if asks or phase in ASKS:
             return "harness · asks you"
         case Phase.WAITING:
             return f"harness · waits ({what_failed(panel.model)})"

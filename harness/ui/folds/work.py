@@ -1,9 +1,10 @@
-"""Subagents, background commands and admission, folded from events.
+"""Subagents, background commands, admission and the plan, folded from events.
 
-Four hundred subagents report a hundred times a second, so an event costs the same however many there are.
+Four hundred subagents report a hundred times a second, so an event costs the same however many there are. The plan is
+what the model declared with todo_write.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeVar
@@ -26,7 +27,10 @@ from harness.events import (
     ConversationBreakerChanged,
     ConversationRemoved,
     Event,
+    ItemStatus,
     MovedToBackground,
+    PlanChanged,
+    PlanItem,
     SessionResumed,
     SessionStarted,
     TurnStarted,
@@ -316,3 +320,34 @@ class WorkFold:
 
 def _not_ended(views: Mapping[str, View]) -> dict[str, View]:
     return {name: view for name, view in views.items() if view.ended is None}
+
+
+Plan = tuple[PlanItem, ...]
+
+
+def plan_after(plan: Plan, event: Event) -> Plan:
+    """The plan plan_after an event. A plan with no open item ends with the next prompt."""
+    match event:
+        case SessionStarted():
+            return ()
+        case TurnStarted(prompt=prompt) if prompt and not is_open(plan):
+            return ()
+        case PlanChanged(items=items):
+            return items
+        case _:
+            return plan
+
+
+def is_open(plan: Sequence[PlanItem]) -> bool:
+    """Whether any item is left to do."""
+    return any(item.is_open for item in plan)
+
+
+def how_far(plan: Sequence[PlanItem]) -> str:
+    """The progress: "2 of 5"."""
+    return f"{sum(not item.is_open for item in plan)} of {len(plan)}"
+
+
+def in_progress(plan: Sequence[PlanItem]) -> str:
+    """The text of the item in progress; empty if there is none."""
+    return next((item.text for item in plan if item.status is ItemStatus.IN_PROGRESS), "")

@@ -72,9 +72,12 @@ from harness.events import (
     WorkDropped,
     WorkRejected,
 )
+from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.session import RUNGS, described
 from harness.ui.lines.line import Line, Tone, dollars, priced, seconds
 
+LATE_S = 60.0
+"""A fire that is later than this says so."""
 EXPLAINED = frozenset(
     {
         TransitionCode.MAX_OUTPUT_TOKENS_EFFORT,
@@ -116,9 +119,10 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
-        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local):
+        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local, late_s=late_s):
+            late = f", {seconds(late_s)} late" if late_s >= LATE_S else ""
             stands = f", stands for {missed} more" if missed else ""
-            return Line("→", f"{job} fires (due {local or time_of_day(due)}{stands}): {prompt}")
+            return Line("→", f"{job} fires (due {local or time_of_day(due)}{late}{stands}): {prompt}")
         case JobMissed(job=job, prompt=prompt, due=due):
             what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
             return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)
@@ -142,7 +146,7 @@ def line_of(event: Event) -> Line | None:
             return Line("·", f"earlier thinking is left out from here on: {reason}")
         case SilenceHint():
             silence = f"silent for {seconds(event.silent_s)} ({event.phase})"
-            return Line("◌", f"the model is {silence}; given up in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
+            return Line("◌", f"the model is {silence}; asks again in {seconds(event.gives_up_in_s)}", Tone.TROUBLE)
         case Notice(level="info", text=text):
             return Line("·", text)
         case Notice(level=level, text=text):
@@ -180,8 +184,6 @@ def _compacted(event: CompactionEnded) -> Line:
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────
 
-BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", BreakerState.HALF_OPEN: "being tried"}
-"""States of a breaker in plain words; tables for experts have the technical ones."""
 BY_HAND = frozenset({ChangeReason.TRIPPED, ChangeReason.ISOLATED, ChangeReason.RELEASED, ChangeReason.RESET})
 
 

@@ -10,7 +10,7 @@ from harness.base.external_text import counted, visible
 from harness.events import CacheMissed, PlanItem, Rung, StuckReported
 from harness.session import RUNGS, ExitCounts, Session, described
 from harness.settings import LoadedSettings
-from harness.ui.folds.plan import how_far
+from harness.ui.folds.work import how_far
 from harness.ui.lines.line import Line, Tone, seconds
 
 WIDTH = 100

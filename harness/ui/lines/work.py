@@ -33,8 +33,7 @@ from harness.events import (
     TurnStarted,
     WorkAdmitted,
 )
-from harness.ui.folds import plan
-from harness.ui.folds.work import WorkFold
+from harness.ui.folds.work import Plan, WorkFold, plan_after
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
 
@@ -51,7 +50,7 @@ class EventLines:
         """`of_calls`: also report subagents that a call waits for, where the call itself does not show them."""
         self._of_calls = of_calls
         self._work = WorkFold()
-        self._plan: plan.Plan = ()
+        self._plan: Plan = ()
         self._calls: set[str] = set()
         """Ids of calls that wait for a subagent."""
         self._arrived: dict[int, str] = {}
@@ -69,7 +68,7 @@ class EventLines:
     def line(self, event: Event) -> Line | None:
         """The line for the next event; None if it has none."""
         self.task = self._work.on_event(event)
-        before, self._plan = self._plan, plan.after(self._plan, event)
+        before, self._plan = self._plan, plan_after(self._plan, event)
         match event:
             case TurnStarted():
                 self._calls.clear()

@@ -8,7 +8,7 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import Alternative, BreakerState, CascadeChanged, CascadePhase, HealthRow
-from harness.ui.lines.events import BREAKER_WORDS
+from harness.policies.breakers.health_table import BREAKER_WORDS
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, in_cells, labelled, wrapped
 from harness.ui.panel.state import Panel
 
@@ -31,7 +31,7 @@ def table(panel: Panel, width: int, *, expanded: bool = False) -> Sequence[Lines
     """The tools that need attention, with the alternative below each open one, and a count of the others.
 
     Args:
-        expanded: list all tools, with the technical words for states.
+        expanded: list all tools, with the technical words for states in parentheses.
     """
     rows = panel.rows
     bad = [row for row in rows if troubled(row)]
@@ -108,8 +108,9 @@ def _cells(row: HealthRow, step: int, *, expanded: bool) -> Mapping[str, tuple[s
     """Text and style of every column but the name."""
     quiet = not troubled(row)
     closed = row.state is BreakerState.CLOSED
-    state = row.state.value if expanded else BREAKER_WORDS[row.state]
+    state = BREAKER_WORDS[row.state]
     state = state.upper() if row.state is BreakerState.OPEN else state
+    state = f"{state} ({row.state.value})" if expanded else state
     return {
         "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
         "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),

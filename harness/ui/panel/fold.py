@@ -44,10 +44,10 @@ from harness.events import (
     TurnEnded,
     TurnStarted,
 )
-from harness.ui.folds import loops, model, plan
+from harness.ui.folds import loops, model
 from harness.ui.folds.breakers import MODEL, BreakerFold
 from harness.ui.folds.model import ModelStatus, Phase
-from harness.ui.folds.work import WorkFold
+from harness.ui.folds.work import WorkFold, plan_after
 from harness.ui.panel.state import Panel, StepMark
 
 KEPT_STEPS = 500
@@ -226,7 +226,7 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
     """The panel after an event, without the timeline and the parts that have a fold of their own."""
     if (known := loops.after(panel.loops, event)) is not panel.loops:
         panel = replace(panel, loops=known)
-    if (declared := plan.after(panel.plan, event)) is not panel.plan:
+    if (declared := plan_after(panel.plan, event)) is not panel.plan:
         panel = replace(panel, plan=declared)
     match event:
         case SessionStarted(session_id=session_id):

@@ -166,7 +166,7 @@ def _urgent(view: ModelStatus, now: float) -> Iterator[Content]:
     if view.offered is not None:
         yield labelled("", f"that is until {time_of_day(view.offered.until)}")
     if view.silence is not None:
-        text = f"silent for {seconds(view.silence.silent_s)} · given up in {seconds(view.silence.gives_up_in_s)}"
+        text = f"silent for {seconds(view.silence.silent_s)} · asks again in {seconds(view.silence.gives_up_in_s)}"
         yield labelled("", Content.styled(text, TROUBLE))
 
 
@@ -188,7 +188,9 @@ def _details(panel: Panel, width: int) -> Lines:
             return wrapped(panel.ended.reason, width, most=3)
         case Phase.ASKING | Phase.COMPACTING if (fault := view.fault) is not None:
             status = f"{fault.status} " if fault.status else ""
-            return wrapped(f"after {status}{fault.kind.replace('_', ' ')}: {fault.message}", width, style=QUIET)
+            what, message = f"{status}{fault.kind.replace('_', ' ')}", flat(fault.message)
+            said = "" if message.lower().rstrip(".") in what.lower() else f": {message}"
+            return wrapped(f"after {what}{said}", width, style=QUIET)
         case _:
             return []
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from harness.events import BreakerState
-from harness.ui.lines.events import BREAKER_WORDS
 from harness.ui.panel import breaker_lines, model_lines, turn_lines, work_lines
 from harness.ui.panel.layout import LABEL, QUIET, Lines, flowing, labelled, one_line
 from harness.ui.panel.state import Panel
@@ -31,7 +30,7 @@ class PanelDrawing:
     shown_step: int | None
     actions: Actions
     expanded: bool
-    """All tools, with technical words, and a legend."""
+    """All tools, with technical words, and the meaning of the signs."""
 
 
 Section = Callable[[PanelDrawing], Sequence[Lines]]
@@ -156,13 +155,9 @@ def _steps(request: PanelDrawing) -> Sequence[Lines]:
 def _legend(request: PanelDrawing) -> Sequence[Lines]:
     if not request.expanded:
         return ()
-    states = [f"{state.value}: {word}" for state, word in BREAKER_WORDS.items()]
     signs = dict.fromkeys(sign_of(mark) for mark in request.panel.marks)
     used = [Content.styled(f"{sign.glyph} {sign.meaning}", QUIET) for sign in signs]
-    return (
-        [*flowing([Content.styled(text, QUIET) for text in states], request.width), *flowing(used, request.width)],
-        [],
-    )
+    return (flowing(used, request.width), [])
 
 
 SECTIONS: Sequence[tuple[str, Section]] = (

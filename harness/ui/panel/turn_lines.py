@@ -8,7 +8,7 @@ from harness.base.external_text import counted
 from harness.events import FailureCharged, Intervened, Rung
 from harness.session import RUNGS, described
 from harness.ui.folds.loops import LoopsView, LoopView
-from harness.ui.folds.plan import how_far, in_progress
+from harness.ui.folds.work import how_far, in_progress
 from harness.ui.lines.events import ANSWERS
 from harness.ui.panel.layout import (
     BAD,
@@ -96,6 +96,8 @@ def budget(panel: Panel, width: int) -> Sequence[Lines]:
     what = "one more pauses the turn" if left == 1 else "then the turn pauses and asks you"
     amount = f"{bar(used / of, min(of, MOST_CELLS))} {used} of {of}"
     first = f"{amount} · used up" if left <= 0 else f"{amount}, {what}"
+    if panel.ended is not None and left > 0:
+        first, style = f"{amount} in the last turn", QUIET
     head = [Content.assemble((FAILURES, QUIET), (first, style))]
     if head[0].cell_length > width:
         head = [Content.assemble((FAILURES, QUIET), (amount, style)), *wrapped(what, width, style=style)]
@@ -104,7 +106,8 @@ def budget(panel: Panel, width: int) -> Sequence[Lines]:
 
 
 def _charged(failure: FailureCharged) -> Content:
-    text = f"+{failure.cost} step {failure.step} {flat(failure.tool)}: {flat(failure.failure.message)}"
+    what = flat(failure.failure.message) if failure.cost else "the same cause, not counted again"
+    text = f"step {failure.step} {flat(failure.tool)}: {what}"
     return labelled("", Content.styled(text, QUIET))
 
 

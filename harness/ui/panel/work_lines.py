@@ -86,7 +86,7 @@ def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
 
 
 def _progress(rows: Sequence[SubagentView], width: int, style: str) -> Lines:
-    """How many have ended, and what the others do: "▓▓░░ 34 of 400 done, 3 failed, 5 running, 358 queued"."""
+    """How many have ended, and what the others do: "▓▓░░ 34 of 400 done, 3 failed, 5 running, 358 not started"."""
     ended = sum(one.ended is not None for one in rows)
     done = sum(one.ended is not None and not one.failed for one in rows)
     text = f"{bar(ended / len(rows), BAR)} {done:,} of {len(rows):,} done"
@@ -159,12 +159,12 @@ STATE_WORDS = {
     SubagentActivity.ASKING: "waiting for you",
     SubagentActivity.RUNNING: "running",
     SubagentActivity.ENDING: "ending",
-    SubagentActivity.QUEUED: "queued",
+    SubagentActivity.QUEUED: "not started",
 }
 
 
 def _counted(rows: Sequence[SubagentView]) -> Iterable[str]:
-    """ "1 failed", "5 running", "20 queued"."""
+    """ "1 failed", "5 running", "20 not started"."""
     found = Counter("failed" if one.failed else STATE_WORDS.get(one.state) for one in rows)
     return (f"{found[word]:,} {word}" for word in ("failed", *STATE_WORDS.values()) if found[word])
 

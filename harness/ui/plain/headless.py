@@ -11,9 +11,9 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
+from harness.base.concurrency import in_thread
 from harness.base.errors import SettingsError
 from harness.base.external_text import counted, visible
-from harness.base.threads import in_thread
 from harness.events import (
     Event,
     Json,
@@ -24,6 +24,7 @@ from harness.events import (
     Usage,
     encode,
 )
+from harness.media.mentions import mentions
 from harness.session import Opening, Session, attachment_problem, exit_code, open_session, report_lines
 from harness.settings import LoadedSettings, Settings
 from harness.ui.lines.events import source_lines
@@ -85,7 +86,8 @@ async def headless(
     Raises HarnessError if the session cannot be opened or an attachment cannot be read, and BrokenPipeError, after
     closing the session, if the reader of `out` has gone.
     """
-    if problem := await in_thread(partial(attachment_problem, prompt, loaded.settings.workspace)):
+    checked = partial(attachment_problem, prompt, loaded.settings.workspace)
+    if mentions(prompt) and (problem := await in_thread(checked)):
         raise SettingsError(problem)
     output = _Output(form, out, err, structured=schema is not None)
     answer_format = None if schema is None else schema.output_format()

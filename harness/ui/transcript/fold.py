@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from harness.base.external_text import counted
 from harness.events import (
     BreakerChanged,
+    BreakerState,
     Delivered,
     Event,
     HistoryReplaced,
@@ -308,7 +309,10 @@ class Transcript:
         if changed is not None:
             self._touch(changed)
         if line is not None and (changed is None or isinstance(event, BreakerChanged)):
-            self._note(line, REPLACEABLE.get(type(event), ""))
+            if _pauses_model(event) and self._ends_with(REPLACEABLE[RetryScheduled], len(self._settled)):
+                self._insert_before_last(NoteEntry(line))  # so that the next retry replaces this one
+            else:
+                self._note(line, REPLACEABLE.get(type(event), ""))
 
     def _abandon_calls(self) -> None:
         if (changed := self._calls.abandon()) is not None:
@@ -332,9 +336,17 @@ class Transcript:
         self._touch(len(self._settled))
         self._settled.append(entry)
 
+    def _insert_before_last(self, entry: Entry) -> None:
+        self._touch(len(self._settled) - 1)
+        self._settled.insert(len(self._settled) - 1, entry)
+
     def _touch(self, index: int) -> None:
         self._entries = None
         self._changed = index if self._changed is None else min(index, self._changed)
+
+
+def _pauses_model(event: Event) -> bool:
+    return isinstance(event, BreakerChanged) and event.key.startswith("model:") and event.after is BreakerState.OPEN
 
 
 def _reply(message: Message, duration_s: float, tokens: int) -> list[Entry]:

@@ -28,8 +28,8 @@ from tests.whole import WHOLE
 pytestmark = pytest.mark.anyio
 
 E = TypeVar("E", bound=Event)
-SEEDS = 1_000 if WHOLE else 150
-GRAPHS = 200 if WHOLE else 60
+SEEDS = 1_000 if WHOLE else 66
+GRAPHS = 200 if WHOLE else 30
 
 
 async def walked(world: World, seed: int, most_steps: int = 100) -> tuple[WalkEnded, Demo]:

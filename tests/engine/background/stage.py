@@ -18,8 +18,7 @@ from harness.events import (
     CommandEnded,
     Event,
 )
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from harness.processes import Processes, ProcessLimits
 from harness.processes.memory_groups import MemoryGroups
 from harness.tools.background_commands import background_tools

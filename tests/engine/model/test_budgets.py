@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from harness.base.errors import SettingsError
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.model.budgets import BudgetNotices, SharedRetries, require_prices
+from harness.engine.model.budgets import BudgetNotices, require_prices
+from harness.engine.model.shared import SharedRetries
 from harness.events import BudgetReached, Event, RetryBudgetSpent, Usage
+from harness.journal import SessionState
 from harness.model.catalogue import Catalogue
 from harness.policies.recovery.backoff import RetryBudget
 
@@ -24,7 +26,7 @@ def test_each_share_is_told_once_also_in_a_session_that_is_resumed(
     first = Conversation(ignore)
     for cents in before:
         first.add_spend(Usage(output=1), cents, wasted=False)
-    conversation = Conversation(told.append, spend=first.spend)
+    conversation = Conversation(told.append, SessionState(spend=first.spend))
     conversation.subscribe(BudgetNotices(conversation, budget).on_event)
     expected, spent = [], sum(before)
     for cents in after:

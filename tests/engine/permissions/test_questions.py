@@ -14,7 +14,7 @@ from harness.engine.permissions.asker import (
     result_of,
     unattended_answer,
 )
-from harness.engine.tools.outcomes import finish_of
+from harness.engine.tools.results import finish_of
 from harness.events import Event, QuestionAnswered, QuestionAsked, QuestionOption, ToolOutcome
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
-from harness.base.threads import in_thread
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, local_zone
 from harness.events import (
@@ -125,6 +125,7 @@ async def test_a_prompt_fires_once_at_its_time_and_begins_a_turn(here: Here) -> 
 
 
 async def test_a_recurring_job_counts_its_fires_and_their_cost(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here) as one:
         await one.schedule.create("0 * * * *", "look", zone="Europe/Oslo")
         (delay,) = {due % 3_600 for _, due, _ in await _hours(one, 3)}
@@ -142,15 +143,19 @@ async def _hours(one: Session, count: int) -> list[tuple[str, float, int]]:
 
 
 async def test_a_machine_that_slept_fires_once_for_all_missed_times(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here) as one:
         await one.schedule.create("*/10 * * * *", "look")
         await one.later(3_600 * 5, slept=True)
         ((_, _, missed),) = one.fired
         assert missed == 29
+        (late_s,) = [event.late_s for event in one.events if isinstance(event, JobFired)]
+        assert 500 < late_s < 600
         assert "29 earlier times" in one.inbox.waiting[0].text
 
 
 async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here) as one:
         job = await one.schedule.create("0 * * * *", "look", lasting=True)
         for count in range(1, 21):
@@ -166,6 +171,7 @@ async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: 
 
 
 async def test_a_job_that_another_program_changes_during_a_look_fires_only_what_is_written(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here) as one:
         job = await one.schedule.create("0 * * * *", "look", lasting=True)
         other = ScheduleStore(here.file, this_process("s2"), clock=here.clock)
@@ -185,6 +191,7 @@ async def test_a_job_that_another_program_changes_during_a_look_fires_only_what_
 
 
 async def test_three_failed_turns_pause_a_job_until_it_is_resumed(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here) as one:
         await one.schedule.create("* * * * *", "look")
         for _ in range(3):
@@ -200,6 +207,7 @@ async def test_three_failed_turns_pause_a_job_until_it_is_resumed(here: Here) ->
 
 
 async def test_a_job_that_lasts_fires_in_one_session_and_moves_to_another_one_when_that_has_ended(here: Here) -> None:
+    here.clock.time -= 1
     async with session(here, "first") as one:
         await one.schedule.create("* * * * *", "look", lasting=True)
         await one.schedule.create("* * * * *", "only here")
@@ -249,6 +257,48 @@ async def test_a_fire_that_waited_when_the_program_was_killed_is_delivered_once_
         await again.turn()
         assert await again.schedule.jobs() == {}
         assert len([e for e in journal if isinstance(e, Delivered)]) == 1
+
+
+async def test_a_job_ends_with_a_fire_that_says_so(here: Here) -> None:
+    async with session(here) as one:
+        await one.schedule.create("0 12 * * 2", "look")  # on Tuesdays
+        await one.later(3_600, slept=True)
+        assert one.fired == []  # it was created at twelve
+        last = []
+        for _ in range(4):
+            await one.later(7 * 86_400, slept=True)
+            last.append("its last time" in one.inbox.waiting[0].text)
+            await one.turn()
+        assert last == [False, False, False, True]
+        assert await one.schedule.jobs() == {}
+
+
+async def test_what_is_fired_by_hand_fires_in_that_session_alone(here: Here) -> None:
+    async with session(here) as one, session(here, "s22") as two:
+        await one.schedule.create("0 * * * *", "look", lasting=True)
+        await until(lambda: bool(here.clock.sleepers))
+        await two.schedule.fire("c1")
+        with pytest.raises(HarnessError, match="has fired already"):
+            await two.schedule.fire("c1")
+        await one.later(3 * LOOK_S)
+        assert one.fired == []
+        await two.turn()
+        (job,) = (await one.schedule.jobs()).values()
+        assert (job.fires, job.cost_usd, job.waiting) == (1, 0.5, None)
+
+
+async def test_a_job_whose_zone_is_not_known_here_is_paused_and_the_others_fire(here: Here) -> None:
+    async with session(here) as one:
+        job = await one.schedule.create("0 9 * * *", "look", lasting=True)
+        await one.schedule.create("in 1 minute", "look at this")
+        await until(lambda: bool(here.clock.sleepers))
+        one.schedule.store.change(job.number, lambda job: replace(job, zone="Mars/Base"))
+        assert "[cannot fire: There is no time zone 'Mars/Base'" in await one.schedule.listed()
+        await one.later(60)
+        assert [job for job, _, _ in one.fired] == ["c2"]
+        paused = [e.text for e in one.events if isinstance(e, JobChanged) and e.what == "paused"]
+        assert len(paused) == 1
+        assert f"[paused: {paused[0]}" in await one.schedule.listed()
 
 
 async def test_a_schedule_that_is_off_fires_nothing_and_leaves_the_jobs_to_others(here: Here) -> None:
@@ -307,8 +357,8 @@ async def test_a_store_that_cannot_be_used_is_reported_and_looked_at_again(here:
         here.file.write_bytes(b"")
         here.file.unlink()
         here.file.mkdir()
-        await one.later(LOOK_S)
-        assert [e.level for e in one.events if isinstance(e, Notice)]
+        await one.later(3 * LOOK_S)
+        assert [e.level for e in one.events if isinstance(e, Notice)] == ["warning"]
         here.file.rmdir()
         await one.later(LOOK_S)
         assert await one.schedule.jobs() == {}

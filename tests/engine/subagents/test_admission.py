@@ -12,8 +12,7 @@ from harness.events import (
     WorkAdmitted,
     WorkEnd,
 )
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from tests.engine.gate_desk import NOTHING, Desk, Failed
 from tests.engine.hand_clock import HandClock, quiet
 from tests.policies.admission.oracle import balanced

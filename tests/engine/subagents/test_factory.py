@@ -121,7 +121,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
     async with on_stage(tmp_path, "", tool_faults=faults) as here:
         assert here.agents is not None
         faults.unlink()
-        factory = SubagentFactory(Agent, lambda: here.agent.parts)
+        factory = SubagentFactory(Agent, here.agent.parts)
         for number in (1, 2):
             with pytest.raises(HarnessError, match=r"faults\.toml"):
                 factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))

@@ -8,7 +8,7 @@ import pytest
 
 from harness.base.clock import SystemClock
 from harness.events import Notice, WorkEnd
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
 from harness.slots.shared import SharedSlots
 from harness.slots.store import QueuePosition, SlotClaim, SlotsError
 from tests.engine.gate_desk import NOTHING, Desk

@@ -34,8 +34,7 @@ from harness.events import (
     TurnStarted,
     Usage,
 )
-from harness.policies.admission.controller import AdmissionController
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from harness.tools.agent import AgentArguments
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace

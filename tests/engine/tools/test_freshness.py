@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.tools.freshness import FreshnessLabels, with_label
+from harness.engine.tools.results import FreshnessLabels, with_label
 from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall
 from harness.practice.tool_faults import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools

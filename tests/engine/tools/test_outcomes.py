@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.engine.conversation import Conversation
-from harness.engine.tools.outcomes import finish_of
+from harness.engine.tools.results import finish_of
 from harness.events import Event, Failure, FailureCategory, Json, ToolCall, ToolEnded, ToolOutcome
 from harness.permissions import Mode, Permissions
 from harness.policies.breakers.decisions import Finish

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.tools.outcomes import MOST, failed_program, programs_of
+from harness.engine.tools.results import MOST_PROGRAMS, failed_program, programs_of
 from harness.events import FailureCategory, ToolOutcome
 from harness.tools import ToolContext, ToolResult, Workspace, standard_tools
 
@@ -37,7 +37,7 @@ LINES = [
 @pytest.mark.parametrize(("line", "programs"), LINES)
 def test_the_programs_of_a_line(line: str, programs: tuple[str, ...]) -> None:
     assert programs_of(BASH, {"command": line}) == programs
-    assert len(programs) <= MOST
+    assert len(programs) <= MOST_PROGRAMS
 
 
 @pytest.mark.parametrize("input", [{}, {"command": 3}, {"command": None}, {"cmd": "ls"}])

@@ -142,6 +142,7 @@ async def installed(trial: Trial, *arguments: str) -> asyncio.subprocess.Process
     )
 
 
+@pytest.mark.stories
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
 async def test_what_starts_cold_imports_nothing_of_the_folder(trial: Trial) -> None:
     for arguments in (("--version",), ("doctor",), ("-p", "hi", "--no-trust-folder", "--max-turns", "2")):

@@ -6,6 +6,7 @@ from benchmarks.canary import Canary
 from benchmarks.command_gate import CommandGate
 from harness.permissions import Allow, Mode
 from tests.permissions.attacks.lines import ATTACKS, EVERY_LINE, OF_THE_MACHINE
+from tests.whole import WHOLE
 
 HARMFUL = {
     "touch PWNED": "work/PWNED appeared",
@@ -59,15 +60,16 @@ def test_the_witness_sees_nothing_in_lines_that_only_look(shell: str) -> None:
 
 @pytest.mark.parametrize("group", ATTACKS)
 def test_what_runs_unasked_of_the_hostile_lines_does_no_harm(group: str) -> None:
+    """Those of a group one after the other; each in a folder of its own with HARNESS_TEST_WHOLE=1."""
     harmful = {}
     with Canary.made() as canary:
         gates = [CommandGate(canary.work, canary.home, mode) for mode in (Mode.ASK, Mode.EDITS)]
         allowed = [line for line in ATTACKS[group] if any(isinstance(gate.decide(line), Allow) for gate in gates)]
-    for line in allowed:
+    for some in [[line] for line in allowed] if WHOLE else [allowed] if allowed else []:
         with Canary.made() as canary:
-            effects = canary.run([line], limit_s=5)
+            effects = canary.run(some, limit_s=5 * len(some))
             if effects.harm or not effects.ended:
-                harmful[line] = effects.harm or "it does not end"
+                harmful["\n".join(some)] = effects.harm or "it does not end"
     assert harmful == {}
 
 

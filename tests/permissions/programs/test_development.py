@@ -176,6 +176,7 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.stories
 def test_nothing_of_a_hostile_folder_is_run(hostile: Path) -> None:
     before = state(hostile)
     for line in [line for line in (*VERSIONS, *LISTS) if found(line)]:

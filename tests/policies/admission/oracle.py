@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from harness.policies.admission.decisions import WorkCounts
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionLimits
+from harness.policies.admission.slot_queue import WorkCounts
 
 
 def balanced(counts: WorkCounts) -> bool:

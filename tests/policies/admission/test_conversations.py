@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WatchListFull, WorkEnd
+from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.admission.conversations import ConversationBreakers, WatchList
-from harness.policies.admission.limits import AdmissionLimits
 from tests.whole import WHOLE
 
 OK, FAILED, CANCELLED = WorkEnd.SUCCEEDED, WorkEnd.FAILED, WorkEnd.CANCELLED

@@ -22,9 +22,8 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.controller import AdmissionController, AdmissionSizes
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit
-from harness.policies.admission.limits import AdmissionLimits
+from harness.policies.admission.controller import AdmissionController, AdmissionLimits, AdmissionSizes
+from harness.policies.admission.slot_queue import Admit, Defer, Enqueue, Permit
 from tests.policies.admission.oracle import Oracle, balanced
 from tests.whole import WHOLE
 

@@ -14,8 +14,7 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.policies.admission.decisions import Admit, Enqueue, Permit, Reject
-from harness.policies.admission.slot_queue import SlotQueue
+from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, Reject, SlotQueue
 from tests.policies.admission.oracle import balanced
 
 OK = WorkEnd.SUCCEEDED

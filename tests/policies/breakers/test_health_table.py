@@ -99,8 +99,8 @@ def test_the_report_reads_from_the_reason_to_what_a_person_can_do() -> None:
         "      to unblock: a probe from step 15 on",
         "",
         "Tools",
-        "  bash  OPEN       3 failures in a row; timed out after 120 s",
-        "  CLOSED and well: grep",
+        "  bash  PAUSED       3 failures in a row; timed out after 120 s",
+        "  working: grep",
         "",
         "Failure budget: 3 of 3 used",
         "  failures: bash 3",
@@ -132,9 +132,9 @@ def test_tools_in_trouble_stand_below_each_other_with_their_names_cut() -> None:
     rows = [replace(BASH, tool="a" * 25, failures=1), replace(GREP, tool="b" * 24, note="degraded"), GREP]
     lines = report_lines(pause_report("x", health=rows))
     assert lines[lines.index("Tools") + 1 :][:3] == (
-        "  aaaaaaaaaaaaaaaaaaaaaaa…  OPEN       1 failure in a row; timed out after 120 s",
-        "  bbbbbbbbbbbbbbbbbbbbbbbb  CLOSED     degraded",
-        "  CLOSED and well: grep",
+        "  aaaaaaaaaaaaaaaaaaaaaaa…  PAUSED       1 failure in a row; timed out after 120 s",
+        "  bbbbbbbbbbbbbbbbbbbbbbbb  working      degraded",
+        "  working: grep",
     )
 
 

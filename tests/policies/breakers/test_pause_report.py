@@ -17,8 +17,8 @@ from harness.events import (
     PlanItem,
     ToolTally,
 )
-from harness.policies.breakers.alternatives import reduced
-from harness.policies.breakers.cascade import CascadeGroup
+from harness.policies.breakers.capabilities import reduced
+from harness.policies.breakers.failures import CascadeGroup
 from harness.policies.breakers.pause_report import failures_by_tool, pause_report
 from tests.policies.breakers import reports
 

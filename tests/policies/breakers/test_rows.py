@@ -73,7 +73,7 @@ def test_the_probe_of_a_group_and_of_its_members_one_by_one() -> None:
 def test_a_group_that_waits_for_a_person() -> None:
     board = board_with("grep", "bash", "glob", limits=DispatchLimits(cascade=CascadeMode.CONFIRM))
     assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "waits for /confirm: the network")
-    assert why_not(board, "grep") == ("grep is open: connection refused", "find the cause, then /confirm")
+    assert why_not(board, "grep") == ("grep is paused: connection refused", "find the cause, then /confirm")
     board.command(BreakerCommand.CONFIRM)
     assert (row(board, "grep").probe_at, row(board, "grep").note) == (1, "systemic: the network")
 
@@ -82,7 +82,7 @@ def test_a_tool_that_was_switched_off() -> None:
     board = board_with()
     board.command(BreakerCommand.ISOLATE, "grep")
     assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "isolated by hand")
-    assert why_not(board, "grep") == ("grep is open", "a successful probe, or a reset when it works again")
+    assert why_not(board, "grep") == ("grep is paused", "a successful try, or /reset grep when it works again")
 
 
 @pytest.mark.parametrize(

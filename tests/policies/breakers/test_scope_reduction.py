@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import ItemStatus, PlanItem
-from harness.policies.breakers.alternatives import ReducedPlan, reduced
+from harness.policies.breakers.capabilities import ReducedPlan, reduced
 
 TOOLS = ("read_file", "grep", "bash", "fetch")
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import ErrorClass, Intervened, Loop, LoopFound, LoopLeft, Projection, Rung
-from harness.policies.loops.experience import ENOUGH, MOST_TRIED, Experience, Learner, RungTally
-from harness.policies.loops.ladder import PAIRS
+from harness.policies.loops.ladder import ENOUGH, MOST_TRIED, PAIRS, Experience, Learner, RungTally
 
 KIND = (Projection.ERROR, True)
 LOOP = Loop(Projection.ERROR, "one", 1, 4, "read a", ("read",), failing=True, error=ErrorClass.UNKNOWN)

@@ -27,7 +27,7 @@ from harness.policies.recovery import (
     TurnState,
     decide,
 )
-from harness.policies.recovery.endpoints import Endpoints
+from harness.policies.recovery.state import Endpoints
 
 LIMITS = RecoveryLimits()
 FRESH = TurnState("primary")

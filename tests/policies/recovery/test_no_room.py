@@ -10,7 +10,7 @@ from harness.events import FaultKind, TransitionCode
 from harness.policies.recovery import Compact, RecoveryLimits, Stop, before_request, decide
 from harness.policies.recovery.compaction import CompactionHealth
 from harness.policies.recovery.faults import UNLIKE
-from harness.policies.recovery.output_cap import FLOOR, MARGIN
+from harness.policies.recovery.output import FLOOR, MARGIN
 from tests.policies.recovery.cases import FRESH, LIMITS, ORDINARY, fault
 
 Kind = FaultKind

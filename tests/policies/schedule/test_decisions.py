@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.schedule.decisions import Fire, Look, Offer, Over, Skip, delay_s, ended, look, resumed, taken
+from harness.policies.schedule.decisions import (
+    Fire,
+    Look,
+    Offer,
+    Over,
+    Skip,
+    by_hand,
+    delay_s,
+    ended,
+    look,
+    resumed,
+    taken,
+)
 from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
 
 LIMITS = ScheduleLimits()
@@ -22,8 +34,10 @@ def fired(decided: Look) -> JobFire:
     return decided.fire
 
 
-def at(job: ScheduledJob, *passed: float, now: float = 2_000.0, after_restart: bool = False) -> Look:
-    return look(job, passed, now, resumed=after_restart, limits=LIMITS)
+def at(
+    job: ScheduledJob, *passed: float, now: float = 2_000.0, following: float = 0.0, after_restart: bool = False
+) -> Look:
+    return look(job, passed, now, following=following, resumed=after_restart, limits=LIMITS)
 
 
 @pytest.mark.parametrize("job", [SKIP, ONCE, EACH, SINGLE])
@@ -64,6 +78,18 @@ def test_a_job_that_expires_says_so_with_its_last_fire_and_is_over() -> None:
     assert at(job) == Over(job)
     assert at(job, 1_990.0) == Over(job)
     assert at(job, 1_100.0, after_restart=True) == Over(job)
+    for one in (SKIP, ONCE, EACH):
+        ends = replace(one, expires_at=2_050.0)
+        assert fired(at(ends, 1_990.0, following=2_050.0)) == JobFire("c3@1990", 1_990.0, last=True)
+        assert not fired(at(ends, 1_990.0, following=2_040.0)).last
+
+
+def test_a_fire_by_hand_counts_and_leaves_one_that_waits_alone() -> None:
+    waiting = replace(JOB, waiting=JobFire("c3@1990", 1_990.0))
+    fire = by_hand(JOB, 2_000.5)
+    assert fire == JobFire("c3@2000!", 2_000.5)
+    assert taken(waiting, fire.id) == replace(waiting, fires=1)
+    assert taken(SINGLE, fire.id) is None
 
 
 def test_a_fire_is_taken_once() -> None:

@@ -1,5 +1,6 @@
 """What may be changed on a board, who may do it, and what follows."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -183,6 +184,21 @@ def test_an_old_claim_changes_nothing(board: Board) -> None:
     assert "s1/a2 has it now" in refused(board.act(1, TaskAction.COMPLETE, ANN, fence=1))
     assert "held by s1/a2" in refused(board.act(1, TaskAction.COMPLETE, ANN, fence=2))
     changed(board.act(1, TaskAction.COMPLETE, BEN))
+
+
+def test_whoever_leads_ends_what_its_subagents_hold_and_not_what_other_sessions_do(board: Board) -> None:
+    board.claim(1, Actor("s2", Role.LEAD))
+    board.claim(2, ANN)
+    assert "is held by s2" in refused(board.act(1, TaskAction.COMPLETE, LEAD))
+    changed(board.act(2, TaskAction.COMPLETE, LEAD))
+    changed(board.act(1, TaskAction.RELEASE, USER))
+
+
+def test_the_end_of_a_very_long_chain_is_decided_at_once() -> None:
+    chain = {number: Task(number, "x", needs=(number - 1,) if number > 1 else ()) for number in range(1, 10_001)}
+    began = time.thread_time()
+    deferred = changed(act(chain[1], TaskAction.CANCEL, chain, USER, now=1.0, limits=LIMITS)).deferred
+    assert (len(deferred), time.thread_time() - began < 2) == (9_999, True)
 
 
 def test_a_task_that_nobody_finishes_is_set_aside_with_its_reason(board: Board) -> None:

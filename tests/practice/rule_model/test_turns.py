@@ -169,7 +169,7 @@ def test_a_summary_in_the_middle_of_a_turn_loses_no_result() -> None:
     talk.messages.append({"role": "user", "content": notices.summary_request()})
     summary = text_of(talk.step())
     assert summary.startswith(HEADING)
-    assert "(in progress)" in summary
+    assert '"state": "in progress"' in summary
     restated = "The user's latest request, word for word:\n\ncreate a.py that prints Hi and run it"
     later = Talk(
         messages=[

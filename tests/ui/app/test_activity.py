@@ -48,8 +48,8 @@ WAITS = "until [ -e go ]; do sleep 0.05; done"
         ([BASH], "running bash: npm test --all · 5 s", "running bash: npm test --", "running bash"),
         (
             [BASH, ToolStarted("b", "grep", "x", {}), ToolStarted("c", "grep", "y", {})],
-            "running 3 tools: bash, grep · 5 s",
-            "running 3 tools: bash, gr",
+            "running bash, grep · 3 calls · 5 s",
+            "running bash, grep",
             "running bash",
         ),
         ([BASH, ToolEnded("a", "bash", ToolOutcome.OK, "", 1.0)], "working", "working", "working"),
@@ -74,6 +74,9 @@ def test_a_question_needs_no_seconds_and_no_key() -> None:
     panel = after(PermissionAsked("a", "bash", "x", "y"))
     assert line(activity(panel, panel.at + 50, ()), 60).plain.rstrip() == "waiting for your answer"
     assert title(panel, "shop", running=True) == "harness · asks you"
+    paused = after()
+    assert activity(paused, paused.at, (), asks=True).facts == ("waiting for your answer",)
+    assert title(paused, "shop", running=True, asks=True) == "harness · asks you"
 
 
 def test_nothing_is_claimed_of_an_empty_panel() -> None:

@@ -3,10 +3,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.app import App
 
 from harness.ui.app.menu import SCREEN_COMMANDS, Menu, known_theme, run_screen_command
+from harness.ui.app.picker import Picker
 from harness.ui.commands.commands import COMMANDS
 from harness.ui.commands.results import CommandError
+from tests.ui.app.screens import settled
 
 pytestmark = pytest.mark.anyio
 
@@ -88,3 +91,17 @@ def test_an_unknown_theme_is_refused_and_a_known_one_is_itself(name: str) -> Non
     else:
         with pytest.raises(CommandError, match="Unknown theme"):
             known_theme(name, themes)
+
+
+@pytest.mark.parametrize("rows", [15, 20, 24, 50])
+async def test_in_a_long_list_the_chosen_line_and_the_keys_are_in_sight(rows: int) -> None:
+    app = App[None]()
+    async with app.run_test(size=(60, rows)) as pilot:
+        app.push_screen(
+            Picker("Which?", [f"number {number}, which takes more than one row on 60 columns" for number in range(40)])
+        )
+        await settled(pilot)
+        await pilot.press("end")
+        seen = await settled(pilot)
+        assert any("number 39" in row for row in seen)
+        assert any("Enter choose" in row for row in seen)

@@ -82,7 +82,9 @@ async def test_a_pause_asks_how_to_go_on_and_a_reset_goes_on(place: Place) -> No
         await terminal.sees("asks nothing")
         await terminal.type("search")
         await terminal.press("Enter")
-        await terminal.asks("Paused: the failure budget", "2 reset grep and continue", "3 of 3 · used up")
+        await terminal.asks(
+            "Paused: the failure budget", "2 reset grep and continue", "3 of 3 · used up", "waiting for your answer"
+        )
         await terminal.press("r")
         await terminal.sees("Went on.", "16 tools working", gone=("Paused:", "failures ▓"))
 

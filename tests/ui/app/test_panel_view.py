@@ -22,7 +22,9 @@ async def test_it_goes_on_showing_what_happens() -> None:
         await pilot.press("f3")
         assert isinstance(app.screen, FullPanel)
         seen = await settled(pilot)
-        assert any("todo_write closed" in row for row in seen)  # also where the panel below a conversation is short
+        assert any(
+            "todo_write working (closed)" in row for row in seen
+        )  # also where the panel below a conversation is short
         assert not any("529" in row for row in seen)
         for record in story(*AT_WORK, FAILED, SPENT, waits(NOW + 7.1))[len(story(*AT_WORK)) :]:
             feed.put(record)

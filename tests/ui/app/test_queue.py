@@ -6,15 +6,17 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from harness.events import MessageAdded, Origin
+from harness.events import Event, MessageAdded, Origin, ToolStarted
 from harness.journal import read
 from harness.ui.app.keys import KeysScreen
 from harness.ui.transcript.entries import PromptEntry
 from tests.agent.stage import calls, fails, says
 from tests.ui.app.test_conversation import Here, opened
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.anyio
 WAITS = "until [ -e go ]; do sleep 0.05; done"
+LINES = 500 if WHOLE else 120
 ANSWER = says("An answer.", times='"forever"')
 STALLS = says(
     "Words that stop in the mid",
@@ -125,7 +127,7 @@ async def test_hundreds_of_prompts_are_all_asked_in_their_order(tmp_path: Path) 
 
 async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path: Path) -> None:
     """A terminal that marks no paste sends every character as a key; ?, r, m, ! and / begin lines, too."""
-    lines = [f"{'rm?!'[number % 4]}{number}" for number in range(500)]
+    lines = [f"{'rm?!'[number % 4]}{number}" for number in range(LINES)]
     lines[0], lines[3] = "first", "/etc/passwd"
     async with opened(tmp_path, ANSWER) as here:
         await here.says(f"!{WAITS}")
@@ -133,9 +135,9 @@ async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path:
         for character in "".join(f"{line}\r" for line in lines):
             here.app.post_message(events.Key("enter" if character == "\r" else character, character))
         async with asyncio.timeout(90):
-            while len(here.controller._turns.queue) < 500 or not here.app.prompt.empty:
+            while len(here.controller._turns.queue) < LINES or not here.app.prompt.empty:
                 await here.pilot.pause(0.05)
-        await waiting(here, 500)
+        await waiting(here, LINES)
         assert list(here.controller._turns.queue.lines) == lines
         await here.pilot.press("escape")
         await here.rests()
@@ -164,16 +166,26 @@ async def test_a_queue_behind_a_retry_and_a_compaction_keeps_its_order(tmp_path:
     async with opened(tmp_path, script) as here:
         await here.says("first")
         await here.sees("next try in")
-        for line in ("one", "/compact", "two", "/clear", "three"):
+        for line in ("one", "/compact", "!echo mine", "two", "/clear", "three"):
             await here.says(line)
-        await waiting(here, 5)
+        await waiting(here, 6)
         await here.pilot.press("alt+r")
         async with asyncio.timeout(10):
             while asked(here) != ["three"] or here.controller.running:
                 await here.pilot.pause(0.02)
         told = [record.event for record in read(here.controller.session.path).records]
-        said = [e.message.content[-1] for e in told if isinstance(e, MessageAdded) and e.origin is Origin.PROMPT]
-        assert [block["text"] for block in said] == ["first", "one", "two", "three"]
+        assert list(filter(None, map(_line, told))) == ["first", "one", "!echo mine", "two", "three"]
+
+
+def _line(event: Event) -> str:
+    """The typed line that an event of the journal comes from; empty: none."""
+    match event:
+        case MessageAdded(message=message, origin=Origin.PROMPT):
+            return str(message.content[-1]["text"])
+        case ToolStarted(tool="bash", input={"command": command}):
+            return f"!{command}"
+        case _:
+            return ""
 
 
 async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_path: Path) -> None:
@@ -185,6 +197,14 @@ async def test_a_command_that_fails_in_the_queue_loses_nothing_behind_it(tmp_pat
         (tmp_path / "workspace" / "go").touch()
         await here.sees("nosuchsession")
         assert await all_asked(here, 2) == [WAITS, "one"]
+
+
+async def test_commands_entered_in_one_burst_run_in_their_order(tmp_path: Path) -> None:
+    async with opened(tmp_path, ANSWER) as here:
+        for line in ("/mode edits", "/mode deny", "one"):
+            here.controller.submit(line)
+        assert await all_asked(here, 1) == ["one"]
+        assert here.controller.session.permissions.mode == "deny"
 
 
 async def test_another_session_takes_over_what_waits(tmp_path: Path) -> None:

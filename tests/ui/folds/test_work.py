@@ -28,11 +28,16 @@ from harness.events import (
     ConversationRemoved,
     DropReason,
     Event,
+    ItemStatus,
     MovedToBackground,
     MoveReason,
+    PlanChanged,
+    PlanItem,
     RejectionReason,
     RemovalReason,
     SessionResumed,
+    SessionStarted,
+    StepStarted,
     TurnStarted,
     WorkAdmitted,
     WorkDropped,
@@ -42,7 +47,15 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
+from harness.ui.folds.work import (
+    AdmissionView,
+    CommandActivity,
+    CommandView,
+    Plan,
+    SubagentActivity,
+    SubagentView,
+    plan_after,
+)
 from harness.ui.panel.fold import PanelFold
 from tests.ui import work
 from tests.ui.panel.situations import BEGINNING, MODEL
@@ -283,3 +296,32 @@ def test_an_event_costs_the_same_however_many_agents_there_are() -> None:
         return perf_counter() - began
 
     assert min(time_of(2_000) for _ in range(3)) < 3 * min(time_of(10) for _ in range(3))
+
+
+PLANS = st.lists(st.builds(PlanItem, st.just("read"), st.sampled_from(ItemStatus)), max_size=3).map(tuple)
+PLAN_EVENTS = st.lists(
+    PLANS.map(PlanChanged)
+    | st.sampled_from(("again", "")).map(lambda prompt: TurnStarted(2, prompt))
+    | st.just(SessionStarted("s", "1", "/w", MODEL, "x", practice=False))
+    | st.just(StepStarted(1)),
+    max_size=8,
+)
+
+
+def oracle(events: list[Event]) -> Plan:
+    for at, event in reversed([*enumerate(events)]):
+        if isinstance(event, SessionStarted):
+            return ()
+        if isinstance(event, PlanChanged):
+            ended = any(isinstance(later, TurnStarted) and later.prompt for later in events[at:])
+            return () if ended and all(item.status is ItemStatus.DONE for item in event.items) else event.items
+    return ()
+
+
+@given(PLAN_EVENTS)
+def test_the_plan_after_any_events(events: list[Event]) -> None:
+    plan, panel = Plan(), PanelFold()
+    for event in events:
+        plan = plan_after(plan, event)
+        panel.on_event(event, 0.0)
+    assert plan == oracle(events) == panel.now.plan

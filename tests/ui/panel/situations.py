@@ -151,7 +151,7 @@ PROBED = (
 MODEL_OPENED = moved(f"model:{MODEL}", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, None)
 ROUTE = Alternative(Rank.LOW, 'rg "timeout" src/', "grep's own formatting", "bash")
 SKIPPED = Dispatched("c", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 0, "it is open", (ROUTE,))
-DEFERRED = Deferred(PlanItem("ask the server"), "bash is open", "a probe from step 9 on")
+DEFERRED = Deferred(PlanItem("ask the server"), "bash is paused", "a successful try from step 9 on")
 REPORT = PauseReport(
     "the failure budget of this turn is used up",
     ("read it",),

@@ -94,7 +94,7 @@ def test_other_ways_to_go_on_are_told() -> None:
 
 
 def test_silence_is_told_with_the_time_that_is_left() -> None:
-    says(situation.STALLED, "silent for 22 s · given up in 68 s")
+    says(situation.STALLED, "silent for 22 s · asks again in 68 s")
 
 
 def test_a_question_about_a_call_tells_what_would_run() -> None:
@@ -143,8 +143,9 @@ def test_a_wider_panel_has_more_columns(width: int, columns: str) -> None:
 
 
 def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explains_them() -> None:
-    says(situation.OPEN, "bash       closed        0", "grep       OPEN          3", "open: paused", "⊘", expanded=True)
-    assert not any("open: paused" in line for line in look(situation.OPEN))
+    rows = "bash       working (closed)     0", "grep       PAUSED (open)        3"
+    says(situation.OPEN, *rows, "⊘ a tool was paused", expanded=True)
+    assert not any("(open)" in line for line in look(situation.OPEN))
 
 
 def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
@@ -152,12 +153,13 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing, "failures ▓▓░░░ 2 of 5, then the turn pauses and asks you")
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(replace(failing, consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
+    says(replace(failing, ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
     lines = look(replace(situation.CALM, rows=rows), expanded=True)
-    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("OPEN  ", "closed   ") if word in line}
+    places = {cell_len(line[: line.index(word)]) for line in lines for word in ("PAUSED", "working (") if word in line}
     assert places == {11}
 
 
@@ -168,10 +170,10 @@ LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES
 def test_columns_give_room_to_names_that_would_be_cut() -> None:
     panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
     lines = look(panel, 47, expanded=True)
-    assert "tool            state  fails last fail next try" in lines
-    assert f"{'bash':<16}closed     0" in lines
+    assert "tool            state            fails next try" in lines
+    assert f"{'bash':<16}working (closed)     0" in lines
     for name in LONG_NAMES:
-        assert f"{name:<16}closed     0" in lines
+        assert f"{name:<16}working (closed)     0" in lines
 
 
 def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
@@ -194,21 +196,21 @@ def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
         situation.PAUSED,
         "claude-sonnet-4-6 · the turn is paused",
         "failures ▓▓▓▓▓ 5 of 5 · used up",
-        "+1 step 1 grep: timed out after 30 s",
-        "+0 step 1 grep",
+        "step 1 grep: timed out after 30 s",
+        "step 1 grep: the same cause, not counted again",
         "paused   the failure budget of this turn is used up",
         "1 done, 1 failed, 1 not begun",
         "· Check grep. When it works again: /reset grep",
         "later    1 sub-task deferred",
-        "· ask the server: bash is open; needs a probe",
+        "· ask the server: bash is paused; needs a",
         "steps    ‖",
     )
 
 
 def test_a_deferred_part_says_what_it_needs_below_its_own_text() -> None:
-    assert [line for line in look(situation.PAUSED, 60) if "probe" in line or "step 9" in line] == [
-        "         · ask the server: bash is open; needs a probe",
-        "           from step 9 on",
+    assert [line for line in look(situation.PAUSED, 60) if "ask the server" in line or "step 9" in line] == [
+        "         · ask the server: bash is paused; needs a",
+        "           successful try from step 9 on",
     ]
 
 

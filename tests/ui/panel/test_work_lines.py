@@ -67,7 +67,7 @@ def test_an_agent_that_did_not_finish_says_why() -> None:
 
 def test_of_many_agents_the_most_important_have_a_row_and_the_others_are_counted() -> None:
     found = drawn(CROWD)
-    assert found[:2] == ["agents   ▓░░░░░░░░░ 34 of 400 done, 3 failed, 5 running, 358", "         queued"]
+    assert found[:2] == ["agents   ▓░░░░░░░░░ 34 of 400 done, 3 failed, 5 running, 358", "         not started"]
     assert [line.split()[0] for line in found if line.startswith("a")] == [
         *("agents", "a38", "a39", "a40", "a41", "a42", "a10", "a20", "a30")
     ]

@@ -21,6 +21,7 @@ from harness.events import (
     Event,
     Failure,
     FailureCategory,
+    FaultKind,
     FreshnessLabel,
     HistoryReplaced,
     JobFired,
@@ -36,6 +37,7 @@ from harness.events import (
     ReplyReceived,
     RequestSent,
     ResultLabelled,
+    RetryScheduled,
     SessionResumed,
     SilenceHint,
     StepStarted,
@@ -297,6 +299,19 @@ def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the
     assert note.line.text.startswith("rolled back to the end of step 4: the model does not see later messages")
     transcript.on_event(HistoryReplaced(history(2), "rewind"), 99.0)
     assert texts(transcript.entries) == ["PromptEntry Prompt 1.", "AnswerEntry Answer 1.", "TurnEndEntry"]
+
+
+def test_a_pause_of_the_model_between_retries_leaves_one_line_of_the_retries() -> None:
+    first, second = (
+        RetryScheduled("model", FaultKind.OVERLOADED, n, 10, 1.0, 0.0, 0.0, 529, None, "Overloaded") for n in (1, 2)
+    )
+    pause = BreakerChanged("model:m", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 1)
+    works = BreakerChanged("model:m", BreakerState.OPEN, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED, 0, 1, 1)
+    assert texts(folded(first, pause, second, works).entries) == [
+        "NoteEntry m is paused: it failed 3 times in a row",
+        "NoteEntry retry 2 of 10 in 1.0 s: overloaded (529)",
+        "NoteEntry m works again",
+    ]
 
 
 def test_several_views_of_one_loop_leave_it_with_one_line() -> None:

@@ -6,8 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.events import AdmissionEvent, WorkDropped, WorkEnd, WorkReplaced
-from harness.policies.admission.decisions import Admit, Defer, Enqueue, Permit, Reject
-from harness.policies.admission.slot_queue import SlotQueue
+from harness.policies.admission.slot_queue import Admit, Defer, Enqueue, Permit, Reject, SlotQueue
 
 KEYS = "abcd"
 HISTORIES, LONGEST = 1_000, 30

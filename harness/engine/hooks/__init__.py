@@ -1,1 +1,0 @@
-"""Runs hooks at the fixed points of a session."""

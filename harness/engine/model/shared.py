@@ -1,0 +1,273 @@
+"""What agents share about the models: the breakers of endpoints, also with other sessions of the user, and retries.
+
+Within a program there is one value. Between programs there is one small text, into which each writes its own moves and
+which it reads before it decides about an overload. Two programs that move the same breaker in the same millisecond may
+lose one of two counts.
+"""
+
+import asyncio
+import json
+import logging
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from harness.base.clock import Clock
+from harness.base.errors import HarnessError
+from harness.engine.conversation import Conversation
+from harness.events import (
+    BreakerChanged,
+    BreakerState,
+    ChangeReason,
+    Event,
+    Fault,
+    FaultKind,
+    Outcome,
+    RetryBudgetSpent,
+)
+from harness.policies.breakers.breaker import HALF_OPEN, OPEN, Breaker
+from harness.policies.recovery import TurnState
+from harness.policies.recovery.backoff import RetryBudget
+from harness.policies.recovery.state import Endpoints
+
+
+class SharedCells(Protocol):
+    """Small texts that all sessions of a person share."""
+
+    async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
+        """Replace the text of this name by what `change` makes of it, and return the new one. Raises HarnessError."""
+        ...
+
+
+class SharedEndpoints:
+    """The breakers of the models, by model."""
+
+    def __init__(
+        self,
+        cells: SharedCells | None = None,
+        *,
+        address: str = "",
+        clock: Clock | None = None,
+        log: logging.Logger | None = None,
+    ) -> None:
+        """
+        Args:
+            cells: shared with other sessions; None: not shared.
+            address: of the server; another server has other endpoints, also for models of the same name.
+            clock: for the age of entries; needed with `cells`.
+            log: receives the reason when sharing ends.
+        """
+        self._cells = cells if clock is not None else None
+        self._name = f"endpoints {address}"
+        self._clock = clock
+        self._log = log or logging.getLogger("harness")
+        self._writes: set[asyncio.Task[None]] = set()
+        self.now = Endpoints()
+        """As they are."""
+
+    def put(self, own: Mapping[str, Breaker]) -> None:
+        """These were moved here."""
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **own}))
+        if self._cells is not None and self._clock is not None:
+            task = asyncio.create_task(self._write(self._cells, own, self._clock.now()))
+            self._writes.add(task)
+            task.add_done_callback(self._writes.discard)
+
+    async def refresh(self) -> None:
+        """Read the moves of other sessions; moves made here meanwhile are newer and stay."""
+        await self._written()
+        if (cells := self._cells) is None or self._clock is None:
+            return
+        before = self.now
+        try:
+            text = await cells.change(self._name, lambda text: text)
+        except HarnessError as error:
+            self._share_no_more(error)
+            return
+        told = read(text, self._clock.now())
+        theirs = {model: one.breaker for model, one in told.items() if self.now.of(model) == before.of(model)}
+        self.now = Endpoints(MappingProxyType({**self.now.breakers, **theirs}))
+
+    async def aclose(self) -> None:
+        """Wait for pending writes."""
+        await self._written()
+
+    async def _written(self) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)
+
+    async def _write(self, cells: SharedCells, own: Mapping[str, Breaker], now: float) -> None:
+        try:
+            await cells.change(self._name, lambda text: written(text, own, now))
+        except HarnessError as error:
+            self._share_no_more(error)
+
+    def _share_no_more(self, error: HarnessError) -> None:
+        self._cells = None
+        self._log.warning("endpoints are no longer shared", exc_info=error)
+
+
+BELIEVED_S = 600.0
+"""What a session wrote longer ago than this says nothing about the endpoint now."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRecord:
+    """One breaker, and the Unix time at which it was moved."""
+
+    at: float
+    breaker: Breaker
+
+
+_TEXT = TypeAdapter(dict[str, EndpointRecord])
+
+
+def read(text: str | None, now: float) -> dict[str, EndpointRecord]:
+    """The entries that are recent enough, by model; none for a text in another format."""
+    try:
+        told = _TEXT.validate_json(text or "{}")
+    except ValidationError:
+        return {}
+    return {model: one for model, one in told.items() if abs(now - one.at) <= BELIEVED_S and _possible(one.breaker)}
+
+
+def written(text: str | None, own: Mapping[str, Breaker], now: float) -> str:
+    """The text with these breakers, moved now, and without entries that are too old."""
+    told = read(text, now) | {model: EndpointRecord(now, breaker) for model, breaker in own.items()}
+    return json.dumps({model: asdict(one) for model, one in told.items()})
+
+
+def _possible(breaker: Breaker) -> bool:
+    """A model is never isolated, so that every open breaker says when it may be tried."""
+    counted = min(breaker.failures, breaker.generation, breaker.openings) >= 0
+    timed = math.isfinite(breaker.opened) and math.isfinite(breaker.due or 0.0) and not math.isnan(breaker.lease_until)
+    return counted and timed and (breaker.due is not None) == (breaker.state is OPEN)
+
+
+class SharedRetries:
+    """The retries that an agent and its subagents share while any subagent works."""
+
+    def __init__(self, budget: RetryBudget | None = None, emit: Callable[[Event], None] | None = None) -> None:
+        """
+        Args:
+            budget: what there is at the beginning of a turn.
+            emit: reports to the conversation of the user, once a turn, that nothing is left.
+        """
+        self._full = self.budget = budget or RetryBudget()
+        self._emit = emit
+        self._at_work = 0
+        self._reported = False
+
+    @contextmanager
+    def subagent_at_work(self) -> Iterator[None]:
+        """A subagent takes its turn."""
+        self._at_work += 1
+        try:
+            yield
+        finally:
+            self._at_work -= 1
+
+    def begin_turn(self) -> None:
+        """The user wants something new: the budget is full again, unless subagents are still at work."""
+        if not self._at_work:
+            self.budget, self._reported = replace(self._full), False
+
+    @property
+    def left(self) -> float:
+        """Retries that may be made now; infinite while no subagent is at work."""
+        return self.budget.left if self._at_work else math.inf
+
+    def requested(self) -> None:
+        """A request goes out that is no retry."""
+        if self._at_work:
+            self.budget = self.budget.after_request()
+
+    def retried(self) -> None:
+        """A retry was decided."""
+        if self._at_work:
+            self.budget = self.budget.after_retry()
+
+    def report_spent(self, emit: Callable[[Event], None]) -> None:
+        """A retry was refused to the agent whose conversation `emit` is."""
+        event = RetryBudgetSpent(self.budget.requests, self.budget.retries)
+        emit(event)
+        if self._emit is not None and self._emit != emit and not self._reported:
+            self._emit(event)
+        self._reported = True
+
+
+class ModelEndpoints:
+    """The breakers of the models, and the moves that one conversation has reported.
+
+    What other agents have found out is known here as well; a session that is resumed begins with closed ones.
+    """
+
+    def __init__(self, conversation: Conversation, shared: SharedEndpoints | None = None) -> None:
+        self._conversation = conversation
+        self._shared = shared or SharedEndpoints()
+        self._base = self._told = self.now
+
+    @property
+    def now(self) -> Endpoints:
+        """As they are."""
+        return self._shared.now
+
+    def begin(self) -> Endpoints:
+        """As they are, for a state that begins with them."""
+        self._base = self.now
+        return self._base
+
+    async def latest(self, state: TurnState, outcome: Outcome) -> TurnState:
+        """`state` with what others have found out meanwhile, for a decision about `outcome`; about an overload, other
+        sessions are asked as well."""
+        if isinstance(outcome, Fault) and outcome.kind is FaultKind.OVERLOADED:
+            await self._shared.refresh()
+        self._base = self.now
+        return replace(state, endpoints=self._base)
+
+    def keep(self, state: TurnState) -> None:
+        """Save the breakers that `state` has moved, and emit each move since the last call. Moves of others stay."""
+        breakers = state.endpoints.breakers
+        own = {model: breaker for model, breaker in breakers.items() if breaker != self._base.of(model)}
+        self._base = state.endpoints
+        if own:
+            self._shared.put(own)
+        before, self._told = self._told, self.now
+        for model, breaker in self.now.breakers.items():
+            for since, after, why, generation in _moves(before.of(model), breaker):
+                self._conversation.emit(
+                    BreakerChanged(
+                        f"model:{model}",
+                        since,
+                        after,
+                        why,
+                        breaker.failures,
+                        generation,
+                        self._conversation.step,
+                        detail="overloaded" if why in OVERLOADED else "",
+                    )
+                )
+
+
+OVERLOADED = frozenset({ChangeReason.THRESHOLD, ChangeReason.PROBE_FAILED})
+
+Move = tuple[BreakerState, BreakerState, ChangeReason, int]
+"""The states before and after, why, and the generation that it led to."""
+
+
+def _moves(before: Breaker, after: Breaker) -> Iterator[Move]:
+    """The moves in between. An attempt that only its outcome reveals makes two moves at once; moves of other agents are
+    reported as one, and not at all when the breaker is as before."""
+    if after.generation == before.generation and after.state is before.state:
+        return  # others may have moved it as often to somewhere else
+    since = before.state
+    if after.generation - before.generation > 1 and since is OPEN and after.state is not HALF_OPEN:
+        yield since, HALF_OPEN, ChangeReason.PROBE_GIVEN, after.generation - 1
+        since = HALF_OPEN
+    if since is not after.state:
+        yield since, after.state, after.why, after.generation
