@@ -18,11 +18,11 @@ from itertools import chain, islice
 from benchmarks.escape_seed import Seed
 from benchmarks.figures import Figure, show
 from harness.events import Projection
-from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.digests import digest
 from harness.policies.loops.limits import LoopThresholds
 from harness.policies.loops.observations import ObservedCall, Poll, Visit
-from harness.policies.loops.repeats import CallMark, RepeatStream, wanted_runs
+from harness.policies.loops.repeat_detector import CallMark, RepeatStream, wanted_runs
 
 HISTORIES = (100, 1_000, 10_000, 1_000_000)
 SEED_HISTORIES = (100, 300, 1_000)

@@ -29,7 +29,7 @@ from harness.model.prompt import standard_sections, system_blocks, with_breakpoi
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, tool
 from harness.tools.toolbox import standard_tools
 from harness.tools.workspace import Workspace

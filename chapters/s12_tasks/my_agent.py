@@ -32,7 +32,7 @@ from harness.model.prompt import standard_sections, system_blocks, with_breakpoi
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.tasks.task import Actor, Role
 from harness.tasks import TaskBoard, this_process
 from harness.tasks.tools import board_tools

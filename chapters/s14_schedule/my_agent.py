@@ -36,7 +36,7 @@ from harness.model.prompt import standard_sections, system_blocks, with_breakpoi
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role

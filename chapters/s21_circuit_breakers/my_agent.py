@@ -38,7 +38,7 @@ from harness.policies import recovery
 from harness.policies.breakers.decisions import Finish, PauseTurn, Skip, Ticket
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.schedule.decisions import Fire, look, taken
 from harness.policies.schedule.job import JobKind, ScheduledJob, ScheduleLimits
 from harness.policies.tasks.task import Actor, Role

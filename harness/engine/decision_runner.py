@@ -51,7 +51,7 @@ from harness.policies.recovery import (
     nearly_full,
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 
 
 class DecisionRunner:

@@ -1,4 +1,4 @@
-"""The sessions on disk: where their files lie, their list, their names, and the search through them."""
+"""The sessions on disk: where their files lie, their list, names and search, and the copy that a fork continues."""
 
 import hashlib
 import json

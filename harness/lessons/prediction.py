@@ -79,7 +79,7 @@ from harness.policies.loops.observations import Poll
 from harness.policies.recovery.backoff import delay_s
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.decisions import Compact, Continue, Drain, Resend, RunTools, Stop
-from harness.policies.recovery.faults import response_to
+from harness.policies.recovery.fault_decisions import response_to
 from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.policy import at_turn_end, before_request, decide, noted
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState

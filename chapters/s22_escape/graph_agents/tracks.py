@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from chapters.s22_escape.graph_agents.calling import Made
 from chapters.s22_escape.graph_agents.exploration import Edge, Path
 from harness.events import Event, Loop, LoopFound, LoopLeft, Projection
-from harness.policies.loops.detectors import DetectorsSnapshot
+from harness.policies.loops.detector_set import DetectorsSnapshot
 
 CHECKPOINTS = 100
 """How many are kept; of older ones only the very first."""

@@ -11,8 +11,8 @@ from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCo
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
+from harness.policies.recovery.cut_replies import full_window, summary_cap, summary_limits
 from harness.policies.recovery.history_cut import CutHistory, shrink
-from harness.policies.recovery.output import full_window, summary_cap, summary_limits
 
 TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 

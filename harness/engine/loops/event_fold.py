@@ -43,7 +43,7 @@ from harness.events import (
     TurnStarted,
 )
 from harness.policies.breakers.failure_signature import signature_of
-from harness.policies.loops.detectors import DetectorsSnapshot
+from harness.policies.loops.detector_set import DetectorsSnapshot
 from harness.policies.loops.digests import action_of, digest, result_of
 from harness.policies.loops.error_classes import classify
 from harness.policies.loops.monitor import LoopMonitor

@@ -37,8 +37,8 @@ from harness.model.prompt import digest_of, with_breakpoints
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
+from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
-from harness.policies.recovery.output import cap_for
 
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""

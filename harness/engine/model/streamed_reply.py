@@ -11,7 +11,7 @@ from dataclasses import replace
 from harness.events import Block, Event, Fault, FaultKind, Outcome, Projection, Reply, TextDelta
 from harness.policies.loops.digests import digest
 from harness.policies.loops.text_loops import RepeatedText, Repetition
-from harness.policies.recovery.output import Continuation
+from harness.policies.recovery.joined_answers import Continuation
 from harness.tools.tool import shorten_line
 
 UNIT_CHARACTERS = 60

@@ -26,11 +26,11 @@ from harness.events import (
     Projection,
     Rung,
 )
-from harness.policies.loops.detectors import Detectors, DetectorsSnapshot
+from harness.policies.loops.detector_set import Detectors, DetectorsSnapshot
 from harness.policies.loops.ladder import Abilities, Ladder, Preferences, RungUse
 from harness.policies.loops.limits import LoopLimits, announced_limits
 from harness.policies.loops.observations import ObservedCall, Visit
-from harness.policies.loops.repeats import RepeatRun
+from harness.policies.loops.repeat_detector import RepeatRun
 
 _PLACES = (Projection.NODE, Projection.STATE)
 

@@ -23,7 +23,7 @@ from typing import TypeVar
 from harness.events import Loop, Projection
 from harness.policies.loops.digests import digest
 from harness.policies.loops.observations import CallKind, ObservedCall, Poll
-from harness.policies.loops.repeats import CallMark, mark_of
+from harness.policies.loops.repeat_detector import CallMark, mark_of
 
 MOST_POLLS = 16
 """Polls that are watched; the one that was asked longest ago leaves."""

@@ -3,9 +3,10 @@
 Pure: time, random numbers and sizes come in as a `Situation`, the turn so far as an immutable `TurnState`, and every
 decision carries the next state. The engine carries decisions out.
 
-Read `policy` first; `faults` holds the half about faults, `transitions` the table of codes. A retry of the same
-request is not a step and has no code; everything else that continues the loop has one. Each continuation has a counter
-that only grows within its scope, so that no path is endless. Nothing is decided by the text of an error.
+For a reply read `policy` and `cut_replies`; for a fault `fault_decisions`, then `transitions`, the table of codes. A
+retry of the same request is not a step and has no code; everything else that continues the loop has one. Each
+continuation has a counter that only grows within its scope, so that no path is endless. Nothing is decided by the text
+of an error.
 """
 
 from harness.policies.recovery.decisions import (

@@ -1,6 +1,7 @@
 """The recovery policy: an outcome and a situation in, one decision out.
 
-`decide` splits by outcome: `decide_reply` by the stop reason, `faults` by the kind of fault. `before_turn`,
+`decide` splits by outcome: `decide_reply` by the stop reason (`cut_replies` for one that was cut), `fault_decisions` by
+the kind of fault. `before_turn`,
 `before_request`, `over_budget`, `after_tools` and `at_turn_end` are the checks outside a model call; `decide_summary`
 is for the one call that is not part of the conversation.
 """
@@ -8,9 +9,14 @@ is for the one call that is not part of the conversation.
 from dataclasses import replace
 
 from harness.events import Fault, FaultKind, Outcome, Reply, TransitionCode
-from harness.events.messages import without_unanswered
-from harness.policies.recovery import output
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
+from harness.policies.recovery.cut_replies import (
+    decide_cut,
+    larger_or_easier,
+    leaves_something,
+    nothing_left,
+    summary_limits,
+)
 from harness.policies.recovery.decisions import (
     Compact,
     Continue,
@@ -18,14 +24,19 @@ from harness.policies.recovery.decisions import (
     Drain,
     Nudge,
     OfferWait,
-    Resend,
     RunTools,
     Stop,
     speakable,
 )
-from harness.policies.recovery.faults import broke_behind_an_answer, decide_fault, no_room, response_to, stop, try_again
-from harness.policies.recovery.messages import continuations, no_room_to_answer, shorter, start_over
-from harness.policies.recovery.output import summary_limits
+from harness.policies.recovery.fault_decisions import (
+    broke_behind_an_answer,
+    decide_fault,
+    no_room,
+    response_to,
+    stop,
+    try_again,
+)
+from harness.policies.recovery.messages import shorter, start_over
 from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import RETRIED
 
@@ -232,11 +243,7 @@ def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, 
 def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Decision:
     """The decision about `reply`."""
     if reply.stop_reason == "max_tokens":
-        if again := larger_or_easier(state, reply, limits, situation):
-            return again
-        if not leaves_something(reply):
-            return nothing_left(state, reply, limits, situation)
-        return _continue_cut(state.after_reply(reply.usage.output), reply, limits)
+        return decide_cut(state, reply, limits, situation)
     good = state.after_good_reply(reply.usage.output)
     if reply.calls or reply.cut_calls:
         return _run_tools(good, reply, limits)
@@ -270,59 +277,6 @@ def _after_pause(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decis
     again = replace(good, pauses=good.pauses + 1)
     reason = f"the server paused its tools; going on, {again.pauses} of {limits.pauses}"
     return Continue(again, reason, reply.content, Nudge.PAUSED, code=TransitionCode.NEXT_TURN)
-
-
-def leaves_something(reply: Reply) -> bool:
-    """Whether a cut reply can be continued: it has text, a tool call, or a block of a server tool.
-
-    A thinking block that was cut has no signature and is not in the reply; a complete one cannot end a message.
-    """
-    kept = any(str(block.get("text", "")).strip() or block.get("type") != "text" for block in speakable(reply.content))
-    return kept or bool(reply.calls or reply.cut_calls)
-
-
-def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Resend | None:
-    """The same request with a larger cap or, if nothing of the reply is left, with less effort; None: neither is
-    possible. Effort is lowered once in a turn, because the prompt cache and earlier thinking are lost with it."""
-    cap, nothing = output.cap_for(state, limits, situation), not leaves_something(reply)
-    cut = replace(state, cut_at=cap, retries=0)
-    was = f"the answer was cut at {cap:,} tokens" + " before any text" * nothing
-    if larger := output.raised(state, limits, situation, to_maximum=nothing):
-        raised = cut.raised_to(larger)
-        reason = f"{was}; asking for {output.cap_for(raised, limits, situation):,}"
-        return Resend(raised, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
-    if nothing and situation.takes_effort and not state.low_effort:
-        reason = f"{was}; asking for less thinking (effort low)"
-        return Resend(cut.trying(OneTimeRemedy.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
-    return None
-
-
-def nothing_left(state: TurnState, reply: Reply, limits: RecoveryLimits, situation: Situation) -> Stop:
-    """The end of a turn whose last reply was cut before any text, with no larger cap and no lower effort available."""
-    cap = output.cap_for(state, limits, situation)
-    reason = no_room_to_answer(
-        cap,
-        low_effort=state.low_effort and situation.takes_effort,
-        user_cap=limits.user_cap is not None,
-        full_window=output.full_window(state, limits, situation),
-        attended=state.attended,
-    )
-    return Stop(state.after_reply(reply.usage.output), reason, TransitionCode.MAX_OUTPUT_TOKENS_EXHAUSTED)
-
-
-def _continue_cut(state: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:
-    if state.continuations >= limits.continuations:
-        reason = (
-            f"the answer was still cut after {continuations(limits.continuations)}; "
-            "the text so far is kept: ask for the rest in smaller parts"
-        )
-        return Stop(state, reason, TransitionCode.BUDGET_EXHAUSTED, speakable(reply.content))
-    again = replace(state, continuations=state.continuations + 1)
-    reason = f"the answer was cut; continuation {again.continuations} of {limits.continuations}"
-    code = TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
-    if reply.calls or reply.cut_calls:
-        return RunTools(again, reason, reply.content, reply.calls, reply.cut_calls, code=code)
-    return Continue(again, reason, without_unanswered(reply.content), Nudge.CUT_AT_CAP, code=code)
 
 
 def _run_tools(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:

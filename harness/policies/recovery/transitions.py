@@ -237,7 +237,7 @@ def exit_code(code: Code) -> int:
 
 
 class Response(StrEnum):
-    """The first answer to a fault. What follows when it is spent stands in `policy`."""
+    """First response to a fault. `fault_decisions` says what follows when it is exhausted."""
 
     RETRY = "wait, then send the same request again"
     RETRY_THEN_SWITCH = "retry; after three in a row ask the next fallback model"

@@ -5,7 +5,7 @@ from chapters.s22_escape.graph_agents.exploration import Path
 from chapters.s22_escape.graph_agents.protocols import Answer
 from chapters.s22_escape.graph_agents.tracks import CHECKPOINTS, Checkpoint, Tracks
 from harness.events import Loop, LoopFound, LoopLeft, Projection
-from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.observations import ObservedCall
 
 SNAPSHOT = Detectors().snapshot()

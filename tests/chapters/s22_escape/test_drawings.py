@@ -2,7 +2,7 @@
 
 from chapters.s22_escape.drawings import NUMBERS, RUNGS, WORDS, ladder, rows
 from harness.events import Rung
-from harness.policies.loops.repeats import RepeatTail
+from harness.policies.loops.repeat_detector import RepeatTail
 
 
 def test_each_row_becomes_a_loop_at_its_last_step() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harness.events import ErrorClass, Loop
-from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.digests import action_of, digest, normalised_result, result_of
 from harness.policies.loops.observations import ObservedCall, Poll, Visit
 from tests.policies.loops.streams import Made, Scenario

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from harness.events import ErrorClass, Event, Intervened, LoopFound, LoopLeft, Rung
-from harness.policies.loops.detectors import DetectorsSnapshot
+from harness.policies.loops.detector_set import DetectorsSnapshot
 from harness.policies.loops.ladder import Abilities
 from harness.policies.loops.monitor import LoopAction, LoopMonitor
 from harness.policies.loops.observations import ObservedCall

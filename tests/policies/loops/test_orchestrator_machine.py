@@ -19,7 +19,7 @@ from harness.events import (
     Projection,
     Rung,
 )
-from harness.policies.loops.detectors import Detectors, DetectorsSnapshot
+from harness.policies.loops.detector_set import Detectors, DetectorsSnapshot
 from harness.policies.loops.ladder import Abilities
 from harness.policies.loops.limits import QUOTAS, LoopLimits
 from harness.policies.loops.monitor import LoopMonitor

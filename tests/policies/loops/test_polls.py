@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.observations import CallKind, ObservedCall
 from harness.policies.loops.polls import WaitAdvice, WaitLimits, WaitOver, WaitPause, Waits
 

@@ -20,7 +20,7 @@ from harness.policies.recovery import (
     TurnState,
     decide,
 )
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from tests.policies.recovery.cases import text
 from tests.whole import WHOLE
 

@@ -20,7 +20,7 @@ from harness.policies.recovery import (
     decide_summary,
 )
 from harness.policies.recovery.compaction import CompactAt, CompactionHealth, thresholds
-from harness.policies.recovery.output import summary_cap
+from harness.policies.recovery.cut_replies import summary_cap
 from tests.policies.recovery.cases import (
     ANSWER,
     CUT,

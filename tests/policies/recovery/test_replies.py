@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.events import Block, Reply, ToolCall, TransitionCode
 from harness.policies.recovery import Continue, Nudge, RecoveryLimits, Resend, RunTools, Stop, decide
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from tests.policies.recovery.cases import (
     ANSWER,
     CALL,

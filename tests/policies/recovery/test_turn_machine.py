@@ -33,7 +33,7 @@ from harness.policies.recovery import (
     decide,
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind
 from tests.policies.recovery.cases import fault, overloaded_before, text, use
 from tests.whole import WHOLE

@@ -17,7 +17,7 @@ from harness.policies.recovery import (
     TurnState,
     decide,
 )
-from harness.policies.recovery.output import cap_for
+from harness.policies.recovery.cut_replies import cap_for
 
 LARGE, SMALL = 64_000, 4_096
 """What two models can answer at most."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from random import Random
 from types import ModuleType
 
-from harness.policies.loops.repeats import RepeatTail, wanted_runs
+from harness.policies.loops.repeat_detector import RepeatTail, wanted_runs
 
 STREAMS, LENGTH = 2_000, 24
 

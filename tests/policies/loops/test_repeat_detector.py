@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.loops.repeats import RepeatTail, wanted_runs
+from harness.policies.loops.repeat_detector import RepeatTail, wanted_runs
 from tests.policies.loops import oracle
 from tests.policies.loops.sequences import with_loops
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import ErrorClass, Loop, Projection
-from harness.policies.loops.detectors import Detectors
+from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.limits import LoopThresholds
 from harness.policies.loops.observations import Poll
-from harness.policies.loops.repeats import RepeatRun, RepeatStream, wanted_runs
+from harness.policies.loops.repeat_detector import RepeatRun, RepeatStream, wanted_runs
 from tests.policies.loops.building import Watch, visit
 from tests.policies.loops.sequences import random_walk
 from tests.policies.loops.streams import Made, edit, exploring, fail, read, run

@@ -5,9 +5,9 @@
 from dataclasses import replace
 
 from harness.events import ChangeReason, Fault, FaultKind, TransitionCode
-from harness.policies.recovery import output
 from harness.policies.recovery.backoff import delay_s
 from harness.policies.recovery.compaction import MIN_GAIN
+from harness.policies.recovery.cut_replies import FLOOR, LOWERINGS, MARGIN, cap_for, lowered
 from harness.policies.recovery.decisions import (
     Compact,
     Continue,
@@ -229,12 +229,12 @@ def _mend(
 
 
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    current = output.cap_for(state, limits, situation)
-    smaller = output.lowered(current, fault.input_tokens, fault.limit)
-    if smaller is None or smaller <= state.cut_at or state.lowered >= output.LOWERINGS:
+    current = cap_for(state, limits, situation)
+    smaller = lowered(current, fault.input_tokens, fault.limit)
+    if smaller is None or smaller <= state.cut_at or state.lowered >= LOWERINGS:
         return _decide_too_long(state, fault, limits, situation)
-    lowered = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
-    return Repair(lowered, fault.message, RepairKind.LOWER_CAP, stop(state, fault))
+    fewer = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
+    return Repair(fewer, fault.message, RepairKind.LOWER_CAP, stop(state, fault))
 
 
 def _decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -273,11 +273,11 @@ def _misfit(fault: Fault, situation: Situation) -> str:
     overflow = fault.kind is FaultKind.MAX_TOKENS_OVERFLOW
     if fault.kind is FaultKind.REQUEST_TOO_LARGE or not known or (overflow and fault.input_tokens is None):
         return ""  # the last is a limit of the answer, not of the window
-    answer = output.FLOOR if overflow else 0
+    answer = FLOOR if overflow else 0
     if fault.limit is None:
         misfits = not situation.answered and whole - fixed < MIN_GAIN * whole
     else:
-        misfits = fixed * scale + answer + output.MARGIN > fault.limit
+        misfits = fixed * scale + answer + MARGIN > fault.limit
         misfits = misfits and (fault.input_tokens is not None or not situation.answered)
     return no_room(situation, fault.limit, scale) if misfits else ""
 
@@ -302,8 +302,8 @@ def _excess(state: TurnState, fault: Fault) -> int | None:
     """Tokens that must be removed from the prompt, if the server named the sizes."""
     if not fault.input_tokens or not fault.limit:
         return None
-    answer = max(output.FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
-    excess = fault.input_tokens + answer + output.MARGIN - fault.limit
+    answer = max(FLOOR, state.cut_at) if fault.kind is FaultKind.MAX_TOKENS_OVERFLOW else 0
+    excess = fault.input_tokens + answer + MARGIN - fault.limit
     return excess if excess > 0 else None
 
 

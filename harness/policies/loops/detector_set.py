@@ -14,7 +14,7 @@ from harness.policies.loops.digests import digest
 from harness.policies.loops.limits import LoopThresholds
 from harness.policies.loops.observations import ObservedCall, Visit
 from harness.policies.loops.polls import Polls, PollsSnapshot
-from harness.policies.loops.repeats import (
+from harness.policies.loops.repeat_detector import (
     MOST,
     CallMark,
     RepeatRun,
