@@ -130,15 +130,15 @@ def build_parts(
     every_hook = parent.hooks.hooks if parent else (*settings.hooks, *own_hooks(hooks))
     policies = parent.policies if parent else policies or Policies()
     outputs = outputs or outputs_folder(settings)
-    hired = parent is not None
-    agent = outputs.name if hired else ""
+    is_subagent = parent is not None
+    agent = outputs.name if is_subagent else ""
 
-    limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, hired=hired)
+    limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, is_subagent=is_subagent)
     signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
     shared = parent.shared if parent else shared_parts(settings, conversation, asker, log, reread, session=outputs.stem)
-    _require_prices(settings, limits, shared, hired=hired)
+    _require_prices(settings, limits, shared, is_subagent=is_subagent)
     connection, processes = shared.connection, shared.processes
-    if not hired:
+    if not is_subagent:
         asker = shared.asker
 
     background: BackgroundWork | None = None
@@ -180,7 +180,7 @@ def build_parts(
     def factory() -> SubagentFactory:
         return SubagentFactory(make, parts)
 
-    if not hired:
+    if not is_subagent:
         names = _names_for_subagents(settings, ours, own, standard)
         background = background_work(
             settings,
@@ -200,14 +200,19 @@ def build_parts(
         ours = (*_tools_of_parent(settings, shared, background), *of_board)
     if settings.ask_user != "off":
         ours = (*ours, ask_user_tool(QuestionHandler(conversation, asker, settings.ask_user)))
-    every = joined(kept_of(ours, standard, strict=not hired), own)
+    every = joined(kept_of(ours, standard, strict=not is_subagent), own)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
 
-    web = web_access(settings, standard if hired else None)
+    web = web_access(settings, standard if is_subagent else None)
     sent = (*toolbox.specs(), *web.tools(newest=shared.catalogue.knows(settings.model)))
     lists = _lists(conversation, shared, toolbox, digest_of(sent))
     sections = prompt_sections(
-        settings, hired=hired, instructions=shared.instructions, skills=lists.skills, memory=lists.memory, role=role
+        settings,
+        is_subagent=is_subagent,
+        instructions=shared.instructions,
+        skills=lists.skills,
+        memory=lists.memory,
+        role=role,
     )
 
     loop_policy = policies.loops or loop_limits(settings)
@@ -228,7 +233,7 @@ def build_parts(
         retries=shared.retries,
         effort=settings.effort,
         answer_format=answer_format,
-        web=lambda: web_access(settings, standard if hired else None, restriction.only),
+        web=lambda: web_access(settings, standard if is_subagent else None, restriction.only),
         watches_text=lambda: orchestrator.policy.enabled,
     )
     priced = limits.max_cost_usd is not None
@@ -543,9 +548,9 @@ def _lists(conversation: Conversation, shared: SharedParts, toolbox: Toolbox, to
     )
 
 
-def _require_prices(settings: Settings, limits: RecoveryLimits, shared: SharedParts, *, hired: bool) -> None:
+def _require_prices(settings: Settings, limits: RecoveryLimits, shared: SharedParts, *, is_subagent: bool) -> None:
     models = (settings.model, *settings.fallback_models)
     if limits.max_cost_usd is not None:
-        require_prices(models, shared.catalogue.price, "subagent_budget_usd" if hired else "max_budget_usd")
+        require_prices(models, shared.catalogue.price, "subagent_budget_usd" if is_subagent else "max_budget_usd")
     elif settings.subagent_budget_usd is not None:
         require_prices(models, shared.catalogue.price, "subagent_budget_usd")

@@ -148,18 +148,18 @@ def _password(address: str) -> str:
 
 
 def recovery_limits(
-    settings: Settings, *, interactive: bool, given: RecoveryLimits | None = None, hired: bool = False
+    settings: Settings, *, interactive: bool, given: RecoveryLimits | None = None, is_subagent: bool = False
 ) -> RecoveryLimits:
     """The numbers of the recovery policy.
 
     Args:
         interactive: a user can be asked.
         given: numbers that a program handed in; they replace those of the settings.
-        hired: for a subagent, whose limits of steps and money are always those of the settings.
+        is_subagent: for a subagent, whose limits of steps and money are always those of the settings.
     """
     if given is not None:
         own = replace(given, interactive=interactive)
-        if not hired:
+        if not is_subagent:
             return own
         return replace(own, token_budget=None, max_steps=settings.max_steps, max_cost_usd=settings.max_budget_usd)
     return RecoveryLimits(
@@ -308,7 +308,7 @@ def outputs_folder(settings: Settings) -> Path:
 def prompt_sections(
     settings: Settings,
     *,
-    hired: bool = False,
+    is_subagent: bool = False,
     instructions: Sequence[Instructions] = (),
     skills: str = "",
     memory: str = "",
@@ -317,7 +317,7 @@ def prompt_sections(
     """The parts of the system prompt, which stay the same for the whole session.
 
     Args:
-        hired: for a subagent.
+        is_subagent: for a subagent.
         instructions: the instruction files as read at the start.
         skills: the catalogue of skills.
         memory: the index of memories.
@@ -329,7 +329,7 @@ def prompt_sections(
         instructions=instruction_text(instructions),
         skills=skills,
         memory=memory,
-        subagent=hired,
+        subagent=is_subagent,
     )
     return (*made, PromptSection("role", role)) if role else made
 

@@ -64,7 +64,7 @@ def _toml(value: object) -> str:
             return f'"{value}"'
 
 
-def hired(entry: str) -> str:
+def of_subagent(entry: str) -> str:
     """An entry of a script that is for the agents alone."""
     return entry.rstrip() + f"\nwhen = {HIRED}\n"
 
@@ -86,7 +86,7 @@ def ends(turn: Played) -> list[AgentEnd]:
 
 
 async def test_an_agent_begins_with_nothing_but_its_task_and_its_answer_comes_back(tmp_path: Path) -> None:
-    script = calls(task(prompt="Count the files.")) + hired(says("There are three.")) + says("Three.")
+    script = calls(task(prompt="Count the files.")) + of_subagent(says("There are three.")) + says("Three.")
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn("How many files are there?")
         asked = here.bodies[1]
@@ -106,7 +106,7 @@ async def test_an_agent_begins_with_nothing_but_its_task_and_its_answer_comes_ba
 
 
 async def test_what_an_agent_costs_is_part_of_the_session_and_of_the_turn(tmp_path: Path) -> None:
-    script = calls(task()) + hired(calls(run("one"))) + hired(says("Done.")) + says("Good.")
+    script = calls(task()) + of_subagent(calls(run("one"))) + of_subagent(says("Done.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn()
         assert turn.end.requests == 4
@@ -119,7 +119,9 @@ async def test_what_an_agent_costs_is_part_of_the_session_and_of_the_turn(tmp_pa
 
 async def test_a_call_by_the_name_of_an_earlier_version_starts_an_agent(tmp_path: Path) -> None:
     old = task().replace('"agent"', '"task"', 1)
-    script = f"[[reply]]\ntools = [ {old} ]\nwhen = {{ offers = 'task' }}\n" + hired(says("Done.")) + says("Good.")
+    script = (
+        f"[[reply]]\ntools = [ {old} ]\nwhen = {{ offers = 'task' }}\n" + of_subagent(says("Done.")) + says("Good.")
+    )
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn()
         assert [told["content"][:5] for told in turn.results] == ["Done."]
@@ -139,7 +141,7 @@ async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_kee
 async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_those_it_has(tmp_path: Path) -> None:
     three = calls(*(task(f"task {number}") for number in range(3)))
     again = calls(task("more", agent="a1"), task("another one"))
-    script = three + hired(says("Done.", times="2")) + again + hired(says("More.")) + says("All.")
+    script = three + of_subagent(says("Done.", times="2")) + again + of_subagent(says("More.")) + says("All.")
     async with on_stage(tmp_path, script, max_subagents=2) as here:
         turn = await here.turn()
         assert [event.agent for event in turn.of(AgentCreated)] == ["a1", "a2", "a1"]
@@ -165,7 +167,7 @@ def failed(turn: Played, end: AgentEnd) -> str:
 
 
 async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
-    looks = hired(calls(run("again"), text="I look once more.", times="3"))
+    looks = of_subagent(calls(run("again"), text="I look once more.", times="3"))
     async with on_stage(tmp_path, calls(task()) + looks + says("A pity."), subagent_steps=3) as here:
         text = failed(await here.turn(), AgentEnd.LIMIT)
         assert "I look once more." in text
@@ -173,7 +175,7 @@ async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
 
 
 async def test_an_agent_cannot_spend_more_than_the_session_may(tmp_path: Path) -> None:
-    looks = hired(calls(run("again"), times='"forever"'))
+    looks = of_subagent(calls(run("again"), times='"forever"'))
     async with on_stage(tmp_path, calls(task()) + looks, max_budget_usd=0.01) as here:
         turn = await here.turn()
         failed(turn, AgentEnd.LIMIT)
@@ -181,7 +183,7 @@ async def test_an_agent_cannot_spend_more_than_the_session_may(tmp_path: Path) -
 
 
 async def test_an_interrupted_turn_ends_its_agents(tmp_path: Path) -> None:
-    slow = hired(calls('{ name = "bash", input = { command = "sleep 30" } }', times="2"))
+    slow = of_subagent(calls('{ name = "bash", input = { command = "sleep 30" } }', times="2"))
     async with on_stage(tmp_path, calls(task("one"), task("two")) + slow) as here:
 
         def interrupt(event: object) -> None:
@@ -231,7 +233,11 @@ class Person(NoAsker):
 
 
 async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path: Path) -> None:
-    script = calls(task("one"), task("two")) + hired(calls(run("x"), times="2")) + hired(says("Done.", times="2"))
+    script = (
+        calls(task("one"), task("two"))
+        + of_subagent(calls(run("x"), times="2"))
+        + of_subagent(says("Done.", times="2"))
+    )
     person = Person()
     async with on_stage(tmp_path, script + says("Good."), asker=person, permission_mode="ask") as here:
         turn = await here.turn()
@@ -244,7 +250,7 @@ async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -
     from harness.events import BreakerCommand
 
     made = calls('{ name = "bash", input = { command = "touch made.txt" } }')
-    script = calls(task()) + hired(made) + hired(says("touch is switched off.")) + says("Then not.")
+    script = calls(task()) + of_subagent(made) + of_subagent(says("touch is switched off.")) + says("Then not.")
     async with on_stage(tmp_path, script) as here:
         here.agent.parts.breakers.announce()
         here.agent.parts.breakers.command(BreakerCommand.ISOLATE, "bash:touch")
@@ -253,15 +259,15 @@ async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -
 
 
 async def test_an_agent_may_be_given_few_tools(tmp_path: Path) -> None:
-    script = calls(task(tools=["grep", "glob"])) + hired(says("Seen.")) + says("Good.")
+    script = calls(task(tools=["grep", "glob"])) + of_subagent(says("Seen.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:
         await here.turn()
         assert [tool["name"] for tool in here.bodies[1]["tools"]] == ["glob", "grep"]
 
 
 async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
-    script = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
-    script += calls(task(prompt="Which word?", agent="a1")) + hired(says("Plum.")) + says("Right.")
+    script = calls(task(prompt="Learn the word plum.")) + of_subagent(says("Learnt.")) + says("Good.")
+    script += calls(task(prompt="Which word?", agent="a1")) + of_subagent(says("Plum.")) + says("Right.")
     async with on_stage(tmp_path, script) as here:
         await here.turn()
         turn = await here.turn("And now?")
@@ -272,7 +278,7 @@ async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
 
 async def test_what_the_commands_of_an_agent_leave_running_ends_with_it_and_is_named(tmp_path: Path) -> None:
     leaves = '{ name = "bash", input = { command = "sleep 600 & echo $! > pid.txt" } }'
-    script = calls(task()) + hired(calls(leaves)) + hired(says("It serves.")) + says("Good.")
+    script = calls(task()) + of_subagent(calls(leaves)) + of_subagent(says("It serves.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn()
         pid = (here.workspace / "pid.txt").read_text().strip()
@@ -285,7 +291,7 @@ async def test_what_the_commands_of_an_agent_leave_running_ends_with_it_and_is_n
 
 
 async def test_twenty_agents_before_a_server_that_fails_make_no_more_attempts_than_the_bound(tmp_path: Path) -> None:
-    script = hired(fails(500, times='"forever"'))
+    script = of_subagent(fails(500, times='"forever"'))
     script += (calls(*(task(f"task {number}") for number in range(20))) + says("A pity.")) * 2
     async with stage(tmp_path, script) as here:
         bound, before = 20 * 1.1 + 10, 0
@@ -304,7 +310,13 @@ async def test_twenty_agents_before_a_server_that_fails_make_no_more_attempts_th
 
 
 async def test_a_retry_is_no_request_and_the_step_after_it_is_one(tmp_path: Path) -> None:
-    script = calls(task()) + hired(fails(500)) + hired(calls(run("one"))) + hired(fails(500)) + says("A pity.")
+    script = (
+        calls(task())
+        + of_subagent(fails(500))
+        + of_subagent(calls(run("one")))
+        + of_subagent(fails(500))
+        + says("A pity.")
+    )
     async with stage(tmp_path, script, retry_burst=1) as here:
         assert (await here.turn()).of(RetryBudgetSpent) == [RetryBudgetSpent(requests=2, retries=1)]
 
@@ -324,7 +336,7 @@ def write(workspace: Path, name: str, text: str) -> None:
 
 async def test_an_agent_of_a_kind_has_its_prompt_its_tools_and_its_model(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
-    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
+    script = calls(task(kind="searcher")) + of_subagent(says("src/a.py")) + says("There.")
     async with on_stage(tmp_path, script, trust_folder=True) as here:
         turn = await here.turn()
         parent, subagent, _ = here.bodies
@@ -354,7 +366,7 @@ async def test_an_agent_has_the_effort_of_its_file_else_that_of_the_session_if_i
     tmp_path: Path, head: str, model: str, effort: str | None
 ) -> None:
     write(tmp_path / "workspace", "thinker", agent("thinker", head, "You think."))
-    script = calls(task(kind="thinker")) + hired(says("Yes.")) + says("There.")
+    script = calls(task(kind="thinker")) + of_subagent(says("Yes.")) + says("There.")
     async with on_stage(tmp_path, script, trust_folder=True, effort="max") as here:
         await here.turn()
         parent, subagent, _ = here.bodies
@@ -364,7 +376,7 @@ async def test_an_agent_has_the_effort_of_its_file_else_that_of_the_session_if_i
 
 async def test_without_trust_the_kind_is_there_and_the_model_of_the_session_answers(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
-    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
+    script = calls(task(kind="searcher")) + of_subagent(says("src/a.py")) + says("There.")
     async with on_stage(tmp_path, script) as here:
         await here.turn()
         assert here.bodies[1]["model"] == MODEL
@@ -398,8 +410,8 @@ async def test_without_files_the_tool_is_as_it_always_was(tmp_path: Path) -> Non
 
 async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
-    script = calls(task(kind="searcher")) + hired(says("src/a.py")) + says("There.")
-    script += calls(task(prompt="Where else?", agent="a1")) + hired(says("src/b.py")) + says("And there.")
+    script = calls(task(kind="searcher")) + of_subagent(says("src/a.py")) + says("There.")
+    script += calls(task(prompt="Where else?", agent="a1")) + of_subagent(says("src/b.py")) + says("And there.")
     script += calls(task(prompt="Change.", agent="a1", kind="other")) + says("A pity.")
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:

@@ -17,7 +17,7 @@ from harness.events import (
     TransitionCode,
 )
 from tests.agent.stage import calls, says, stage
-from tests.agent.test_agents import hired, on_stage, task
+from tests.agent.test_agents import of_subagent, on_stage, task
 
 pytestmark = pytest.mark.anyio
 
@@ -75,7 +75,7 @@ async def test_a_user_may_think_for_longer_than_a_tool_may_take_and_no_breaker_c
 
 async def test_the_question_of_a_subagent_says_whose_it_is_and_the_parent_shows_that_it_waits(tmp_path: Path) -> None:
     user = User()
-    script = calls(task()) + hired(calls(ASK)) + hired(says("Blue.")) + says("Blue, it says.")
+    script = calls(task()) + of_subagent(calls(ASK)) + of_subagent(says("Blue.")) + says("Blue, it says.")
     async with on_stage(tmp_path, script, asker=user) as here:
         turn = await here.turn()
     assert [(asked.agent, asked.question) for asked in user.asked] == [("a1", "Which colour?")]

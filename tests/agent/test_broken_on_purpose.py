@@ -16,7 +16,7 @@ from harness.practice.fault_orders import break_model
 from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 
 pytestmark = pytest.mark.anyio
 
@@ -167,7 +167,7 @@ async def test_the_built_in_model_can_be_broken_before_it_has_started_and_the_jo
 
 
 async def test_a_tool_is_broken_for_the_agents_that_work_for_the_agent_as_well(tmp_path: Path) -> None:
-    script = calls(task()) + hired(calls(run("never"))) + hired(says("It did not work.")) + says(ANSWER)
+    script = calls(task()) + of_subagent(calls(run("never"))) + of_subagent(says("It did not work.")) + says(ANSWER)
     async with stage(tmp_path, script) as here:
         here.agent.parts.faults.break_tool("bash missing")
         turn = await here.turn()

@@ -24,7 +24,7 @@ from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
 from tests.agent.person import Person
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
-from tests.agent.test_agents import hired, on_stage, task
+from tests.agent.test_agents import of_subagent, on_stage, task
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -161,7 +161,7 @@ async def test_the_same_hooks_hold_for_an_agent_that_works_for_another(tmp_path:
     seen = Seen()
     guard = always("before_tool", HookAnswer(block="no programs"), tools="bash", name="guard")
     hooks = [guard, *(seen.hook(point) for point in ("before_tool", "stop", "prompt_submit", "session_start"))]
-    script = calls(task()) + hired(calls(run("never"))) + hired(says("Could not.")) + says(ANSWER)
+    script = calls(task()) + of_subagent(calls(run("never"))) + of_subagent(says("Could not.")) + says(ANSWER)
     async with on_stage(tmp_path, script, hooks=hooks) as here:
         await here.turn()
         assert here.ran() == {}
@@ -283,7 +283,7 @@ async def test_stop_hooks_see_what_goes_on_in_the_background(tmp_path: Path) -> 
     seen = Seen()
     sleeps = 'name = "bash", input = { command = "exec sleep 600"'
     script = calls(f"{{ {sleeps}, background = true }} }}", task("wait", background=True)) + says(ANSWER)
-    script += hired(calls(f"{{ {sleeps} }} }}"))
+    script += of_subagent(calls(f"{{ {sleeps} }} }}"))
     async with stage(tmp_path, script, hooks=[seen.hook("stop")]) as here:
         background = here.agent.parts.background
         assert background is not None

@@ -31,7 +31,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.tools import Effect
 from tests.agent.stage import VirtualClock, calls, fails, played, says, settings_of, stage
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 
 pytestmark = pytest.mark.anyio
 
@@ -192,7 +192,7 @@ def test_settings_and_single_settings_are_not_mixed(tmp_path: Path) -> None:
 
 
 async def test_a_subagent_may_use_them_and_gets_no_standard_tool_that_its_parent_lacks(tmp_path: Path) -> None:
-    script = calls(task()) + hired(asks("Oslo")) + hired(says("Rain.")) + says("It rains.")
+    script = calls(task()) + of_subagent(asks("Oslo")) + of_subagent(says("Rain.")) + says("It rains.")
     async with PracticeServer(script=Script.parse(script)) as server:
         settings = settings_of(tmp_path, server.base_url).settings
         async with Agent(settings, tools=[weather], standard=["agent", "grep"]) as agent:
@@ -252,14 +252,14 @@ async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subag
         loops=LoopLimits().with_changes(copies=7),
         admission=AdmissionLimits(max_concurrent=1, max_queue_size=2),
     )
-    script = calls(task()) + hired(fails(500, times='"forever"')) + says("A pity.")
+    script = calls(task()) + of_subagent(fails(500, times='"forever"')) + says("A pity.")
     async with PracticeServer(script=Script.parse(script)) as server:
         settings = settings_of(tmp_path, server.base_url, subagent_steps=3).settings
         async with Agent(settings, policies=policies, clock=VirtualClock()) as agent:
             assert (await played(agent.run("Oslo?"))).end.answer == "A pity."
             assert agent.parts.breakers.registry.limits.threshold == 4
             assert agent.parts.loops.status.policy.thresholds.copies == 7
-            limits = recovery_limits(settings, interactive=False, given=policies.recovery, hired=True)
+            limits = recovery_limits(settings, interactive=False, given=policies.recovery, is_subagent=True)
             assert (limits.max_steps, limits.retries_per_request) == (settings.max_steps, 1)
             assert agent.parts.background is not None
             assert agent.parts.background.admission[0].limits.max_concurrent == 1

@@ -13,7 +13,7 @@ from harness.session import Opening
 from harness.settings.permission_file import PermissionFile
 from tests.agent.person import Person
 from tests.agent.stage import Played, calls, played, run, says, sessions, stage
-from tests.agent.test_agents import ends, hired, on_stage, task
+from tests.agent.test_agents import ends, of_subagent, on_stage, task
 
 pytestmark = pytest.mark.anyio
 
@@ -88,8 +88,10 @@ async def test_a_command_that_only_looks_is_asked_about_where_a_link_leads_it_ou
 async def test_a_subagent_stands_before_the_same_gate(tmp_path: Path) -> None:
     script = (
         calls(task())
-        + hired(calls(bash("ls"), bash("git push"), bash("touch made"), call("write_file", path=".envrc", content="x")))
-        + hired(says("Some of it."))
+        + of_subagent(
+            calls(bash("ls"), bash("git push"), bash("touch made"), call("write_file", path=".envrc", content="x"))
+        )
+        + of_subagent(says("Some of it."))
         + says("Good.")
     )
     allow, deny = ["bash(touch *)"], ["bash(git push *)"]

@@ -77,8 +77,8 @@ def test_a_rollback_within_a_turn_takes_it_back_as_well() -> None:
 
 async def test_an_agent_that_works_for_another_has_a_plan_of_its_own(tmp_path: Path) -> None:
     task = '{ name = "agent", input = { description = "look", prompt = "Look." } }'
-    hired = [calls(plans(SECOND)), calls(run("a")), calls(run("b")), says("Seen.")]
-    own = "".join(entry.rstrip() + '\nwhen = { lacks = "agent" }\n' for entry in hired)
+    of_subagent = [calls(plans(SECOND)), calls(run("a")), calls(run("b")), says("Seen.")]
+    own = "".join(entry.rstrip() + '\nwhen = { lacks = "agent" }\n' for entry in of_subagent)
     async with stage(tmp_path, calls(plans(FIRST)) + calls(task) + own + says("Good."), plan_reminder=2) as here:
         turn = await here.turn()
         assert turn.end.answer == "Good."

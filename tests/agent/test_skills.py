@@ -9,7 +9,7 @@ import pytest
 from harness.base.errors import HarnessError
 from harness.events import Json
 from tests.agent.stage import calls, played, says, sessions, stage
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 from tests.skills.folders import Folders, skill
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,14 @@ def knows_of_skills(body: Json) -> bool:
 
 async def test_the_model_and_the_agents_it_asks_know_the_skills_and_can_read_them(tmp_path: Path) -> None:
     prepared(tmp_path)
-    script = calls(READ) + says("Read.") + calls(task()) + hired(calls(READ)) + hired(says("Done.")) + says("Good.")
+    script = (
+        calls(READ)
+        + says("Read.")
+        + calls(task())
+        + of_subagent(calls(READ))
+        + of_subagent(says("Done."))
+        + says("Good.")
+    )
     async with stage(tmp_path, script, permission_mode="ask") as on:
         first = await on.turn()
         [result] = first.results

@@ -10,7 +10,7 @@ from harness.hooks import HookAnswer, HookCall, hook
 from harness.session import Opening, Session
 from harness.tasks import board_file
 from tests.agent.stage import calls, played, says, sessions, summarises
-from tests.agent.test_agents import hired
+from tests.agent.test_agents import of_subagent
 
 pytestmark = pytest.mark.anyio
 
@@ -123,7 +123,7 @@ async def test_a_turn_that_a_loop_ends_gives_its_tasks_back(tmp_path: Path) -> N
 async def test_a_subagent_works_on_the_same_board_and_its_lead_learns_what_it_unblocked(tmp_path: Path) -> None:
     delegate = call("agent", description="read", prompt="Claim a task and do it.")
     script = calls(MAKE) + calls(delegate) + says("t2 is next.")
-    script += hired(calls(CLAIM)) + hired(calls(DONE)) + hired(says("Read."))
+    script += of_subagent(calls(CLAIM)) + of_subagent(calls(DONE)) + of_subagent(says("Read."))
     async with sessions(tmp_path, script, board="session") as here, await here.open() as session:
         turn = await played(session.run("Have it read."))
         assert await states(session) == {"t1": TaskState.COMPLETED, "t2": TaskState.PENDING}
@@ -136,7 +136,9 @@ async def test_a_subagent_works_on_the_same_board_and_its_lead_learns_what_it_un
 
 async def test_a_subagent_that_ends_gives_back_what_it_has_not_finished(tmp_path: Path) -> None:
     delegate = call("agent", description="read", prompt="Claim a task and do it.")
-    script = calls(MAKE) + calls(delegate) + says("A pity.") + hired(calls(CLAIM)) + hired(says("I stop here."))
+    script = (
+        calls(MAKE) + calls(delegate) + says("A pity.") + of_subagent(calls(CLAIM)) + of_subagent(says("I stop here."))
+    )
     async with sessions(tmp_path, script, board="session") as here, await here.open() as session:
         turn = await played(session.run("Have it read."))
         assert await states(session) == {"t1": TaskState.PENDING, "t2": TaskState.PENDING}

@@ -16,7 +16,7 @@ from harness.model.prompt import Instructions, instruction_text
 from harness.session import open_session
 from harness.settings import Settings
 from tests.agent.stage import calls, says, sessions, settings_of, stage
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 from tests.settings.conftest import Place, place
 
 __all__ = ["place"]
@@ -211,7 +211,7 @@ async def test_the_model_reads_them_once_and_agents_that_it_asks_read_the_same(t
     workspace.mkdir()
     (workspace / NAME).write_text("Use tabs.\n")
     (tmp_path / NAME).write_text("Of the person: be brief.\n")
-    script = calls(task()) + hired(says("Done.")) + says("Good.") + says("Again.")
+    script = calls(task()) + of_subagent(says("Done.")) + says("Good.") + says("Again.")
     async with stage(tmp_path, script) as on:
         await on.turn()
         (workspace / NAME).write_text("Use spaces.\n")

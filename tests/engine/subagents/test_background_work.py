@@ -26,7 +26,7 @@ from harness.journal import read
 from harness.session import Opening, Session
 from harness.tools.output import MESSAGE_CHARACTERS
 from tests.agent.stage import calls, played, run, says, sessions, summarises
-from tests.agent.test_agents import FAR, hired, on_stage, task
+from tests.agent.test_agents import FAR, of_subagent, on_stage, task
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +63,7 @@ def of_journal(session: Session) -> list[Event]:
 
 
 async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_is_gone_on_with(tmp_path: Path) -> None:
-    script = BEGINS + hired(says("It is blue.")) + far(says("Blue, they say.")) + far(says("Bye."))
+    script = BEGINS + of_subagent(says("It is blue.")) + far(says("Blue, they say.")) + far(says("Bye."))
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
             await played(first.run("Go."))
@@ -84,7 +84,7 @@ async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_i
 
 
 async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what_it_had_said(tmp_path: Path) -> None:
-    script = BEGINS + hired(calls(SLEEPS, text="The first half is known."))
+    script = BEGINS + of_subagent(calls(SLEEPS, text="The first half is known."))
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
             sleeps = asyncio.Event()
@@ -109,7 +109,7 @@ async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what
 
 async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_is(tmp_path: Path) -> None:
     command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
-    script = far(calls(command, task(background=True))) + far(says("Both run.")) + hired(calls(SLEEPS))
+    script = far(calls(command, task(background=True))) + far(says("Both run.")) + of_subagent(calls(SLEEPS))
     async with sessions(tmp_path, script) as here, await here.open() as session:
         with pytest.raises(HarnessError, match="nothing called a1; running or queued in the background: nothing"):
             await session.background.stop("a1")
@@ -164,7 +164,7 @@ async def test_an_output_file_that_the_history_names_outlives_a_rewind_a_summary
 
 
 async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -> None:
-    script = BEGINS + hired(calls(SLEEPS))
+    script = BEGINS + of_subagent(calls(SLEEPS))
     async with sessions(tmp_path, script) as here:
         session = await here.open()
         tasks = asyncio.all_tasks()
@@ -184,7 +184,7 @@ async def test_very_long_answers_from_the_background_fit_the_history_and_are_kep
     words = " ".join(map(str, range(8_000)))
     many = 9
     script = far(calls(*(task(f"task {number}", background=True) for number in range(many)))) + far(says("Asked."))
-    script += hired(says(words, times=str(many))) + far(says("Read."))
+    script += of_subagent(says(words, times=str(many))) + far(says("Read."))
     async with on_stage(tmp_path, script, result_characters=30_000) as here:
         await here.turn()
         crew = here.agent.parts.background
@@ -200,7 +200,7 @@ async def test_very_long_answers_from_the_background_fit_the_history_and_are_kep
 
 
 async def test_news_about_what_is_shared_is_told_to_the_person_and_not_to_an_agent(tmp_path: Path) -> None:
-    script = calls(task()) + hired(calls(run("once"))) + hired(says("Done.")) + says("Good.")
+    script = calls(task()) + of_subagent(calls(run("once"))) + of_subagent(says("Done.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:
 
         def see(event: Event) -> None:

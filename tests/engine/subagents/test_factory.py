@@ -21,17 +21,17 @@ from harness.events import (
 from harness.journal import Journal, read
 from harness.session import Opening
 from tests.agent.stage import KEY, Played, calls, fails, played, run, says, sessions
-from tests.agent.test_agents import ends, hired, on_stage, result, task
+from tests.agent.test_agents import ends, of_subagent, on_stage, result, task
 
 pytestmark = pytest.mark.anyio
 
 
-LEARN = calls(task(prompt="Learn the word plum.")) + hired(says("Learnt.")) + says("Good.")
+LEARN = calls(task(prompt="Learn the word plum.")) + of_subagent(says("Learnt.")) + says("Good.")
 RECALL = calls(task(prompt="Which word?", agent="a1"))
 
 
 async def test_an_agent_goes_on_from_its_journal_when_the_session_is_gone_on_with(tmp_path: Path) -> None:
-    async with sessions(tmp_path, LEARN + RECALL + hired(says("Plum.")) + says("Right.")) as here:
+    async with sessions(tmp_path, LEARN + RECALL + of_subagent(says("Plum.")) + says("Right.")) as here:
         async with await here.open() as first:
             await played(first.run("Go."))
             cost = first.conversation.spend.cost_usd
@@ -49,7 +49,7 @@ async def test_an_agent_goes_on_from_its_journal_when_the_session_is_gone_on_wit
 
 
 async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp_path: Path) -> None:
-    script = LEARN + RECALL + says("A pity.") + calls(task()) + hired(says("New.")) + says("Good.")
+    script = LEARN + RECALL + says("A pity.") + calls(task()) + of_subagent(says("New.")) + says("Good.")
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
             await played(first.run("Go."))
@@ -63,8 +63,15 @@ async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp
 
 async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes_on(tmp_path: Path) -> None:
     script = calls(task("one", "Learn the word plum."), task("two"), task("three"))
-    script += hired(says("Learnt.", times="3")) + says("Good.")
-    script += RECALL + hired(says("Plum.")) + says("Right.") + RECALL + hired(says("Plum, still.")) + says("Right.")
+    script += of_subagent(says("Learnt.", times="3")) + says("Good.")
+    script += (
+        RECALL
+        + of_subagent(says("Plum."))
+        + says("Right.")
+        + RECALL
+        + of_subagent(says("Plum, still."))
+        + says("Right.")
+    )
     async with sessions(tmp_path, script) as here, await here.open() as session:
         session.agents_folder.write_text("in the way")
         turn = await played(session.run("Go."))
@@ -87,7 +94,7 @@ BUDGET_USD = 0.02
 async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more_than_what_is_under_way(
     tmp_path: Path,
 ) -> None:
-    script = calls(*(task(f"task {number}") for number in range(6))) + hired(
+    script = calls(*(task(f"task {number}") for number in range(6))) + of_subagent(
         "".join(calls(run("again"), times='"forever"'))
     )
     async with on_stage(tmp_path, script, max_budget_usd=BUDGET_USD, max_concurrent=3) as here:
@@ -105,8 +112,8 @@ async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     quoting = f'"the key {KEY} may not do this"'
-    script = calls(task()) + hired(calls('{ name = "bash", input = { command = "env" } }', text="I look."))
-    script += hired(fails(500, message=quoting)) + hired(fails(401, message=quoting)) + says("A pity.")
+    script = calls(task()) + of_subagent(calls('{ name = "bash", input = { command = "env" } }', text="I look."))
+    script += of_subagent(fails(500, message=quoting)) + of_subagent(fails(401, message=quoting)) + says("A pity.")
     async with on_stage(tmp_path, script, max_retries=1) as here:
         turn = await here.turn()
         assert ends(turn) == [AgentEnd.FAILED]
@@ -131,7 +138,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
 
 async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> None:
     several = calls(*(task(f"task {number}") for number in range(30)))
-    script = (several + hired(says("Done.", times="30")) + says("All.")) * 2
+    script = (several + of_subagent(says("Done.", times="30")) + says("All.")) * 2
     async with on_stage(tmp_path, script) as here:
         await here.turn()
         tasks, files = len(asyncio.all_tasks()), psutil.Process().num_fds()

@@ -99,7 +99,7 @@ class Office:
     def __init__(self, folder: Path, limits: AdmissionLimits | None = None, *, kept: bool = False) -> None:
         self.tasks = asyncio.all_tasks()
         self.events: list[Event] = []
-        self.hired: list[Colleague] = []
+        self.of_subagent: list[Colleague] = []
         self.refuses = ""
         self.code = ANSWERS
         self.breaks = self.shortens = self.hasty = False
@@ -135,10 +135,10 @@ class Office:
         """Another one."""
         if self.refuses:
             raise HarnessError(self.refuses)
-        self.hired.append(Colleague(self, order))
+        self.of_subagent.append(Colleague(self, order))
         if self.hasty:
-            self.hired[-1].go.set()
-        return self.hired[-1]
+            self.of_subagent[-1].go.set()
+        return self.of_subagent[-1]
 
     async def ask(self, prompt: str = "it", **more: object) -> ToolResult:
         """What the tool does."""
@@ -165,7 +165,7 @@ class Office:
         assert sorted(event.agent for event in created) == sorted(event.agent for event in ends)
         assert self.conversation.spend.cost_usd == pytest.approx(sum(event.cost_usd for event in ends))
         assert self.conversation.spend.requests == sum(event.requests for event in ends)
-        assert [one.closed for one in self.hired] == [1] * len(self.hired)
+        assert [one.closed for one in self.of_subagent] == [1] * len(self.of_subagent)
         sizes = self.gate.sizes()
         assert (sizes.running, sizes.queued, sizes.dirty) == (0, 0, 0)
         assert all(row.state is SubagentState.ENDED for row in self.agents.rows)
@@ -185,12 +185,12 @@ async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(
     assert not first.done()
     assert "newer work for it took its place" in (await second).content
     assert office.agents.rows[0].state is SubagentState.RUNS
-    office.hired[0].go.set()
+    office.of_subagent[0].go.set()
     assert (await first).content.startswith("About one")
     await quiet()
-    office.hired[1].go.set()
+    office.of_subagent[1].go.set()
     assert (await third).content.startswith("About three")
-    assert "About one" in str(office.hired[1].order.messages)  # it goes on from what it did before
+    assert "About one" in str(office.of_subagent[1].order.messages)  # it goes on from what it did before
     assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED, AgentEnd.ANSWERED, AgentEnd.ANSWERED]
     office.check()
 
@@ -205,12 +205,12 @@ async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path
     results = await asyncio.gather(*tasks)
     assert all("the user stopped it" in result.content for result in results)
     assert sorted(office.of(AgentEnded)) == [AgentEnd.CANCELLED, AgentEnd.NOT_STARTED]
-    assert len(office.hired) == 1
+    assert len(office.of_subagent) == 1
     assert not office.agents.stop("a1")
     office.check()
     again = office.asked("three", agent="a1")
     await quiet()
-    office.hired[1].go.set()
+    office.of_subagent[1].go.set()
     assert "stopped" not in (await again).content
 
 
@@ -222,9 +222,9 @@ async def test_a_moved_agent_works_on_and_reports_once(tmp_path: Path) -> None:
     assert office.agents.move() == ("a1",)
     result = await call
     assert "moved agent a1 to the background. It was not restarted" in result.content
-    assert (office.agents.running, office.agents.move(), len(office.hired)) == (("a1",), (), 1)
+    assert (office.agents.running, office.agents.move(), len(office.of_subagent)) == (("a1",), (), 1)
     killed = list(office.events)
-    office.hired[0].go.set()
+    office.of_subagent[0].go.set()
     await quiet()
     (arrived,) = office.incoming.waiting
     assert arrived.text.startswith('Agent a1, asked in the background to "do one", has ended.\n\nAbout one')
@@ -243,7 +243,7 @@ async def test_an_agent_that_failed_five_times_in_a_row_rests_and_says_until_whe
     for _ in range(4):
         await office.ask(agent="a1")
     rests = await office.ask(agent="a1")
-    assert len(office.hired) == 5
+    assert len(office.of_subagent) == 5
     assert "a1 rests until" in rests.content
     assert "failed 5 times in a row" in rests.content
     assert rests.outcome is ToolOutcome.ERROR
@@ -264,7 +264,7 @@ async def test_an_agent_that_cannot_be_made_has_not_started_and_is_not_offered_a
     assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED]
     office.refuses, office.hasty = "", True
     await office.ask(agent="a1")
-    assert not office.hired[0].order.again  # there was nothing to go on from
+    assert not office.of_subagent[0].order.again  # there was nothing to go on from
     office.check()
 
 
@@ -285,7 +285,7 @@ async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(tmp_p
         tasks = [office.asked("one", background=background), office.asked("two", background=background)]
         await quiet(rounds)
         if rounds == 20:
-            office.hired[0].go.set()
+            office.of_subagent[0].go.set()
             await quiet(2)
         if background:
             await asyncio.gather(*tasks)
@@ -316,7 +316,7 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
     assert office.gate.sizes().conversations == REMEMBERED
     result = await office.ask("more", agent="a7")
     assert result.outcome is (ToolOutcome.OK if kept else ToolOutcome.INVALID)
-    assert office.hired[-1].order.again == kept
+    assert office.of_subagent[-1].order.again == kept
     assert (await office.ask("more", agent="a401")).outcome is ToolOutcome.INVALID
     assert (await office.ask("more", agent="a٣")).outcome is ToolOutcome.INVALID
     office.check()
@@ -335,11 +335,11 @@ async def test_whenever_the_program_is_killed_each_background_task_is_told_of_ex
     await office.ask("two", agent="a1", background=True)
     foreground = office.asked("three")
     await quiet()
-    office.hired[0].go.set()
-    office.hired[1].go.set()
+    office.of_subagent[0].go.set()
+    office.of_subagent[1].go.set()
     await foreground
     await quiet(20)
-    office.hired[2].go.set()
+    office.of_subagent[2].go.set()
     await quiet(20)
     journal = tuple(office.events)
     assert len([event for event in journal if isinstance(event, Arrived)]) == 2

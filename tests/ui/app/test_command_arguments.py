@@ -14,7 +14,7 @@ from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.menu import SCREEN_COMMANDS
 from harness.ui.commands.commands import COMMANDS
 from tests.agent.stage import calls, played, says, settings_of
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 from tests.memory.shelves import draft
 from tests.skills.folders import Folders, skill
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 WAITS = "until [ -e go ]; do sleep 0.05; done"
 COMMAND = f'{{ name = "bash", input = {{ command = "{WAITS}", background = true }} }}'
-SCRIPT = calls(COMMAND, task("find the tests")) + hired(says("There are ten.")) + says("Both are asked for.")
+SCRIPT = calls(COMMAND, task("find the tests")) + of_subagent(says("There are ten.")) + says("Both are asked for.")
 
 
 class Typist:

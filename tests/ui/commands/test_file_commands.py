@@ -14,7 +14,7 @@ from harness.session import Session, open_session
 from harness.ui.commands.commands import file_command_help, file_command_names, is_command, run_command, works_any_time
 from harness.ui.commands.results import CommandResult, PlayEvents
 from tests.agent.stage import MODEL, Played, calls, played, says, settings_of
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 from tests.ui.commands.test_prompt import said
 from tests.ui.program import Place, run
 
@@ -51,7 +51,7 @@ async def turn_of(result: CommandResult) -> Played:
 async def test_the_turn_of_a_command_has_its_prompt_its_model_and_no_other_tools(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "fix", FIX)
     bash = '{ name = "bash", input = { command = "ls" } }'
-    script = calls(bash, task()) + hired(says("Seen.")) + says("Fixed.") + says("Good.")
+    script = calls(bash, task()) + of_subagent(says("Seen.")) + says("Fixed.") + says("Good.")
     async with opened(tmp_path, script, trust_folder=True) as (session, server):
         turn = await turn_of(run_command("/fix 12", session))
         first, subagent, *_ = (one.body for one in server.requests if one.path == "/v1/messages")

@@ -19,7 +19,7 @@ from harness.session import Opening
 from harness.settings import load
 from harness.ui.plain.headless import OutputFormat, headless
 from tests.agent.stage import calls, fails, says
-from tests.agent.test_agents import hired, task
+from tests.agent.test_agents import of_subagent, task
 from tests.ui.program import Finished, Place, end_of, run, start
 
 pytestmark = pytest.mark.anyio
@@ -145,7 +145,7 @@ async def test_a_limit_keeps_the_text_and_exits_with_3(place: Place) -> None:
 
 async def test_many_agents_are_few_lines_and_every_failure_has_one(place: Place) -> None:
     asked = calls(*(task(f"part {number}") for number in range(12)))
-    agents = hired(fails(400)) + hired(says("Done.", times='"forever"'))
+    agents = of_subagent(fails(400)) + of_subagent(says("Done.", times='"forever"'))
     async with server(asked + agents + says("All asked."), "error") as standing:
         ended = await answered(at(place, standing), "hi", fan_out="allow")
     lines = ended.err.splitlines()
@@ -342,7 +342,7 @@ async def test_many_subagents_without_a_user_follow_the_setting(
     place: Place, flags: dict[str, object], started: int, told: str
 ) -> None:
     asked = calls(*(task(f"part {number}") for number in range(11)))
-    async with server(asked + hired(says("Done.", times='"forever"')) + says("All asked.")) as standing:
+    async with server(asked + of_subagent(says("Done.", times='"forever"')) + says("All asked.")) as standing:
         ended = await answered(at(place, standing), "hi", "stream-json", None, **flags)
         results = standing.requests[-1].body["messages"][-1]["content"]
     assert ended.code == 0
