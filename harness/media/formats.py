@@ -7,8 +7,10 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from harness.events import Block
+if TYPE_CHECKING:  # the prompt is painted before the events are loaded
+    from harness.events import Block
 
 PDF = "application/pdf"
 HEAD_BYTES = 64
@@ -154,7 +156,7 @@ _HEAD = 65_536
 """Characters of base64 to decode; every format has the size near the start."""
 
 
-def image_size(block: Block) -> ImageSize | None:
+def image_size(block: "Block") -> ImageSize | None:
     """The size of an image block; None: unknown (a URL, a file id, an unknown format)."""
     source = block.get("source")
     data = source.get("data") if isinstance(source, dict) else None
@@ -167,20 +169,20 @@ def image_size(block: Block) -> ImageSize | None:
     return size_of(head)
 
 
-def nested(block: Block) -> list[Block]:
+def nested(block: "Block") -> list["Block"]:
     """The blocks inside a tool result; none for any other block."""
     content = block.get("content") if block.get("type") == "tool_result" else None
     return [inner for inner in content if isinstance(inner, dict)] if isinstance(content, list) else []
 
 
-def images(block: Block) -> Iterator[Block]:
+def images(block: "Block") -> Iterator["Block"]:
     """The image blocks in `block`: itself, or those of a tool result."""
     for candidate in (block, *nested(block)):
         if candidate.get("type") == "image":
             yield candidate
 
 
-def placeholder(block: Block) -> Block:
+def placeholder(block: "Block") -> "Block":
     """A text block in place of an image or document."""
     source = block.get("source")
     kind = source.get("media_type") if isinstance(source, dict) else None
@@ -189,7 +191,7 @@ def placeholder(block: Block) -> Block:
     return {"type": "text", "text": f"({block['type']} left out{': ' + about if about else ''})"}
 
 
-def with_words_for(block: Block, unwanted: Callable[[Block], bool]) -> Block:
+def with_words_for(block: "Block", unwanted: Callable[["Block"], bool]) -> "Block":
     """`block` with itself, or unwanted blocks inside it, replaced by placeholders."""
     if unwanted(block):
         return placeholder(block)
