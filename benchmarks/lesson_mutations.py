@@ -10,6 +10,7 @@ no step notices; exits with 1 if more than 5 % are not caught.
 import asyncio
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -24,7 +25,9 @@ from harness.lessons.recording import Demo
 LEAST = 0.95
 """Share of mutations that must be caught."""
 LIMIT_S = 40.0
-"""Of one run; a run that takes longer is caught as well, as a learner would not reach its end."""
+"""Of one run, but at least `PATIENCE` times as long as without a mutation; a run that takes longer is caught as well,
+as a learner would not reach its end."""
+PATIENCE = 5
 AT_ONCE = 3
 REMOVED = ""
 REPLY = "[[reply]]"
@@ -296,12 +299,12 @@ def applied(mutation: Mutation, chapter: Lesson, folder: Path) -> tuple[Lesson, 
     return replace(chapter, folder=copy), changed
 
 
-async def caught(mutation: Mutation, chapter: Lesson) -> str:
+async def caught(mutation: Mutation, chapter: Lesson, limit_s: float) -> str:
     """How a mutation is noticed; empty: it is not."""
     with tempfile.TemporaryDirectory(prefix="harness-mutation-") as folder:
         mutated, changed = applied(mutation, chapter, Path(folder))
         try:
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(limit_s):
                 async with Recording(mutated, scripted_only=True, overrides=mutation.settings, demo=changed) as run:
                     try:
                         await run.finished()
@@ -312,7 +315,7 @@ async def caught(mutation: Mutation, chapter: Lesson) -> str:
         except LessonError as error:
             return str(error)
         except TimeoutError:
-            return f"no end after {LIMIT_S:g} s"
+            return f"no end after {limit_s:.0f} s"
 
 
 async def measure(wanted: frozenset[str]) -> int:
@@ -320,19 +323,25 @@ async def measure(wanted: frozenset[str]) -> int:
     chapters = {chapter.id: chapter for chapter in lessons() if not wanted or chapter.id in wanted}
     mutations = [one for one in MUTATIONS if one.chapter in chapters]
     mutations += [one for chapter in chapters.values() for one in (*of_workspace(chapter), *of_script(chapter))]
-    controls = [
-        Mutation(chapter.id, "control", edits={"demo.py": ("session", "session")}) for chapter in chapters.values()
-    ]
     slots = asyncio.Semaphore(AT_ONCE)
+
+    async def control(chapter: Lesson) -> float:
+        """How long a chapter takes without a mutation, in seconds."""
+        async with slots:
+            began = time.monotonic()
+            unchanged = Mutation(chapter.id, "control", edits={"demo.py": ("session", "session")})
+            if how := await caught(unchanged, chapter, PATIENCE * LIMIT_S):
+                raise HarnessError(f"{chapter.id} does not hold without a mutation: {how}")
+            return time.monotonic() - began
+
+    seconds = dict(zip(chapters, await asyncio.gather(*map(control, chapters.values())), strict=True))
 
     async def run(mutation: Mutation) -> str:
         async with slots:
-            return await caught(mutation, chapters[mutation.chapter])
+            limit_s = max(LIMIT_S, PATIENCE * seconds[mutation.chapter])
+            return await caught(mutation, chapters[mutation.chapter], limit_s)
 
     found = dict(zip(mutations, await asyncio.gather(*map(run, mutations)), strict=True))
-    for control, how in zip(controls, await asyncio.gather(*map(run, controls)), strict=True):
-        if how:
-            raise HarnessError(f"{control.chapter} does not hold without a mutation: {how}")
     print(f"{'chapter':<9}{'mutations':>10}{'caught':>8}")
     for id in chapters:
         own = [how for mutation, how in found.items() if mutation.chapter == id]
