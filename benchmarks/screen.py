@@ -1,6 +1,6 @@
-"""Measure the screen: first paint, memory, a long history, a busy turn and rest, beside others in the same run.
+"""Measure the screen: first paint, memory, keys, a long history, a busy turn and rest, beside others in the same run.
 
-python -m benchmarks.screen             everything (about six minutes)
+python -m benchmarks.screen             everything (about eight minutes)
 python -m benchmarks.screen paint busy  parts whose name holds one of these words
 
 Every program runs in a pty of 120×40. Figures of one run can be compared with each other, not with those of another
@@ -10,12 +10,14 @@ machine or day. Bars are shown, and nothing fails when one is missed.
 import sys
 
 from benchmarks.parts import Parts, run_parts
-from benchmarks.screen_paint import first_paint, memory
+from benchmarks.screen_paint import first_paint, keys, memory, resume
 from benchmarks.screen_parts import busy, history, idle
 
 PARTS: Parts = {
     "paint": ("From the start to the first frame", first_paint),
     "memory": ("Memory once the app has settled", memory),
+    "keys": ("From a key to its letter on the screen", keys),
+    "resume": ("From the start to the end of a long session on the screen", resume),
     "history": ("A conversation of 5,000 messages", history),
     "busy": ("50 events of tools and 60 pieces of prose in every second", busy),
     "idle": ("Nothing happens for ten seconds", idle),

@@ -1,24 +1,49 @@
-"""How soon programs show themselves, how soon they take a key, and what memory they hold when they have settled.
+"""How soon programs show themselves and what is typed, and what memory they hold when they have settled.
 
 All run in the same kind of terminal, one after the other in every round.
 """
 
+import json
 import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from statistics import median
 
 from benchmarks.figures import MEGABYTE, Figure
+from benchmarks.long_journal import MESSAGES_PER_TURN, SAID, write_journal
 from benchmarks.processes import CommandFailed, clean_environment
 from benchmarks.screen_floor import TEXT
 from benchmarks.screen_pty import Terminal
+from harness.settings.fields import PRACTICE_MODEL
 
 PAINT_ROUNDS = 9
 MEMORY_ROUNDS = 3
+RESUME_ROUNDS = 3
+LONGEST_RESUME_S = 120.0
+RESUMED = 10_000
+"""Messages of the session that is resumed."""
+KEYS = "".join(map(chr, (*range(0x410, 0x450), *range(0x391, 0x3A2), *range(0x3B1, 0x3C9))))
+"""Letters that nothing else writes. Each is typed once, because the prompt is written again with those before."""
+KEYS_APART_S = 0.12
+WORDS = "prose of several files whose names differ from folder to folder while nothing changes there today"
+STREAMED_WORDS = 8_000
+WORDS_PER_PARAGRAPH = 60
+
+
+def streamed_script() -> str:
+    """A script with a reply that outlasts the typing and does not repeat itself."""
+    chosen = Random(1).choices(WORDS.split(), k=STREAMED_WORDS)
+    paragraphs = [chosen[at : at + WORDS_PER_PARAGRAPH] for at in range(0, STREAMED_WORDS, WORDS_PER_PARAGRAPH)]
+    text = "\n\n".join(" ".join(words) for words in paragraphs)
+    return f"[[reply]]\ntext = {json.dumps(text)}\nchunk = 12\nevent_delay = 0.015\ntimes = 'forever'\n"
+
+
 KEY = "Z"
 LLM_VARIABLE = "HARNESS_INTEROP_LLM"
 ELIA_VARIABLE = "HARNESS_INTEROP_ELIA"
@@ -37,6 +62,7 @@ class Program:
 
 
 FLOOR = Program("a minimal Textual app", (sys.executable, "-m", "benchmarks.screen_floor"), TEXT, takes_keys=False)
+FLOOR_WITH_SDK = Program("that with the SDK", (*FLOOR.command, "sdk"), TEXT, takes_keys=False)
 OURS = Program("harness", (sys.executable, "-m", "harness"), "loading")
 
 
@@ -57,7 +83,8 @@ def peers() -> tuple[list[Program], list[str]]:
 @dataclass(slots=True)
 class _Times:
     paint_s: list[float]
-    key_s: list[float]
+    answer_s: list[float]
+    """Until a key that is typed at that moment is there, or the end of a session."""
 
 
 async def first_paint() -> list[Figure | str]:
@@ -75,7 +102,7 @@ async def first_paint() -> list[Figure | str]:
                     answered = terminal.press_until_shown(KEY) if program.takes_keys else painted
                 if number:
                     times.paint_s.append(painted)
-                    times.key_s.append(answered)
+                    times.answer_s.append(answered)
     ours = took[OURS.name]
     figures = [
         Figure(
@@ -92,10 +119,10 @@ async def first_paint() -> list[Figure | str]:
     figures += [
         Figure(
             f"a typed key is there / {program.name}",
-            median(ours.key_s) * 1000,
+            median(ours.answer_s) * 1000,
             "ms",
-            median(took[program.name].key_s) * 1000,
-            note=_span(ours.key_s, took[program.name].key_s),
+            median(took[program.name].answer_s) * 1000,
+            note=_span(ours.answer_s, took[program.name].answer_s),
         )
         for program in theirs
     ]
@@ -105,12 +132,13 @@ async def first_paint() -> list[Figure | str]:
 async def memory() -> list[Figure | str]:
     """Megabytes with a session open and nothing asked yet, and after the first answer of the practice model."""
     theirs, said = peers()
-    settled: dict[str, list[tuple[int, int]]] = {program.name: [] for program in (FLOOR, OURS, *theirs)}
+    programs = (FLOOR, FLOOR_WITH_SDK, OURS, *theirs)
+    settled: dict[str, list[tuple[int, int]]] = {program.name: [] for program in programs}
     answered: list[tuple[int, int]] = []
     with tempfile.TemporaryDirectory() as place:
         environment = own_environment(Path(place))
         for _ in range(MEMORY_ROUNDS):
-            for program in (FLOOR, OURS, *theirs):
+            for program in programs:
                 with _running(program, environment, Path(place)) as terminal:
                     terminal.wait_for(program.shows)
                     terminal.settle()
@@ -120,20 +148,91 @@ async def memory() -> list[Figure | str]:
                         terminal.wait_for("1 request", after=typed)
                         terminal.settle()
                         answered.append(terminal.memory)
-    ours, settled_floor = settled.pop(OURS.name), settled[FLOOR.name]
+    ours, with_sdk = settled.pop(OURS.name), settled.pop(FLOOR_WITH_SDK.name)
     return [
         *(figure for name, theirs_used in settled.items() for figure in _beside(name, ours, theirs_used)),
-        *_after_the_answer(answered, settled_floor),
+        *_after_the_answer(FLOOR.name, answered, settled[FLOOR.name], 2.2),
+        *_after_the_answer(FLOOR_WITH_SDK.name, answered, with_sdk, None),
         *said,
     ]
 
 
-def _after_the_answer(ours: list[tuple[int, int]], floor: list[tuple[int, int]]) -> list[Figure]:
+def _after_the_answer(
+    name: str, ours: list[tuple[int, int]], floor: list[tuple[int, int]], at_most: float | None
+) -> list[Figure]:
     return [
-        Figure(
-            f"after an answer, {name} / {FLOOR.name}", _megabytes(ours, at), "MB", _megabytes(floor, at), at_most=most
+        Figure(f"after an answer, {kind} / {name}", _megabytes(ours, at), "MB", _megabytes(floor, at), at_most=most)
+        for at, kind, most in ((0, "RSS", at_most), (1, "PSS", None))
+    ]
+
+
+async def keys() -> list[Figure | str]:
+    """Milliseconds from a key to its letter on the screen: at rest, and while a reply streams."""
+    with tempfile.TemporaryDirectory() as place:
+        environment, script = own_environment(Path(place)), Path(place) / "script.toml"
+        script.write_text(streamed_script(), encoding="ascii")
+        with _running(FLOOR, environment, Path(place)) as terminal:
+            terminal.wait_for(FLOOR.shows)
+            terminal.settle()
+            floor = _echoes(terminal)
+        ours = Program(OURS.name, (*OURS.command, "--practice", str(script)), OURS.shows)
+        with _running(ours, environment, Path(place)) as terminal:
+            terminal.wait_for(ours.shows)
+            terminal.settle()
+            at_rest = _echoes(terminal)
+        with _running(ours, environment, Path(place)) as terminal:
+            terminal.wait_for(ours.shows)
+            terminal.settle()
+            typed = terminal.type("hello\r")
+            terminal.wait_for("prose", after=typed)
+            streaming = _echoes(terminal)
+            before = terminal.bytes_written
+            terminal.wait_for("prose", after=before)  # it still streams
+    return [
+        Figure(f"{when}: {name} / {FLOOR.name}", _share(echoes, share), "ms", _share(floor, share), limit=limit)
+        for when, echoes in (("at rest", at_rest), ("streaming", streaming))
+        for name, share, limit in (("median", 0.5, None), ("99th percentile", 0.99, 35))
+    ]
+
+
+def _echoes(terminal: Terminal) -> list[float]:
+    """Milliseconds, shortest first."""
+    took = []
+    for key in KEYS:
+        began = time.monotonic()
+        typed = terminal.type(key)
+        terminal.wait_for(key, after=typed)
+        took.append((time.monotonic() - began) * 1000)
+        terminal.pass_time(KEYS_APART_S)
+    return sorted(took)
+
+
+def _share(ordered: Sequence[float], share: float) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+async def resume() -> list[Figure | str]:
+    """Seconds from the start to the first frame and to the last answer, of a long session and of one with one turn."""
+    took = {messages: _Times([], []) for messages in (RESUMED, MESSAGES_PER_TURN)}
+    with tempfile.TemporaryDirectory() as place:
+        environment, work = own_environment(Path(place)), (Path(place) / "work").resolve()
+        for messages, times in took.items():
+            path = write_journal(work, Path(environment["HARNESS_STATE_DIR"]), messages, PRACTICE_MODEL)
+            program = Program(OURS.name, (*OURS.command, "--resume", path.stem), OURS.shows)
+            for number in range(RESUME_ROUNDS + 1):
+                with _running(program, environment, Path(place)) as terminal:
+                    painted = terminal.wait_for(program.shows)
+                    answered = terminal.wait_for(SAID[:30], timeout_s=LONGEST_RESUME_S)
+                if number:
+                    times.paint_s.append(painted)
+                    times.answer_s.append(answered)
+    long, short = took[RESUMED], took[MESSAGES_PER_TURN]
+    return [
+        Figure(f"{name} of {RESUMED:,} / of {MESSAGES_PER_TURN}", median(ours), "s", median(other), limit=1)
+        for name, ours, other in (
+            ("first frame", long.paint_s, short.paint_s),
+            ("the conversation", long.answer_s, short.answer_s),
         )
-        for at, name, most in ((0, "RSS", 2.2), (1, "PSS", None))
     ]
 
 

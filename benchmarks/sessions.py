@@ -18,7 +18,7 @@ from statistics import median
 from benchmarks.figures import Figure
 from benchmarks.parts import Parts, run_parts
 from benchmarks.processes import CommandFailed
-from harness.slots.shared import LEASE_S
+from harness.slots.client import LEASE_S
 from tests.slots.sessions import AGENTS, LIMIT, check, kill_holders, sessions
 
 PROGRAMS = 64

@@ -7,6 +7,7 @@ import sys
 import time
 from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
@@ -51,7 +52,7 @@ def cron(settings: Settings, options: Namespace) -> int:
                 )
                 print(visible(described(made, _next_times)))
             case "run":
-                return _run(store, _found(store, options.id))
+                return _run(store, _found(store, options.id), settings.workspace)
             case "pause":
                 _change(store, options.id, replace(_found(store, options.id), paused="by the user"), "is paused")
             case "resume":
@@ -64,10 +65,10 @@ def cron(settings: Settings, options: Namespace) -> int:
     return 0
 
 
-def _run(store: ScheduleStore, job: ScheduledJob) -> int:
+def _run(store: ScheduleStore, job: ScheduledJob, workspace: Path) -> int:
     """Run the prompt of a job once without a screen, as `harness -p` does; for the scheduler of the system."""
     command = [sys.executable, "-m", "harness", f"--print={job.prompt}", "--output-format", "json"]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    ran = subprocess.run(command, cwd=workspace, stdout=subprocess.PIPE, text=True, check=False)
     code, result, fire = ran.returncode, _result(ran.stdout), decisions.by_hand(job, time.time())
     failure = "" if code == 0 else str(result.get("reason") or f"exit code {code}")
     if result.get("result"):

@@ -86,7 +86,7 @@ from harness.processes import Processes
 from harness.settings import Settings
 from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool

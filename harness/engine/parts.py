@@ -42,7 +42,7 @@ from harness.practice.fault_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 

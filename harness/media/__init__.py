@@ -1,6 +1,6 @@
 """Images and PDF files on their way to the model.
 
-* `formats`      what a file is, by its first bytes; its size and pages; the content blocks that hold one
+* `formats`      what a file is, by its first bytes; how many pages a PDF has
 * `attachment`   the content block of a file, scaled or converted to what the API takes
 * `mentions`     files that a prompt names with `@`, and paths that a terminal pastes
 """

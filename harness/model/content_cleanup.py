@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from harness.events import Block, Json
-from harness.media.formats import MEDIA_TYPES, placeholder
 from harness.model.invariants import ASSISTANT_ONLY, MAX_DEPTH, THINKING, TOOL_NAME, USER_ONLY
+from harness.model.media import MEDIA_TYPES, placeholder
 from harness.model.notices import FAILED_WITHOUT_REASON
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence, Set
 from itertools import accumulate, takewhile
 
 from harness.events import Block, Message
-from harness.media.formats import MEDIA_TYPES, with_words_for
 from harness.model.invariants import SERVER_USES, THINKING, violations
+from harness.model.media import MEDIA_TYPES, with_words_for
 from harness.model.repair import MessageDraft, Repaired, built, drafts_of, drop_thinking_from, joined, key, repaired
 from harness.model.server_tools import in_words
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.events import Block, Message
-from harness.media.formats import image_size, images, nested
+from harness.model.media import image_size, images, nested
 
 MAX_DEPTH = 100
 """Levels of nesting in one block, below the limits of the SDK, pydantic and the JSON encoder."""

@@ -89,6 +89,8 @@ def _marked(message: Message, indexes: set[int]) -> Message:
     return replace(message, content=tuple(content))
 
 
+# ── the system prompt ───────────────────────────────────────────────────────────────────────────────
+
 _IDENTITY = """\
 You are an engineering agent in a terminal. The user gives you a task; you carry it out in their folder with your \
 tools and report the result."""

@@ -8,7 +8,6 @@ from itertools import count
 from typing import Literal
 
 from harness.events import Block, Message
-from harness.media.formats import image_size, images, nested, with_words_for
 from harness.model.content_cleanup import cleaned
 from harness.model.invariants import (
     IDENTIFIER,
@@ -23,6 +22,7 @@ from harness.model.invariants import (
     paused,
     violations,
 )
+from harness.model.media import image_size, images, nested, with_words_for
 from harness.model.notices import BEGINNING_MISSING, CONTINUE, MISSING_RESULT
 
 

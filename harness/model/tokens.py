@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.events import Block, Json, Message, Usage
-from harness.media.formats import image_size, nested, pdf_pages
+from harness.media.formats import pdf_pages
 from harness.model.catalogue import known_card
+from harness.model.media import image_size, nested
 
 if TYPE_CHECKING:
     from tiktoken import Encoding
@@ -105,6 +106,8 @@ def _count_slice(encoding: "Encoding", text: str) -> int:
             raise
         return estimated_from_bytes(text)
 
+
+# ── the size of a request ────────────────────────────────────────────────────────────────────────────
 
 MESSAGE_OVERHEAD = 4
 BLOCK_OVERHEAD = 8

@@ -317,6 +317,8 @@ def cancelled(left: int, what: str) -> FaultCommandResult:
     return FaultCommandResult(f"Called off; {left:,} {what}{'s' * (left != 1)} would have gone wrong.", OFF)
 
 
+# ── the command /toolfault ───────────────────────────────────────────────────────────────────────────
+
 ALL = "all"
 """In the place of a tool's name, as typed: every tool."""
 SLOW_S = 2.0

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any, Protocol
 
 from harness.events import Block, Json, Message
-from harness.media.formats import nested, with_words_for
+from harness.model.media import nested, with_words_for
 from harness.model.tokens import media_tokens
 from harness.practice.replies import (
     UNCACHED,
@@ -78,6 +78,9 @@ def _in(value: Any, values: dict[str, str]) -> Any:
             return value
 
 
+# ── sizes in tokens ──────────────────────────────────────────────────────────────────────────────────
+
+
 class Counter(Protocol):
     """Counts tokens. `harness.model.tokens.TokenCounter` is one."""
 
@@ -135,6 +138,8 @@ def _written(part: Part) -> str:
             return compact(block)
 
 
+# ── signatures ───────────────────────────────────────────────────────────────────────────────────────
+
 _MARK = "practice."
 
 
@@ -187,6 +192,9 @@ def _without_marks(tools: Sequence[Json]) -> list[Json]:
 
 def _digest(text: str) -> str:
     return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+# ── ready for the wire ───────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)

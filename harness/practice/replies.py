@@ -145,6 +145,8 @@ class ReplyModel(Protocol):
         ...
 
 
+# ── on the wire ──────────────────────────────────────────────────────────────────────────────────────
+
 _USUAL = {
     400: ("invalid_request_error", "Invalid request"),
     401: ("authentication_error", "invalid x-api-key"),

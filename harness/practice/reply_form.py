@@ -148,6 +148,8 @@ def _call(block: Block, editor: str, commands: frozenset[str]) -> Block:
     return block
 
 
+# ── the form of the reply ────────────────────────────────────────────────────────────────────────────
+
 _LONGEST_THOUGHT = 300
 """Characters of the prompt that thinking repeats."""
 

@@ -215,6 +215,9 @@ class ServerRules:
         )
 
 
+# ── the tools that the API defines ───────────────────────────────────────────────────────────────────
+
+
 @dataclass(frozen=True, slots=True)
 class ToolType:
     """A tool that the API defines."""

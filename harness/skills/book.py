@@ -123,6 +123,8 @@ def _text(folder: Path, real: Path, border: Path | None) -> tuple[str, str]:
     return text_of(real, MOST_BYTES, "put long parts of a skill into files beside it")
 
 
+# ── as the model sees them ──────────────────────────────────────────────────────────────────────────
+
 CATALOGUE_CHARACTERS = 8_000
 """Characters of the whole catalogue, about 1 % of a usual context window."""
 WIDTHS = (300, 150, 80, 40, 0)

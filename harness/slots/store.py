@@ -163,6 +163,8 @@ class SlotStore(Protocol):
         ...
 
 
+# ── the store in a SQLite file ──────────────────────────────────────────────────────────────────────
+
 APPLICATION = 0x68617267
 """Distinguishes this file from other SQLite files."""
 

@@ -211,6 +211,9 @@ def _summary(input: Json) -> str:
     return f"{path} from line {offset}" if offset != 1 else f"{path}"
 
 
+# ── files that a user has named ─────────────────────────────────────────────────────────────────────
+
+
 def attachment_tool() -> Tool:
     """`read_file` for a file that the user has named: images and PDF files only, also outside the workspace.
 

@@ -161,6 +161,8 @@ def _untitled(node: Any) -> Any:
             return node
 
 
+# ── tools and their results ─────────────────────────────────────────────────────────────────────────
+
 RESULT_CHARACTERS = 50_000
 """Most characters of one result that enter the history."""
 FORMER_NAMES: Mapping[str, str] = MappingProxyType({"task": "agent"})

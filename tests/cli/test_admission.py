@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.base.clock import SystemClock
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
 from tests.ui.program import Place, run
 

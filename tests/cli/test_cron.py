@@ -76,10 +76,14 @@ def test_a_job_of_a_project_without_any_is_an_error(
     assert (shown.out, "There is no job 'c1'" in shown.err) == ("", True)
 
 
-def test_a_prompt_is_run_without_a_screen_and_counted(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_prompt_is_run_without_a_screen_and_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     (folder / "notes.txt").write_text("TODO: water the plants\n")
     assert main(["cron", "add", "@daily", "find TODO"]) == 0
-    assert main(["cron", "run", "c1"]) == 0
+    monkeypatch.chdir(folder.parent)  # as the scheduler of the system does
+    assert main(["cron", "run", "c1", "--cwd", "project"]) == 0
+    monkeypatch.chdir(folder)
     assert "water the plants" in capfd.readouterr().out
     assert main(["cron", "list"]) == 0
     assert "fired 1 time" in capfd.readouterr().out

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, NotAdmitted
 from harness.events import Event, WorkEnd
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits, AdmissionSizes
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from tests.engine.hand_clock import HandClock, quiet
 
 NOTHING = AdmissionSizes(0, 0, 0, 0, 0, 0)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.base.clock import SystemClock
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore
 
 ROOT = Path(__file__).parents[2]

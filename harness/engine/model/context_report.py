@@ -9,7 +9,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.events import Block, Json, Message
 from harness.journal import CompactionCounts
-from harness.media.formats import MEDIA_TYPES, nested
+from harness.model.media import MEDIA_TYPES, nested
 from harness.model.prompt import Instructions, PromptSection
 from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.compaction import CompactionThresholds, thresholds

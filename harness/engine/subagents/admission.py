@@ -31,7 +31,7 @@ from harness.events import (
 )
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from harness.policies.admission.slot_queue import Admit, Permit, Reject, WorkCounts
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import SlotsError
 
 Reason = DropReason | RejectionReason | Literal["replaced", "none_allowed"]

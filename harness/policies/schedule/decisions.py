@@ -74,6 +74,8 @@ def look(
     late = not _on_time(times[-1], now, limits)
     if resumed and (late or job.missed is MissedTimes.SKIP):
         return Over(job) if over else Skip(replace(job, done_until=times[-1]), len(times))
+    if resumed:
+        times = times[-1:]
     match job.missed:
         case MissedTimes.EACH:
             return _fire(job, times[:1], 0, last and len(times) == 1)

@@ -51,7 +51,9 @@ def loops(panel: Panel, width: int) -> Sequence[Lines]:
 def _loop(known: LoopsView, one: LoopView, width: int) -> Lines:
     lines = headed("loop", _text(one), width, most=MOST_LOOP_LINES, style=_style(one))
     tried = [rung for rung in known.rungs(one.loop.signature) if rung.rung is not Rung.STOP]  # in the model block
-    lines += flowing(map(_rung, tried), width, gap=" · ")
+    if tried:
+        first, *others = map(_rung, tried)
+        lines += flowing([Content.assemble(("tried: ", QUIET), first), *others], width, gap=" · ")
     if one.answer is not None:
         lines += wrapped(ANSWERS[one.answer], width)
     return lines

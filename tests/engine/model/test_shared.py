@@ -18,7 +18,7 @@ from harness.events import BreakerChanged, ChangeReason, Event, Fault, FaultKind
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.state import Endpoints
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
 from tests.engine.hand_clock import HandClock
 from tests.slots.memory import InMemorySlotStore

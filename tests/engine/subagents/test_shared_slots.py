@@ -9,7 +9,7 @@ import pytest
 from harness.base.clock import SystemClock
 from harness.events import Notice, WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
-from harness.slots.shared import SharedSlots
+from harness.slots.client import SharedSlots
 from harness.slots.store import QueuePosition, SlotClaim, SlotsError
 from tests.engine.gate_desk import NOTHING, Desk
 from tests.engine.hand_clock import quiet

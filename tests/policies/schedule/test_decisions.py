@@ -67,7 +67,8 @@ def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_of
     assert offered == Offer(replace(SINGLE, paused="its time passed while no session ran"), 1_100.0)
     assert at(offered.job, 1_100.0) is None
     assert fired(at(SINGLE, 1_990.0, after_restart=True)).due == 1_990.0
-    assert fired(at(ONCE, 1_990.0, after_restart=True)).due == 1_990.0
+    for job in (ONCE, EACH):
+        assert fired(at(job, 1_100.0, 1_990.0, after_restart=True)) == JobFire("c3@1990", 1_990.0)
 
 
 def test_a_job_that_expires_says_so_with_its_last_fire_and_is_over() -> None:

@@ -6,6 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 
 from harness.ui.app.chat import EARLIER, KEPT, MOUNTED, Chat, EntryView
@@ -195,6 +196,22 @@ async def test_only_what_changed_is_drawn_again() -> None:
         app.chat.update([*entries(29), TextEntry("other")], 28)
         await settled(pilot)
         assert app.drawing.drawn == ["other"]
+
+
+async def test_a_new_entry_and_an_answer_that_grows_cost_one_layout_of_the_screen_each() -> None:
+    app = Host()
+    async with app.run_test(size=(60, ROWS)) as pilot:
+        before = entries(30)
+        app.chat.update(before)
+        await settled(pilot)
+        layouts: list[Screen[object]] = []
+        app.screen.screen_layout_refresh_signal.subscribe(app.chat, layouts.append)
+        for now in ([*before, AnswerEntry("one")], [*before, AnswerEntry("one\ntwo\nthree")]):
+            layouts.clear()
+            app.chat.update(now, len(before))
+            await settled(pilot)
+            assert "".join(await shown(pilot)).endswith(("one", "three"))
+            assert len(layouts) == 1
 
 
 async def test_all_are_expanded_and_folded_and_a_click_does_it_for_one() -> None:

@@ -260,7 +260,7 @@ def test_a_loop_tells_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
         situation.NUDGED,
         "loop     read_file notes.txt, 4 times in a row, with the",
         "         same result each time",
-        "         nudge 1 of 1",
+        "         tried: nudge 1 of 1",
         "steps    ∞ ∙",
     )
     says(situation.CLIMBED, "loop     grep fails: timed out after 30 s", "retry 2 of 3", "again: read_file")
@@ -284,7 +284,7 @@ def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
         situation.STOPPED_IN_A_LOOP,
         "model    claude-sonnet-4-6 · stopped in a loop",
         "loop     read_file notes.txt",
-        "         nudge 1 of 1 · other tool 1 of 1",
+        "         tried: nudge 1 of 1 · other tool 1 of 1",
         "· Say in other words what you want",
         "· /rewind goes back before this prompt.",
         "steps    ⟳",

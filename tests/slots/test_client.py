@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from harness.base.clock import SystemClock
-from harness.slots.shared import BEATS, LEASE_S, LOOK_AGAIN_S, SharedSlots, ignore
+from harness.slots.client import BEATS, LEASE_S, LOOK_AGAIN_S, SharedSlots, ignore
 from harness.slots.store import SlotsError, SlotStore, SqliteSlotStore
 from tests.slots.memory import InMemorySlotStore
 
