@@ -44,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
     "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
-    "lessons": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
+    "lessons": {"base", "events", "policies", *SUBJECTS, "engine", "agent", "session"},
     "ui": {"base", "events", "policies", "media", "journal", "settings", "session", "lessons"},
     "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "lessons", "ui"},
     "__main__": {"cli"},

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import Asker
 from harness.events import Event, FaultOrdered
+from harness.journal import SessionState
 from harness.settings import PRACTICE_MODEL, Settings
 
 if TYPE_CHECKING:
     from harness.agent import Agent
     from harness.practice.fault_orders import FaultCommandResult, FaultQueue
+    from harness.session import Session
 
 
 class DemoSession:
@@ -80,6 +82,15 @@ class DemoSession:
         agent = Agent(settings or self.settings(), **given)  # type: ignore[arg-type]  # passed on unchanged
         self._agents.append(agent)
         return agent
+
+    @property
+    def session(self) -> "Session":
+        """The agent created last, as slash commands use it. Raises HarnessError if the demo created none."""
+        from harness.session import Session
+
+        if not self._agents:
+            raise HarnessError("The program of this chapter is a loop of its own, which only has /fault.")
+        return Session(self._agents[-1], self._state / "chapter.jsonl", None, SessionState())
 
     def outputs(self, agent: str) -> Path:
         """The folder for outputs of an agent that has a name of its own, for others to read."""

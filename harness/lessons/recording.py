@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -27,6 +27,7 @@ from harness.practice.requests import RecordedExchange
 
 if TYPE_CHECKING:
     from harness.practice.fault_orders import FaultQueue
+    from harness.session import Session
 
 Demo = Callable[[DemoSession], Awaitable[None]]
 """The program of a chapter."""
@@ -296,6 +297,15 @@ class Recording:
         if self._ended:
             raise LessonError("The demo of this chapter has ended; r restarts it.")
         self._typed.put_nowait(prompt)
+
+    @property
+    def session(self) -> "Session":
+        """See `DemoSession.session`."""
+        return self._opened_demo_session.session
+
+    async def play(self, events: AsyncGenerator[Event, None]) -> None:
+        """Record the turn that a slash command of the learner began."""
+        await self._opened_demo_session.watch(events)
 
     def break_model(self, text: str) -> str:
         """See `DemoSession.break_model`."""

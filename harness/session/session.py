@@ -44,8 +44,9 @@ class Session:
     """
 
     def __init__(
-        self, agent: Agent, path: Path, recorder: Recorder, state: SessionState, skipped_lines: int = 0
+        self, agent: Agent, path: Path, recorder: Recorder | None, state: SessionState, skipped_lines: int = 0
     ) -> None:
+        """`recorder`: closed with the session; None: nothing is written to `path`, as in a chapter of the course."""
         parts = agent.parts
         background = parts.background
         assert background is not None, "the agent of a session is not a subagent"
@@ -237,7 +238,8 @@ class Session:
     async def aclose(self) -> None:
         """Close connections and journal. Raises JournalError when the end of the journal could not be written."""
         await self._agent.aclose()
-        self._recorder.journal.close()
+        if self._recorder is not None:
+            self._recorder.journal.close()
 
     async def __aenter__(self) -> Self:
         return self

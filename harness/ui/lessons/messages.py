@@ -60,8 +60,8 @@ TO_DO = LocalizedText(
 )
 LANGUAGE = LocalizedText("The course is in English now.", "これからは日本語で表示します。")
 NOT_UNDERSTOOD = LocalizedText(
-    "Unknown command {typed}; chapters have /fault and /toolfault. ? lists the keys.",
-    "{typed} は章のコマンドではありません。使えるのは /fault と /toolfault です。? でキー一覧を表示します。",
+    "Unknown command {typed}; a chapter has {commands}.",
+    "{typed} は章のコマンドではありません。使えるのは {commands} です。",
 )
 NOT_SO = LocalizedText(
     "This does not hold in this run: {condition}.",
@@ -98,6 +98,12 @@ KEYS: Mapping[str, LocalizedText] = MappingProxyType(
         "r": LocalizedText("restart with a new run", "新しく実行して最初から"),
         "/fault …": LocalizedText("break the model; /fault alone lists how", "モデルを壊す。/fault だけで使い方を表示"),
         "/toolfault …": LocalizedText("break a tool", "ツールを壊す"),
+        "/retry /reset …": LocalizedText(
+            "continue the turn; let a paused tool work", "ターンを続ける。止めたツールを戻す"
+        ),
+        "/plan /agents /clear": LocalizedText(
+            "plan; subagents; forget the conversation", "計画。サブエージェント。会話を消す"
+        ),
         "…": LocalizedText("anything else is a prompt", "それ以外はエージェントへのプロンプト"),
         "q": LocalizedText("quit; the next start continues here", "終わる。次はこの場面から"),
     }

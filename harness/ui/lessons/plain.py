@@ -15,6 +15,7 @@ from harness.base.errors import HarnessError
 from harness.events import TurnStarted
 from harness.lessons import LessonError, Moment, Progress, Recording, readme
 from harness.ui.lessons import messages
+from harness.ui.lessons.commands import COMMANDS, answer
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, Narration, write_moment
 from harness.ui.lessons.position import LessonPosition
 from harness.ui.lessons.predictions import Predictions
@@ -260,10 +261,10 @@ class _LessonRepl:
                 self._keys[key]()
             case "e":
                 self._copy("")
-            case _ if key.startswith(("/fault", "/toolfault")):
-                await self._break(line)
+            case _ if key.partition(" ")[0] in COMMANDS:
+                await self._command(line)
             case _ if key.startswith("/") or len(key) == 1:
-                self._narration.say(messages.NOT_UNDERSTOOD, typed=line.split()[0])
+                self._narration.say(messages.NOT_UNDERSTOOD, typed=line.split()[0], commands=" ".join(COMMANDS))
             case _:
                 await self._prompt(line)
 
@@ -274,11 +275,13 @@ class _LessonRepl:
         else:
             await self.go(following)
 
-    async def _break(self, line: str) -> None:
+    async def _command(self, line: str) -> None:
         await self._to_the_end()
-        command, _, order = line.partition(" ")
-        break_ = self._recording.break_model if command.lower() == "/fault" else self._recording.break_tool
-        self._narration.lines.say(break_(order.strip()))
+        command, _, argument = line.strip().partition(" ")
+        with self._live_lines():
+            shown = await answer(self._recording, f"{command.lower()} {argument}".strip())
+        if shown:
+            self._narration.lines.say(shown)
 
     def _copy(self, name: str) -> None:
         for text in copied(self._position.lesson, name, Path.cwd(), self._narration.language):
@@ -306,10 +309,16 @@ class _LessonRepl:
 
     async def _prompt(self, line: str) -> None:
         await self._to_the_end()
-        self._live = lambda moment: write_moment(self._narration.lines, moment)
-        try:
+        with self._live_lines():
             self._recording.type(line)
             await self._recording.settled()
+
+    @contextmanager
+    def _live_lines(self) -> Iterator[None]:
+        """Write what happens as it happens."""
+        self._live = lambda moment: write_moment(self._narration.lines, moment)
+        try:
+            yield
         finally:
             self._live = None
         self._narration.lines.end_line()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import Language, Lesson, LessonError, Progress
+from harness.lessons import Language, Lesson, LessonError, Progress, lesson
 from harness.ui.lessons.narration import Narration
 from harness.ui.lessons.plain import TypedLines, play, play_stepwise
 from tests.ui.lessons.chapter import (
@@ -162,6 +162,18 @@ async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter(tmp_path: 
     live = said.partition("list the files\n")[2]
     assert "There are 3 files in this folder" in live
     assert steps(said) == [1, 10]
+
+
+async def test_commands_that_texts_and_reports_name_work_in_a_chapter(tmp_path: Path) -> None:
+    commands = ("/reset delivery", "/retry", "/plan", "/agents", "/clear", "/retry", "/reset nonsense")
+    said = await typed(tmp_path, *commands, lesson=lesson("s21"))
+    done = said.partition("delivery is reset.")[2]
+    assert "⇄ request 18:" in done
+    assert "1 of 3 done" in done
+    assert "No subagent has run" in done
+    after = done.partition("Conversation cleared.")[2]
+    assert "There is nothing to try again yet" in after
+    assert "There is no tool called nonsense" in after
 
 
 async def test_the_model_is_broken_on_purpose(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from harness.ui.app.question_app import QuestionApp
 from harness.ui.app.status import StatusLine
 from harness.ui.app.views import Views
 from harness.ui.lessons import messages
+from harness.ui.lessons.commands import COMMANDS
 from harness.ui.lessons.progress import chapter_progress, copied, next_chapter, starting_step
 from harness.ui.lessons.screen.keys import key_table
 from harness.ui.lessons.screen.layout import HEIGHTS, LAYOUT_CSS, CodeView, LessonFocus, LessonPanes, Part
@@ -36,7 +37,7 @@ from harness.ui.lines.line import Line
 from harness.ui.panel.state import Panel
 from harness.ui.transcript.entries import NoteEntry
 
-BREAKING = tuple(Candidate(name, insert=f"{name} ") for name in ("/fault", "/toolfault"))
+COMPLETIONS = tuple(Candidate(name, insert=f"{name} ") for name in COMMANDS)
 """Completions in the prompt."""
 WHILE_TYPING = frozenset({"leave", "escape", "suspend_process", "repaint"})
 """Actions that stay available during a prompt, question or list."""
@@ -84,7 +85,7 @@ class LessonApp(QuestionApp):
         self.progress = progress
         self.opened: LessonRun | None = None
         """The open chapter."""
-        self.prompt = PromptArea(PromptHistory(None), Completer(lambda: BREAKING, tuple))
+        self.prompt = PromptArea(PromptHistory(None), Completer(lambda: COMPLETIONS, tuple))
         self.prompt.display = False
         self._first = lesson
         self._language: Language = language
@@ -194,16 +195,13 @@ class LessonApp(QuestionApp):
         run = self.opened
         if run is None:
             return
-        word, _, rest = message.text.strip().partition(" ")
-        match word:
-            case "/fault":
-                run.break_model(rest.strip())
-            case "/toolfault":
-                run.break_tool(rest.strip())
-            case _ if word.startswith("/"):
-                self.warn(messages.NOT_UNDERSTOOD, typed=word)
-            case _:
-                run.type(message.text)
+        word = message.text.strip().partition(" ")[0]
+        if word in COMMANDS:
+            run.command(message.text)
+        elif word.startswith("/"):
+            self.warn(messages.NOT_UNDERSTOOD, typed=word, commands=" ".join(COMMANDS))
+        else:
+            run.type(message.text)
 
     def on_prompt_area_refused(self, message: PromptArea.Refused) -> None:
         self.warn(message.text)

@@ -44,6 +44,7 @@ _TABLE = (
         (
             ("p  i", LocalizedText("type a prompt", "章のエージェントにプロンプトを打つ")),
             ("f", LocalizedText("break something: /fault, /toolfault", "壊す: /fault、/toolfault")),
+            ("/", LocalizedText("/retry, /reset, /plan, /agents, /clear", "/retry、/reset、/plan、/agents、/clear")),
             ("Esc", LocalizedText("leave the prompt", "入力をやめる")),
         ),
     ),

@@ -9,6 +9,7 @@ from harness.events import Event
 from harness.lessons import Lesson, LessonError, Moment, Recording, WireExchange
 from harness.session import Asker
 from harness.ui.app.views import Views
+from harness.ui.lessons.commands import answer
 from harness.ui.lessons.narration import exchanged_line
 from harness.ui.lessons.position import LessonPosition
 from harness.ui.lessons.predictions import Predictions
@@ -86,13 +87,9 @@ class LessonRun:
         """Run a prompt of the learner after all steps."""
         self._later(self._type(prompt))
 
-    def break_model(self, order: str) -> None:
-        """Order a fault of the model after all steps."""
-        self._later(self._break(self._recording.break_model, order))
-
-    def break_tool(self, order: str) -> None:
-        """Order a fault of a tool after all steps."""
-        self._later(self._break(self._recording.break_tool, order))
+    def command(self, line: str) -> None:
+        """Run a slash command of the learner after all steps."""
+        self._later(self._command(line))
 
     async def aclose(self) -> None:
         """End the run."""
@@ -131,10 +128,11 @@ class LessonRun:
         self._changed()
         await self._recording.settled()
 
-    async def _break(self, break_: Callable[[str], str], order: str) -> None:
+    async def _command(self, line: str) -> None:
         await self._to_the_end()
         try:
-            self.views.show(break_(order))
+            if shown := await answer(self._recording, line):
+                self.views.show(shown)
         except HarnessError as error:
             self.views.show(NoteEntry(Line("!", str(error), Tone.BAD)))
 
