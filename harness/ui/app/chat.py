@@ -57,8 +57,9 @@ class EntryView(Static):
         """The entry, columns and expansion drawn last."""
 
     def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        """Textual lays out the screen once more after each new size, but nothing depends on that of an entry."""
-        return super()._size_updated(size, virtual_size, container_size, layout=False)
+        """Textual lays out the screen once more after each new size, but only a new width changes an entry."""
+        layout = layout and self.outer_size.width not in (0, size.width)
+        return super()._size_updated(size, virtual_size, container_size, layout)
 
 
 class Chat(VerticalScroll):
@@ -275,10 +276,12 @@ class Chat(VerticalScroll):
         entry = self._entries[view.number]
         expanded = self._expanded if view.opened is None else view.opened
         wanted = entry, self._columns, expanded
+        above = self._entries[view.number - 1] if view.number else None
+        apart = self._draw.apart(above, entry)  # the entry above may have changed alone
+        if view.has_class("-apart") != apart:
+            view.set_class(apart, "-apart", update=view.is_attached)
         if view.drawn != wanted:
             view.drawn = wanted
-            above = self._entries[view.number - 1] if view.number else None
-            view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
             # A new one is laid out when it is mounted.
             view.update(self._draw.content(entry, self._columns, expanded=expanded), layout=view.is_attached)
 
