@@ -67,7 +67,7 @@ from harness.model.tokens import TokenCounter
 from harness.permissions import Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits
 from harness.policies.admission.slot_queue import Permit
-from harness.policies.background.polling import note_due, polls
+from harness.policies.background.sleep_poll import note_due, polls
 from harness.policies.breakers.breaker import BreakerLimits
 from harness.policies.breakers.decisions import Call, PauseTurn, Probe, Skip
 from harness.policies.breakers.dispatcher import BreakerReplay
@@ -507,7 +507,9 @@ def _poll(past: Past) -> Prediction:
     polled = 1 + sum(isinstance(fact, PollNoted) for fact, _ in past.facts)
     noted = polls(commands_in(str(lines[-1]))) and note_due(polled)
     about = inspect.getdoc(note_due if noted else polls) or ""
-    return Prediction("noted" if noted else "plain", about.split("\n\n")[0], "harness/policies/background/polling.py")
+    return Prediction(
+        "noted" if noted else "plain", about.split("\n\n")[0], "harness/policies/background/sleep_poll.py"
+    )
 
 
 def _hang(past: Past) -> Prediction:

@@ -51,7 +51,7 @@ from harness.model import notices
 from harness.permissions import commands_of
 from harness.permissions.shell.resolution import base_name
 from harness.permissions.shell.syntax import Unreadable
-from harness.policies.background.polling import note_due, polls
+from harness.policies.background.sleep_poll import note_due, polls
 from harness.processes import Processes, ProcessResult
 from harness.tools.background_commands import (
     SHOWN_ENDS,

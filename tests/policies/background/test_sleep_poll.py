@@ -3,7 +3,7 @@
 import pytest
 
 from harness.engine.background.commands import commands_in
-from harness.policies.background.polling import note_due, polls
+from harness.policies.background.sleep_poll import note_due, polls
 
 
 @pytest.mark.parametrize(
