@@ -326,7 +326,7 @@ Plan = tuple[PlanItem, ...]
 
 
 def plan_after(plan: Plan, event: Event) -> Plan:
-    """The plan plan_after an event. A plan with no open item ends with the next prompt."""
+    """The plan after an event. A plan with no open item ends with the next prompt."""
     match event:
         case SessionStarted():
             return ()

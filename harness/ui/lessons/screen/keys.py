@@ -42,9 +42,14 @@ _TABLE = (
     (
         LIVE,
         (
-            ("p  i", LocalizedText("type a prompt", "章のエージェントにプロンプトを打つ")),
+            (
+                "p  i",
+                LocalizedText(
+                    "type a prompt, or /retry, /reset, /plan, /agents, /clear",
+                    "プロンプトか /retry、/reset、/plan、/agents、/clear を打つ",
+                ),
+            ),
             ("f", LocalizedText("break something: /fault, /toolfault", "壊す: /fault、/toolfault")),
-            ("/", LocalizedText("/retry, /reset, /plan, /agents, /clear", "/retry、/reset、/plan、/agents、/clear")),
             ("Esc", LocalizedText("leave the prompt", "入力をやめる")),
         ),
     ),
