@@ -127,12 +127,13 @@ def tree(tasks: Tasks) -> Sequence[tuple[int, Task]]:
     """Every task once with its depth: behind the last one that it needs, roots in the order of claims."""
     children: dict[int, list[Task]] = {}
     for task in sorted(tasks.values(), key=rank, reverse=True):
-        parent = max([need for need in task.needs if need in tasks], default=0) if task.needs else 0
-        children.setdefault(parent, []).append(task)
+        known = [need for need in task.needs if need in tasks]
+        children.setdefault(max(known) if known else 0, []).append(task)
     found: list[tuple[int, Task]] = []
     waiting = [(0, task) for task in children.get(0, ())]
     while waiting:
         depth, task = waiting.pop()
         found.append((depth, task))
-        waiting += [(depth + 1, child) for child in children.get(task.number, ())]
+        if below := children.get(task.number):
+            waiting += [(depth + 1, child) for child in below]
     return found
