@@ -276,12 +276,10 @@ class Chat(VerticalScroll):
         entry = self._entries[view.number]
         expanded = self._expanded if view.opened is None else view.opened
         wanted = entry, self._columns, expanded
-        above = self._entries[view.number - 1] if view.number else None
-        apart = self._draw.apart(above, entry)  # the entry above may have changed alone
-        if view.has_class("-apart") != apart:
-            view.set_class(apart, "-apart", update=view.is_attached)
         if view.drawn != wanted:
             view.drawn = wanted
+            above = self._entries[view.number - 1] if view.number else None
+            view.set_class(self._draw.apart(above, entry), "-apart", update=view.is_attached)
             # A new one is laid out when it is mounted.
             view.update(self._draw.content(entry, self._columns, expanded=expanded), layout=view.is_attached)
 
