@@ -67,7 +67,19 @@ SCREEN = (
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
-PURE = {"bisect", "difflib", "graphlib", "collections", "dataclasses", "enum", "functools", "itertools", "math", "re"}
+PURE = {
+    "bisect",
+    "difflib",
+    "graphlib",
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "itertools",
+    "math",
+    "operator",
+    "re",
+}
 PURE |= {"errno", "hashlib", "json", "textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 

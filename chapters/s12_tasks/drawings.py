@@ -1,7 +1,6 @@
 """The drawings of the chapter: the graph of the demo as the program shows it, and the changes that are possible."""
 
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 
 from harness.policies.tasks.decisions import Changes, TaskDraft, create
@@ -36,7 +35,7 @@ def graph() -> str:
 def failed() -> str:
     """The board when its first task has failed."""
     board = tasks()
-    return _tree({**board, 1: replace(board[1], state=FAILED)})
+    return _tree({**board, 1: board[1]._replace(state=FAILED)})
 
 
 def transitions() -> str:

@@ -91,7 +91,8 @@ def _with_needs(tasks: Sequence[Task], board: dict[int, Task]) -> dict[int, Task
 
 
 def _json(task: Task) -> Json:
-    return {"id": task.id, **asdict(task), "needs": [f"t{need}" for need in task.needs]}
+    claim = None if task.claim is None else asdict(task.claim)
+    return {"id": task.id, **task._asdict(), "needs": [f"t{need}" for need in task.needs], "claim": claim}
 
 
 def _text(board: TaskBoard, id: str) -> str:

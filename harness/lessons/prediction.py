@@ -8,7 +8,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from itertools import pairwise
@@ -455,7 +455,7 @@ def _board(past: Past) -> dict[int, Task]:
     for fact, _ in created:
         if isinstance(fact, TaskChanged) and (number := number_of(fact.task)) in tasks:
             held = TaskClaim(fact.actor, 1, 0.0) if fact.state is TaskState.IN_PROGRESS else None
-            tasks[number] = replace(tasks[number], state=fact.state, claim=held)
+            tasks[number] = tasks[number]._replace(state=fact.state, claim=held)
     return tasks
 
 
@@ -481,7 +481,7 @@ def _claim(past: Past) -> Prediction:
 def _deferral(past: Past) -> Prediction:
     """The tasks that are set aside when one fails, by their ids."""
     tasks, task = _asked_for(past, "task_update")
-    after = standings({**tasks, task.number: replace(task, state=TaskState.FAILED, claim=None)})
+    after = standings({**tasks, task.number: task._replace(state=TaskState.FAILED, claim=None)})
     deferred = " ".join(f"t{number}" for number, one in after.items() if one.standing is Standing.DEFERRED)
     return Prediction(deferred, _text_of(Standing, "DEFERRED"), "harness/policies/tasks/graph.py:standings")
 

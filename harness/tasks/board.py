@@ -20,7 +20,7 @@ from harness.base.sqlite_file import SqliteFile, SqliteSchema
 from harness.events import TaskState
 from harness.policies.tasks import decisions
 from harness.policies.tasks.decisions import Changes, Refused, TaskDraft, TaskEdit, TaskRecord
-from harness.policies.tasks.task import Actor, Task, TaskAction, TaskClaim, TaskLimits, number_of
+from harness.policies.tasks.task import IN_PROGRESS, Actor, Task, TaskAction, TaskClaim, TaskLimits, number_of
 from harness.slots.store import ProcessOwner, lives
 
 TABLES = """
@@ -344,7 +344,7 @@ class TaskBoard:
 
         needs: dict[int, tuple[int, ...]] = {}
         for task, need in rows_of("task, need", "needs", "task", " ORDER BY task, position"):
-            needs[task] = (*needs.get(task, ()), need)
+            needs[task] = (*needs[task], need) if task in needs else (need,)
         claims = {task: (actor, expires) for task, actor, expires in rows_of("task, actor, expires", "claims", "task")}
         found: dict[int, Task] = {}
         damaged: list[Sequence[Any]] = []
@@ -464,12 +464,27 @@ def _task(row: Sequence[Any], needs: tuple[int, ...], claim: tuple[str, float] |
     """A task of the values of COLUMNS. Raises TypeError, ValueError or KeyError for values that no version wrote."""
     if tuple(map(type, row)) != _TYPES:
         raise TypeError("a value has another type")
-    number, subject, description, state, priority, creator, assignee, fence, attempts, note, created, updated = row
-    if (claim is None) is (state == TaskState.IN_PROGRESS):
+    number, subject, description, name, priority, creator, assignee, fence, attempts, note, created, updated = row
+    state = _STATES[name]
+    if (claim is None) is (state is IN_PROGRESS):
         raise ValueError("the claim does not fit the state")
     held = None if claim is None else TaskClaim(claim[0], fence, claim[1])
-    said = (number, subject, description, _STATES[state], priority, needs, creator, assignee, held)
-    return Task(*said, fence, attempts, note, created, updated)
+    return Task(
+        number,
+        subject,
+        description,
+        state,
+        priority,
+        needs,
+        creator,
+        assignee,
+        held,
+        fence,
+        attempts,
+        note,
+        created,
+        updated,
+    )
 
 
 _TYPES = (int, str, str, str, int, str, str, int, int, str, float, float)

@@ -81,7 +81,7 @@ def tree_lines(tasks: Tasks, most: int = MOST_LISTED, folded: Collection[int] = 
     if not tasks:
         yield "The board has no tasks."
         return
-    rows, hidden = _folded(tree(tasks), folded)
+    rows, hidden = _folded(tree(tasks), folded) if folded else (tree(tasks), {})
     ended = sum(task.state in ENDED for task in tasks.values())
     if len(rows) > most and ended:
         rows = [(depth, task) for depth, task in rows if task.state not in ENDED]

@@ -7,7 +7,6 @@ import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,7 +88,7 @@ def test_a_task_comes_back_as_it_was_created(board: TaskBoard, clock: HandClock)
     done(board.create([draft], LEAD))
     wanted = Task(4, "first part", "the whole\nstory", TaskState.PENDING, 1, (2, 1), "s1", "s1/a1")
     (found,) = [task for task in board.tasks().values() if task.number == 4]
-    assert found == replace(wanted, created_at=clock.at, updated_at=clock.at)
+    assert found == wanted._replace(created_at=clock.at, updated_at=clock.at)
     assert [task.id for task in board.tasks().values()] == ["t4", "t1", "t2", "t3"]  # by priority, then by number
 
 

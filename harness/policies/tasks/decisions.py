@@ -5,7 +5,7 @@ docs/design/tasks.md#states.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.policies.tasks.graph import Tasks, cycle, dependants, missing, unblocked
 from harness.policies.tasks.task import (
@@ -175,8 +175,7 @@ def change(
         return Refused(_cyclic(path, {**tasks, task.number: task}))
     assignee = task.assignee if edit.assignee is None else edit.assignee
     note = task.note if edit.note is None else edit.note
-    after = replace(
-        task,
+    after = task._replace(
         subject=subject,
         description=description,
         priority=priority,
@@ -212,7 +211,7 @@ def claim(task: Task, tasks: Tasks, actor: Actor, *, now: float, limits: TaskLim
         return Refused(f"{task.id} needs {waits} first.")
     fence = task.fence + 1
     held = TaskClaim(actor.name, fence, now + limits.lease_s)
-    claimed = replace(task, state=after, claim=held, fence=fence, note="", updated_at=now)
+    claimed = task._replace(state=after, claim=held, fence=fence, note="", updated_at=now)
     return Changes((claimed,), records=(TaskRecord(task.number, actor.name, TaskAction.CLAIM),))
 
 
@@ -242,8 +241,7 @@ def act(
         wanted = "what was checked" if action is TaskAction.COMPLETE else "why"
         return Refused(f"Say {wanted} when you {action} {task.id}.")
     given_back = action in (TaskAction.RELEASE, TaskAction.FAIL) and task.state is IN_PROGRESS
-    changed = replace(
-        task,
+    changed = task._replace(
         state=after,
         claim=None,
         attempts=0 if action is TaskAction.REOPEN else task.attempts + given_back,
@@ -258,7 +256,7 @@ def act(
 def expire(task: Task, why: str, tasks: Tasks, *, now: float, limits: TaskLimits) -> Changes:
     """The claim of a task has ended without a result: its lease is over, or its process or turn has ended."""
     holder = "" if task.claim is None else task.claim.actor
-    freed = replace(task, state=PENDING, claim=None, attempts=task.attempts + 1, note=why, updated_at=now)
+    freed = task._replace(state=PENDING, claim=None, attempts=task.attempts + 1, note=why, updated_at=now)
     if freed.attempts >= limits.attempts:
         freed = _given_up(freed, limits)
     return _with_consequences(task, freed, TaskRecord(task.number, holder, "expire", why), tasks)
@@ -313,7 +311,7 @@ def _wakes(numbers: Collection[int], tasks: Tasks) -> tuple[tuple[int, str], ...
 
 def _given_up(task: Task, limits: TaskLimits) -> Task:
     note = f"set aside after {limits.attempts} attempts; the last one: {task.note or 'no reason given'}"
-    return replace(task, state=DEFERRED, note=note)
+    return task._replace(state=DEFERRED, note=note)
 
 
 def _without_right(task: Task, action: TaskAction, actor: Actor, fence: int | None) -> Refused | None:

@@ -7,6 +7,7 @@ the mapping may hold a part of the board only: the task and those that the funct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from operator import attrgetter
 
 from harness.policies.tasks.task import CANCELLED, COMPLETED, DEFERRED, FAILED, PENDING, Task
 
@@ -85,9 +86,8 @@ def ready(tasks: Tasks) -> list[Task]:
     return sorted(found, key=rank)
 
 
-def rank(task: Task) -> tuple[int, int]:
-    """The key of the order of claims and lists."""
-    return task.priority, task.number
+rank = attrgetter("priority", "number")
+"""The key of the order of claims and lists."""
 
 
 def cycle(number: int, needs: Iterable[int], tasks: Tasks) -> tuple[int, ...]:
@@ -127,8 +127,11 @@ def tree(tasks: Tasks) -> Sequence[tuple[int, Task]]:
     """Every task once with its depth: behind the last one that it needs, roots in the order of claims."""
     children: dict[int, list[Task]] = {}
     for task in sorted(tasks.values(), key=rank, reverse=True):
-        known = [need for need in task.needs if need in tasks]
-        children.setdefault(max(known) if known else 0, []).append(task)
+        parent = 0
+        for need in task.needs:
+            if need > parent and need in tasks:
+                parent = need
+        children.setdefault(parent, []).append(task)
     found: list[tuple[int, Task]] = []
     waiting = [(0, task) for task in children.get(0, ())]
     while waiting:
