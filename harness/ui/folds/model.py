@@ -1,7 +1,7 @@
 """The exchange with the model, folded from events."""
 
-from dataclasses import dataclass, replace
 from enum import Enum
+from typing import NamedTuple
 
 from harness.events import (
     CompactionEnded,
@@ -65,8 +65,7 @@ class Phase(Enum):
     """A reply or tool results have arrived, and the next step is being decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelStatus:
+class ModelStatus(NamedTuple):
     """The exchange with the model."""
 
     chosen: str = ""
@@ -126,49 +125,49 @@ def after(model: ModelStatus, event: Event, at: float, resting: Phase) -> ModelS
             return ModelStatus(chosen=name, active=name, practice=practice, since=at, transition=model.transition)
         case SettingChanged(name="model", value=name):
             idle = model.phase is Phase.IDLE
-            return replace(model, chosen=name, active=name if idle else model.active)
+            return model._replace(chosen=name, active=name if idle else model.active)
         case TurnStarted():
             begun = ModelStatus(chosen=model.chosen, active=model.chosen, practice=model.practice)
-            return replace(begun, phase=Phase.DECIDING, since=at, transition=model.transition)
+            return begun._replace(phase=Phase.DECIDING, since=at, transition=model.transition)
         case StepStarted():
-            return _in(replace(model, discarded_characters=0), Phase.DECIDING, at)
+            return _in(model._replace(discarded_characters=0), Phase.DECIDING, at)
         case RequestSent():
-            return _asked(replace(model, chosen=model.chosen or event.model), event, at)
+            return _asked(model._replace(chosen=model.chosen or event.model), event, at)
         case ReplyReceived():
-            return _in(replace(model, fault=None), _resting(model, resting), at)
+            return _in(model._replace(fault=None), _resting(model, resting), at)
         case FaultOccurred(fault=fault, attempt=attempt):
-            return _in(replace(model, fault=fault, attempt=attempt), _resting(model, resting), at)
+            return _in(model._replace(fault=fault, attempt=attempt), _resting(model, resting), at)
         case MessageAdded(origin=Origin.REPLY) if model.fault is not None:
             return _kept(model, event)
         case PartialDiscarded(characters=characters):
-            return replace(model, discarded_characters=model.discarded_characters + characters)
+            return model._replace(discarded_characters=model.discarded_characters + characters)
         case RetryScheduled():
-            return _in(replace(model, retry=event), Phase.WAITING, at)
+            return _in(model._replace(retry=event), Phase.WAITING, at)
         case RetryBudgetSpent():
-            return replace(model, retries_spent=event)
+            return model._replace(retries_spent=event)
         case RetryEnded():
-            return _in(replace(model, retry=None), _resting(model, resting), at)
+            return _in(model._replace(retry=None), _resting(model, resting), at)
         case WaitOffered():
-            return _in(replace(model, offered=event), Phase.OFFERED, at)
+            return _in(model._replace(offered=event), Phase.OFFERED, at)
         case WaitAnswered():
-            return _in(replace(model, offered=None), _resting(model, resting), at)
+            return _in(model._replace(offered=None), _resting(model, resting), at)
         case LoopAsked():
-            return _in(replace(model, loop=event), Phase.LOOP, at)
+            return _in(model._replace(loop=event), Phase.LOOP, at)
         case LoopAnswered():
-            return _in(replace(model, loop=None), _resting(model, resting), at)
+            return _in(model._replace(loop=None), _resting(model, resting), at)
         case ModelSwitched(to_model=name, lasting=lasting):
             chosen = name if lasting else model.chosen
-            return replace(model, active=name, chosen=chosen, switched=None if name == chosen else event)
+            return model._replace(active=name, chosen=chosen, switched=None if name == chosen else event)
         case OutputCapChanged():
-            return replace(model, cap=event)
+            return model._replace(cap=event)
         case CompactionStarted():
-            return _in(replace(model, compacting=event, compacted=None), Phase.COMPACTING, at)
+            return _in(model._replace(compacting=event, compacted=None), Phase.COMPACTING, at)
         case CompactionEnded():
-            return _in(replace(model, compacting=None, compacted=event, retry=None), resting, at)
+            return _in(model._replace(compacting=None, compacted=event, retry=None), resting, at)
         case Transition():
             return _in(_decided(model, event), resting, at)
         case TurnEnded():
-            over = replace(model, retry=None, offered=None, loop=None, compacting=None, fault=None)
+            over = model._replace(retry=None, offered=None, loop=None, compacting=None, fault=None)
             return _in(over, Phase.IDLE, at)
         case _:
             return model
@@ -180,7 +179,7 @@ def in_phase(model: ModelStatus, phase: Phase, at: float) -> ModelStatus:
 
 
 def _in(model: ModelStatus, phase: Phase, at: float) -> ModelStatus:
-    return model if model.phase is phase else replace(model, phase=phase, since=at)
+    return model if model.phase is phase else model._replace(phase=phase, since=at)
 
 
 def _resting(model: ModelStatus, resting: Phase) -> Phase:
@@ -189,22 +188,21 @@ def _resting(model: ModelStatus, resting: Phase) -> Phase:
 
 
 def _asked(model: ModelStatus, event: RequestSent, at: float) -> ModelStatus:
-    asked = replace(model, attempt=event.attempt, retry=None, offered=None, loop=None)
+    asked = model._replace(attempt=event.attempt, retry=None, offered=None, loop=None)
     if event.purpose == "summary":
         return asked
-    return replace(asked, active=event.model, phase=Phase.ASKING, since=at)
+    return asked._replace(active=event.model, phase=Phase.ASKING, since=at)
 
 
 def _kept(model: ModelStatus, event: MessageAdded) -> ModelStatus:
     calls = sum(block.get("type") == "tool_use" for block in event.message.content)
     characters = model.kept_characters + len(event.message.text)
-    return replace(model, kept_characters=characters, kept_calls=model.kept_calls + calls)
+    return model._replace(kept_characters=characters, kept_calls=model.kept_calls + calls)
 
 
 def _decided(model: ModelStatus, event: Transition) -> ModelStatus:
     goes_on = event.code in GOES_ON
-    return replace(
-        model,
+    return model._replace(
         transition=event,
         continuations=event.number if goes_on else 0,
         most_continuations=event.most if goes_on else 0,

@@ -1,7 +1,7 @@
 """The panel, folded from events; live events and a journal give the same panel."""
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from harness.events import (
     BoardCounted,
@@ -54,7 +54,8 @@ KEPT_STEPS = 500
 """Past steps that can be shown."""
 KEPT_FAILURES = 100
 """Failures kept per turn; those without a cost have no other bound."""
-_Questions = PermissionAsked | PermissionAnswered | QuestionAsked | QuestionAnswered
+_OF_TOOLS = (ToolStarted, ToolEnded, PermissionAsked, PermissionAnswered, QuestionAsked, QuestionAnswered)
+"""After these the phase is that of the tools."""
 
 
 @dataclass(slots=True)
@@ -98,10 +99,10 @@ class PanelFold:
         panel = self._whole()
         if (stream := self._stream) is not None:
             characters = stream.characters + stream.call_characters
-            known = replace(panel.model, phase=stream.phase, since=stream.since, streamed_characters=characters)
-            panel = replace(panel, model=known)
+            known = panel.model._replace(phase=stream.phase, since=stream.since, streamed_characters=characters)
+            panel = panel._replace(model=known)
         if self._silence is not None:
-            panel = replace(panel, model=replace(panel.model, silence=self._silence))
+            panel = panel._replace(model=panel.model._replace(silence=self._silence))
         return panel
 
     @property
@@ -116,7 +117,7 @@ class PanelFold:
         """
         if self._panel.marks and step == self._panel.marks[-1].step:
             return self.now
-        return replace(self._ends[step], marks=self._panel.marks)
+        return self._ends[step]._replace(marks=self._panel.marks)
 
     def on_event(self, event: Event, at: float) -> None:
         """Process an event of Unix time `at`."""
@@ -181,7 +182,7 @@ class PanelFold:
         self._breakers.on_event(event, at)
         self._work.on_event(event, at)
         self._model = model.after(before, event, at, self._resting)
-        if isinstance(event, ToolStarted | ToolEnded | _Questions):
+        if isinstance(event, _OF_TOOLS):
             self._model = model.in_phase(self._model, self._phase_of_tools(panel), at)
         if isinstance(event, StepStarted):
             while self._ends and next(iter(self._ends)) < self._panel.marks[0].step:
@@ -202,13 +203,12 @@ class PanelFold:
     def _end_step(self) -> None:
         panel = self._whole()
         if panel.marks and panel.marks[-1].step not in self._ends:
-            self._ends[panel.marks[-1].step] = replace(panel, marks=())
+            self._ends[panel.marks[-1].step] = panel._replace(marks=())
 
     def _whole(self) -> Panel:
         if self._is_old:
             self._is_old = False
-            self._panel = replace(
-                self._panel,
+            self._panel = self._panel._replace(
                 at=self._at,
                 model=self._model,
                 rows=self._breakers.tools,
@@ -225,53 +225,53 @@ class PanelFold:
 def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
     """The panel after an event, without the timeline and the parts that have a fold of their own."""
     if (known := loops.after(panel.loops, event)) is not panel.loops:
-        panel = replace(panel, loops=known)
+        panel = panel._replace(loops=known)
     if (declared := plan_after(panel.plan, event)) is not panel.plan:
-        panel = replace(panel, plan=declared)
+        panel = panel._replace(plan=declared)
     match event:
         case SessionStarted(session_id=session_id):
             return Panel(session_id=session_id)
         case SessionResumed():
-            return replace(panel, consumed=0, failures=(), running=(), asked=None)
+            return panel._replace(consumed=0, failures=(), running=(), asked=None)
         case TurnStarted(turn=turn):
-            begun = replace(panel, turn=turn, consumed=0, failures=(), running=(), asked=None)
-            return replace(begun, deferred=(), paused=None, ended=None)
+            begun = panel._replace(turn=turn, consumed=0, failures=(), running=(), asked=None)
+            return begun._replace(deferred=(), paused=None, ended=None)
         case StepStarted(step=step):
-            return replace(panel, step=step)
+            return panel._replace(step=step)
         case RequestSent(purpose="turn", estimated_tokens=tokens, window=window):
-            return replace(panel, context_tokens=tokens, window=window or panel.window)
+            return panel._replace(context_tokens=tokens, window=window or panel.window)
         case ReplyReceived(usage=usage) if usage.prompt and not compacting:
-            return replace(panel, context_tokens=usage.prompt + usage.output)
+            return panel._replace(context_tokens=usage.prompt + usage.output)
         case CompactionEnded(succeeded=True, tokens_after=tokens):
-            return replace(panel, context_tokens=tokens)
+            return panel._replace(context_tokens=tokens)
         case HistoryReplaced(messages=()):
-            return replace(panel, context_tokens=0)
+            return panel._replace(context_tokens=0)
         case SpendChanged():
-            return replace(panel, spend=event)
+            return panel._replace(spend=event)
         case PermissionAsked() | QuestionAsked():
-            return replace(panel, asked=event)
+            return panel._replace(asked=event)
         case PermissionAnswered() | QuestionAnswered() if panel.asked and panel.asked.call_id == event.call_id:
-            return replace(panel, asked=None)
+            return panel._replace(asked=None)
         case ToolStarted():
-            return replace(panel, running=(*panel.running, event))
+            return panel._replace(running=(*panel.running, event))
         case ToolEnded(call_id=call_id):
             asked = None if panel.asked and panel.asked.call_id == call_id else panel.asked
             running = tuple(tool for tool in panel.running if tool.call_id != call_id)
-            return replace(panel, running=running, asked=asked)
+            return panel._replace(running=running, asked=asked)
         case FailureCharged(consumed=consumed, budget=budget):
             failures = (*panel.failures, event)[-KEPT_FAILURES:]
-            return replace(panel, consumed=consumed, budget=budget, failures=failures)
+            return panel._replace(consumed=consumed, budget=budget, failures=failures)
         case DispatchLimitsSet(limits=limits):
-            return replace(panel, budget=limits.budget)
+            return panel._replace(budget=limits.budget)
         case BoardCounted():
-            return replace(panel, board=event)
+            return panel._replace(board=event)
         case TaskChanged(task=task, subject=subject, state=state):
             held = tuple(one for one in panel.held if one[0] != task)
-            return replace(panel, held=(*held, (task, subject)) if state is TaskState.IN_PROGRESS else held)
+            return panel._replace(held=(*held, (task, subject)) if state is TaskState.IN_PROGRESS else held)
         case PauseReported(report=report):
-            return replace(panel, paused=report, deferred=report.deferred)
+            return panel._replace(paused=report, deferred=report.deferred)
         case TurnEnded():
-            return replace(panel, ended=event, running=(), asked=None)
+            return panel._replace(ended=event, running=(), asked=None)
         case _:
             return panel
 
@@ -279,36 +279,36 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
 def _marked(panel: Panel, event: Event, chosen: str) -> Panel:
     """The panel with the timeline after an event; a switch to the model `chosen` is not an incident."""
     if isinstance(event, StepStarted):
-        return replace(panel, marks=(*panel.marks, StepMark(event.step))[-KEPT_STEPS:])
+        return panel._replace(marks=(*panel.marks, StepMark(event.step))[-KEPT_STEPS:])
     if not panel.marks:
         return panel
     mark = _mark(panel.marks[-1], event, chosen)
-    return panel if mark is panel.marks[-1] else replace(panel, marks=(*panel.marks[:-1], mark))
+    return panel if mark is panel.marks[-1] else panel._replace(marks=(*panel.marks[:-1], mark))
 
 
 def _mark(mark: StepMark, event: Event, chosen: str) -> StepMark:
     match event:
         case Transition(code=code):
-            return replace(mark, code=code)
+            return mark._replace(code=code)
         case RetryScheduled():
-            return replace(mark, retries=mark.retries + 1)
+            return mark._replace(retries=mark.retries + 1)
         case FaultOccurred(fault=fault) if fault.kind is not FaultKind.CANCELLED:
-            return replace(mark, faults=mark.faults + 1)
+            return mark._replace(faults=mark.faults + 1)
         case ToolEnded(failure=failure) if failure is not None:
-            return replace(mark, tool_failures=mark.tool_failures + 1)
+            return mark._replace(tool_failures=mark.tool_failures + 1)
         case Dispatched(dispatch=Dispatch.SKIP | Dispatch.PAUSE):
-            return replace(mark, skipped=mark.skipped + 1)
+            return mark._replace(skipped=mark.skipped + 1)
         case BreakerChanged(key=key) if key.startswith(MODEL):
             return mark  # shown as a retry or a switch
         case BreakerChanged(before=BreakerState.CLOSED, after=BreakerState.OPEN):
-            return replace(mark, opened=mark.opened + 1)
+            return mark._replace(opened=mark.opened + 1)
         case BreakerChanged(why=ChangeReason.PROBE_GIVEN):
-            return replace(mark, probes=mark.probes + 1)
+            return mark._replace(probes=mark.probes + 1)
         case LoopFound():
-            return replace(mark, loops=mark.loops + 1)
+            return mark._replace(loops=mark.loops + 1)
         case CompactionEnded(succeeded=True):
-            return replace(mark, compacted=True)
+            return mark._replace(compacted=True)
         case ModelSwitched(to_model=model) if model != chosen:
-            return replace(mark, switched=True)
+            return mark._replace(switched=True)
         case _:
             return mark

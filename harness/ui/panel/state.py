@@ -1,6 +1,9 @@
-"""The state of the panel at one moment; frozen, so that past moments can be shown again."""
+"""The state of the panel at one moment; frozen, so that past moments can be shown again.
 
-from dataclasses import dataclass
+Named tuples, because most events of a session make a changed copy.
+"""
+
+from typing import NamedTuple
 
 from harness.events import (
     Alternative,
@@ -27,8 +30,7 @@ NO_MODEL, NO_LOOPS = ModelStatus(), LoopsView()
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class StepMark:
+class StepMark(NamedTuple):
     """One step on the timeline."""
 
     step: int
@@ -52,8 +54,7 @@ class StepMark:
         return any(eventful) or self.compacted or self.switched
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """The contents of the panel."""
 
     session_id: str = ""

@@ -7,7 +7,6 @@ are random.
 import random
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,8 +66,8 @@ async def followed(path: Path) -> list[Record]:
 
 def without_what_passes(panel: Panel) -> Panel:
     """Three things come from transients alone: that the answer streams in, how long it is, and that it is silent."""
-    known = replace(panel.model, phase=folded(()).model.phase, since=0.0, silence=None, streamed_characters=0)
-    return replace(panel, model=known)
+    known = panel.model._replace(phase=folded(()).model.phase, since=0.0, silence=None, streamed_characters=0)
+    return panel._replace(model=known)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -1,7 +1,6 @@
 """What happens in a session becomes the panel: live, from a journal, now and at the end of each step."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -111,7 +110,7 @@ def check(records: Records) -> None:
     live, journal = folded(records), folded(kept)
     assert live.steps == journal.steps
     for step, panel in at_ends(kept).items():
-        assert replace(journal.at_step(step), marks=()) == replace(panel, marks=())
+        assert journal.at_step(step)._replace(marks=()) == panel._replace(marks=())
         assert journal.at_step(step).marks == journal.now.marks
         if step != live.steps[-1]:
             assert live.at_step(step) == journal.at_step(step)

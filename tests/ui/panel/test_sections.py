@@ -149,16 +149,16 @@ def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explain
 
 
 def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
-    failing = replace(situation.CALM, consumed=2)
+    failing = situation.CALM._replace(consumed=2)
     says(failing, "failures ▓▓░░░ 2 of 5, then the turn pauses and asks you")
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
-    says(replace(failing, consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
-    says(replace(failing, ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
+    says(failing._replace(consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
+    says(failing._replace(ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     rows = (HealthRow("天気予報", BreakerState.OPEN, 3), *situation.CALM.rows)
-    lines = look(replace(situation.CALM, rows=rows), expanded=True)
+    lines = look(situation.CALM._replace(rows=rows), expanded=True)
     places = {cell_len(line[: line.index(word)]) for line in lines for word in ("PAUSED", "working (") if word in line}
     assert places == {11}
 
@@ -168,7 +168,7 @@ LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES
 
 
 def test_columns_give_room_to_names_that_would_be_cut() -> None:
-    panel = replace(situation.CALM, rows=(*situation.CALM.rows, *LONG_ROWS))
+    panel = situation.CALM._replace(rows=(*situation.CALM.rows, *LONG_ROWS))
     lines = look(panel, 47, expanded=True)
     assert "tool            state            fails next try" in lines
     assert f"{'bash':<16}working (closed)     0" in lines
@@ -178,7 +178,7 @@ def test_columns_give_room_to_names_that_would_be_cut() -> None:
 
 def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
     opened = HealthRow(LONG_NAMES[0], BreakerState.OPEN, 3, probe_at=1_234)
-    panel = replace(situation.CALM, rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
+    panel = situation.CALM._replace(rows=(*situation.CALM.rows, opened, *LONG_ROWS[1:]))
     lines = look(panel, 46, expanded=True)
     assert all(any(line.startswith(f"{start}…") for line in lines) for start in ("list_b", "read_b", "kill_b"))
     assert max(map(cell_len, lines)) <= 46
@@ -216,24 +216,24 @@ def test_a_deferred_part_says_what_it_needs_below_its_own_text() -> None:
 
 def test_long_texts_of_others_take_no_more_than_their_lines() -> None:
     long = "word " * 100
-    deferred = replace(situation.PAUSED, deferred=(replace(situation.DEFERRED, reason=long),))
+    deferred = situation.PAUSED._replace(deferred=(replace(situation.DEFERRED, reason=long),))
     lines = look(deferred, 60)
     first = next(number for number, line in enumerate(lines) if "· ask the server" in line)
     assert [line.startswith(" " * 11) for line in lines[first + 1 : first + 4]] == [True, True, False]
-    planned = replace(situation.OPEN, plan=(PlanItem(long, ItemStatus.IN_PROGRESS),))
+    planned = situation.OPEN._replace(plan=(PlanItem(long, ItemStatus.IN_PROGRESS),))
     lines = look(planned, 60)
     first = next(number for number, line in enumerate(lines) if line.startswith("plan"))
     assert lines[first + 1].endswith("…")
     assert "word" not in lines[first + 2]
     [row] = [row for row in situation.OPEN.rows if row.tool == "grep"]
-    failed = replace(situation.OPEN, rows=(replace(row, message=long),))
+    failed = situation.OPEN._replace(rows=(replace(row, message=long),))
     lines = look(failed, 60)
     assert sum("word" in line for line in lines) == 1
 
 
 def test_of_several_loops_that_were_left_a_small_panel_names_the_last() -> None:
     left = situation.FREED.loops.loops[0]
-    panel = replace(situation.FREED, loops=replace(situation.FREED.loops, loops=(left, left)))
+    panel = situation.FREED._replace(loops=replace(situation.FREED.loops, loops=(left, left)))
     heights = {sum("left after" in line for line in look(panel, height=height)) for height in range(1, 40)}
     assert heights == {0, 1, 2}
 
@@ -338,7 +338,7 @@ def test_a_moment_of_the_past_says_which_and_what_happened_in_it() -> None:
 
 def test_joiners_with_nothing_to_join_do_no_harm() -> None:
     rows = (HealthRow("\u200d\u200d天", BreakerState.OPEN, 3, message="\u200d\u200d天 \u200d\u200d天"),)
-    assert look(replace(situation.CALM, rows=rows), 30)[5] == "天   PAUSED        3 by hand"
+    assert look(situation.CALM._replace(rows=rows), 30)[5] == "天   PAUSED        3 by hand"
 
 
 def test_a_compaction_that_gained_nothing_is_no_success() -> None:

@@ -1,7 +1,5 @@
 """What the panel says of agents, commands in the background and gates."""
 
-from dataclasses import replace
-
 import pytest
 
 from harness.events import (
@@ -132,7 +130,7 @@ def test_nothing_is_drawn_again_when_nothing_goes_on() -> None:
     assert changes_in(after(work.created("a1"), work.ended("a1")), NOW) is None
     assert changes_in(runs, NOW + 5) == 1.0
     assert changes_in(runs, NOW + 600.5) == 59.5
-    assert changes_in(replace(runs, agents=after(work.created("a1")).agents), NOW + 5) == 1.0
+    assert changes_in(runs._replace(agents=after(work.created("a1")).agents), NOW + 5) == 1.0
 
 
 def counted(**numbers: int) -> BoardCounted:
