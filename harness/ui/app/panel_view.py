@@ -1,6 +1,7 @@
 """The recovery panel: a widget, its place beside the conversation, and a screen of its own."""
 
 from collections.abc import Callable
+from itertools import zip_longest
 from typing import ClassVar, Protocol
 
 from rich.cells import cell_len
@@ -9,7 +10,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
+from textual.geometry import Region
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Static
 
 from harness.ui.app.chat import Chat
@@ -19,11 +22,12 @@ Drawing = Callable[[int, int], Content]
 """Draws the panel into columns × rows."""
 
 
-class PanelView(Static):
-    """Shows the output of a function, sized to the widget."""
+class PanelView(Widget):
+    """Shows the output of a function, sized to the widget. Only the rows that have changed are painted again."""
 
     DEFAULT_CSS = """
     PanelView {
+        height: auto;
         padding: 0 1 0 1;
     }
     """
@@ -32,6 +36,11 @@ class PanelView(Static):
         super().__init__(markup=False, id=id)
         self.auto_links = False
         self._draw: Drawing | None = None
+        self._rows: list[Content] = []
+
+    def render(self) -> Content:
+        """The rows that were drawn last."""
+        return Content("\n").join(self._rows)
 
     def set_renderer(self, draw: Drawing) -> None:
         """Use this function from now on."""
@@ -41,9 +50,16 @@ class PanelView(Static):
     def redraw(self) -> None:
         """Draw again; no-op while the panel is hidden."""
         columns, rows = self._space
-        if self._draw is not None and columns > 0 and rows > 0:
-            follows_its_text = self.styles.height is not None and self.styles.height.is_auto
-            self.update(self._draw(columns, rows), layout=follows_its_text)
+        if self._draw is None or columns <= 0 or rows <= 0:
+            return
+        before, self._rows = self._rows, self._draw(columns, rows).split("\n", allow_blank=True)
+        follows_its_text = self.styles.height is not None and self.styles.height.is_auto
+        if follows_its_text and len(before) != len(self._rows):
+            self.refresh(layout=True)
+            return
+        pairs = enumerate(zip_longest(before, self._rows))
+        if changed := [Region(0, row, columns, 1) for row, (old, new) in pairs if not _same(old, new)]:
+            self.refresh(*changed)
 
     @property
     def _space(self) -> tuple[int, int]:
@@ -53,7 +69,13 @@ class PanelView(Static):
         return region.width, rows
 
     def on_resize(self, event: Resize) -> None:
+        self.refresh()  # rows that read the same may be laid out anew
         self.redraw()
+
+
+def _same(one: Content | None, other: Content | None) -> bool:
+    """Whether two rows look the same; contents compare as equal when their texts are."""
+    return one is not None and other is not None and (one.plain, one.spans) == (other.plain, other.spans)
 
 
 WIDE = 100

@@ -51,12 +51,13 @@ class TerminalApp(ReadableColours):
         """The error that ended the app; raised once the terminal is restored."""
         self._hung_up = False
         self._cell_filter = CellFilter()
+        self._joins_clusters = joins_clusters(os.environ)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """The filters of Textual, and one for terminals that do not join the parts of a character."""
-        found = tuple(super().get_line_filters())
-        joins = isinstance(self._driver, LinuxDriver) and joins_clusters(os.environ)
-        return found if joins else (*found, self._cell_filter)
+        found = super().get_line_filters()
+        joins = self._joins_clusters and isinstance(self._driver, LinuxDriver)
+        return found if joins else [*found, self._cell_filter]
 
     def get_default_screen(self) -> Screen[None]:
         """A screen that selects text within one column."""

@@ -1,10 +1,15 @@
-"""The panel on the whole screen."""
+"""The panel: what is painted again, and the screen of its own."""
+
+from typing import Any, Self
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
+from textual.geometry import Region
 
 from harness.events import StepStarted
 from harness.journal.follow import CaughtUp
-from harness.ui.app.panel_view import FullPanel
+from harness.ui.app.panel_view import FullPanel, PanelView
 from harness.ui.app.watch import WatchApp
 from tests.ui.app.feeding import Feed
 from tests.ui.app.screens import settled
@@ -77,3 +82,47 @@ async def test_a_step_that_is_not_kept_any_more_gives_way_to_the_present() -> No
         await settled(pilot)
         assert app.views.shown_step is None
         await pilot.press("right", "p")
+
+
+class Recorded(PanelView):
+    """A panel that records which of its rows are painted again."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        super().__init__()
+
+    def refresh(self, *regions: Region, **options: Any) -> Self:
+        self.rows += [region.y for region in regions] if regions else [-1]
+        return super().refresh(*regions, **options)
+
+
+class OnePanel(App[None]):
+    """Nothing but a panel."""
+
+    CSS = "PanelView { height: 1fr; }"
+
+    def compose(self) -> ComposeResult:
+        yield Recorded()
+
+
+async def test_rows_that_look_the_same_are_not_painted_again() -> None:
+    drawn = [Content("first"), Content("second"), Content("third")]
+    app = OnePanel()
+    async with app.run_test(size=(40, 6)) as pilot:
+        panel = app.query_one(Recorded)
+        panel.set_renderer(lambda columns, rows: Content("\n").join(drawn))
+        await pilot.pause()
+        for change, rows in (
+            ([Content("first"), Content("2nd"), Content("third")], [1]),
+            ([Content("first"), Content("2nd"), Content("third")], []),
+            ([Content("first"), Content("2nd"), Content.styled("third", "bold")], [2]),
+            ([Content("first"), Content("2nd")], [2]),
+        ):
+            drawn[:] = change
+            panel.rows.clear()
+            panel.redraw()
+            await pilot.pause()
+            assert panel.rows == rows
+            assert [row.strip() for row in await settled(pilot)][:3] == [one.plain for one in (*change, Content(""))][
+                :3
+            ]
