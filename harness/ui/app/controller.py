@@ -407,7 +407,7 @@ class Controller:
         elif self._turns.queue.stop():
             self._interrupted_at = time.monotonic()
             self.session.interrupt()
-            self.warn("stopping")
+            self._update_status()
         else:
             self._turns.end_at_once()
 
@@ -513,7 +513,7 @@ class Controller:
             panel or now,
             running=self._playing,
             past=self._views.shown_step is not None,
-            warning=self._warning,
+            warning=self._warning or ("stopping" if self._turns.queue.stopping else ""),
         )
         self._app.status.show(status)
         self._app.queued.show(self._turns.queue)

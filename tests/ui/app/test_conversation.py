@@ -216,7 +216,7 @@ async def test_what_is_typed_while_a_turn_runs_waits_and_comes_back_when_it_is_s
         await here.sees("1 queued")
         await here.pilot.press("escape")
         await here.rests()
-        await settled(here.pilot)
+        assert not any("stopping" in row for row in await settled(here.pilot))  # it has stopped
         assert here.app.prompt.text == "second"
 
 
