@@ -330,7 +330,7 @@ def _vocabulary() -> str:
 
 def _prices(settings: Settings, today: date) -> str:
     """Age of the prices and models without one. Raises HarnessError if a cost budget needs a price."""
-    from harness.engine.model.budgets import require_prices
+    from harness.engine.model.cost_budget import require_prices
     from harness.model.catalogue import Catalogue
     from harness.model.prices import price_list
 

@@ -48,10 +48,11 @@ from harness.engine.inbox import Inbox
 from harness.engine.instruction_files import read_instructions
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
-from harness.engine.model.budgets import BudgetNotices, require_prices
 from harness.engine.model.calls import ModelCalls
+from harness.engine.model.cost_budget import BudgetNotices, require_prices
 from harness.engine.model.selection import ModelSelection
-from harness.engine.model.shared import SharedEndpoints, SharedRetries
+from harness.engine.model.shared_endpoints import SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.parts import AgentParts, SharedParts
 from harness.engine.permissions.asker import Asker, NoAsker, QuestionHandler, SerialAsker
 from harness.engine.permissions.session_rules import SessionRules

@@ -20,7 +20,8 @@ from harness.engine.loops.runner import LoopExperience, LoopRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.context_report import ContextReport
 from harness.engine.model.selection import ModelSelection
-from harness.engine.model.shared import SharedEndpoints, SharedRetries
+from harness.engine.model.shared_endpoints import SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
 from harness.engine.rewind.rewind import Rewinder

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from harness.permissions.name_sets import names
-from harness.permissions.needs import SHELL, Requirement, RequirementKind
 from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import Surroundings
+from harness.permissions.requirements import SHELL, Requirement, RequirementKind
 from harness.permissions.rules import READ, WRITE
 from harness.permissions.shell.syntax import Word, WordKind
 

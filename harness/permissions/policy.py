@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from harness.hooks import Verdict
 from harness.permissions.decision import Allow, Ask, Decision, Deny, Mode, PermissionAnswer, PermissionRequest
 from harness.permissions.disk import Disk, DiskQuestions, TreeContents
-from harness.permissions.needs import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.offers import offer
 from harness.permissions.protected_places import Surroundings, leads_to
+from harness.permissions.requirements import Requirement, RequirementKind, questions_of, requirements_of
 from harness.permissions.rules import READ, PermissionRule, RuleError, RuleMatch, RuleScope, parse_rule
 from harness.permissions.variables import harmless_assignment
 from harness.tools.tool import Effect

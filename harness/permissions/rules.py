@@ -16,9 +16,9 @@ from functools import cached_property
 from harness.hooks import Verdict
 from harness.permissions.dangers import OPAQUE, as_git
 from harness.permissions.disk import Disk, TreeContents
-from harness.permissions.needs import READS, SHELL, Requirement, RequirementKind
 from harness.permissions.programs import PROGRAMS
 from harness.permissions.protected_places import PathPattern, Surroundings, leads_to
+from harness.permissions.requirements import READS, SHELL, Requirement, RequirementKind
 from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.resolution import base_name
 from harness.permissions.shell.syntax import Assignment, Unreadable, Word, WordKind

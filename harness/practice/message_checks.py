@@ -12,7 +12,7 @@ from harness.media.formats import HEAD_BYTES, is_encrypted, media_type, pdf_page
 from harness.model.catalogue import known_card
 from harness.practice.prepared_reply import signature_problem
 from harness.practice.requests import blocks
-from harness.practice.rules import ServedModel
+from harness.practice.server_rules import ServedModel
 from harness.practice.web import seal_problems
 
 MAX_BYTES = 10 * 1024 * 1024

@@ -17,9 +17,9 @@ from harness.practice.faults import Fault, StatusFault
 from harness.practice.replies import ApiError
 from harness.practice.reply_form import is_cut
 from harness.practice.requests import Purpose, purpose
-from harness.practice.rules import Profile
 from harness.practice.script import After, Script
 from harness.practice.script_entries import PlayReply, ScriptEntry
+from harness.practice.server_rules import Profile
 
 
 class Playback:

@@ -20,7 +20,7 @@ from harness.events import Block, Json
 from harness.practice.prepared_reply import Counter, request_tokens
 from harness.practice.replies import UNCACHED, CacheUse, compact
 from harness.practice.requests import blocks
-from harness.practice.rules import ServedModel
+from harness.practice.server_rules import ServedModel
 
 LOOKBACK = 20
 """Blocks that are looked at for each breakpoint, itself the first."""

@@ -26,8 +26,8 @@ from harness.practice.prepared_reply import Counter, part_tokens
 from harness.practice.replies import Part, RawBlock, ReplyModel, ScriptedReply, TextPart, ThinkingPart, ToolUse, compact
 from harness.practice.request_checks import INTERLEAVED_THINKING
 from harness.practice.requests import Purpose, blocks, last_blocks, last_text, purpose, without_reminders
-from harness.practice.rules import EDITOR_TOOLS, Profile, ServedModel, input_schema, server_result
 from harness.practice.schema_value import value_of
+from harness.practice.server_rules import EDITOR_TOOLS, Profile, ServedModel, input_schema, server_result
 from harness.practice.web import Continued, as_client_tools, run
 
 _SERVED = ("web_search_tool_result", "web_fetch_tool_result")

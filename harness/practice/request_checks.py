@@ -12,7 +12,7 @@ from harness.practice.message_checks import message_problems
 from harness.practice.prepared_reply import Counter, request_tokens
 from harness.practice.replies import ApiError
 from harness.practice.requests import blocks
-from harness.practice.rules import EFFORTS, TOOL_TYPES, ServedModel, ServerRules
+from harness.practice.server_rules import EFFORTS, TOOL_TYPES, ServedModel, ServerRules
 
 _NAMES = """
 admin-user-sign-out-2026-10-08 advanced-tool-use-2025-11-20 advisor-tool-2026-03-01 afk-mode-2026-01-31

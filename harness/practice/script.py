@@ -15,8 +15,8 @@ from harness.practice import faults
 from harness.practice.faults import At, StatusFault, StreamFault
 from harness.practice.replies import Part, RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.rules import MODELS, Profile, ServedModel, ServerRules
 from harness.practice.script_entries import MIX, USUAL, Chance, PlayReply, ScriptEntry, When
+from harness.practice.server_rules import MODELS, Profile, ServedModel, ServerRules
 from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 
 _CONTENT = ("text", "thinking", "tools", "content")

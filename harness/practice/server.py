@@ -25,9 +25,9 @@ from harness.practice.replies import ApiError, ReplyModel, ScriptedReply
 from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.request_checks import betas_of, check, check_access, unsupported
 from harness.practice.requests import RecordedExchange, RecordedRequest, ResponseRecorder
-from harness.practice.rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
+from harness.practice.server_rules import MOST_LISTED, ServedModel, ServerRules
 from harness.practice.wire import ClientConnection, HttpRequest
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from harness.events import Block, Json
 from harness.practice.replies import Part, RawBlock, ScriptedReply, TextPart, ToolUse
 from harness.practice.requests import blocks
-from harness.practice.rules import server_result
+from harness.practice.server_rules import server_result
 
 MOST_RESULTS = 3
 LONGEST_QUERY = 1_000

@@ -30,8 +30,8 @@ from harness.journal import read
 from harness.model import prices
 from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.practice.requests import Purpose, purpose
-from harness.practice.rules import ServerRules
 from harness.practice.server import PracticeServer
+from harness.practice.server_rules import ServerRules
 from harness.session import NoAsker, Opening, Session, open_session
 from harness.settings import LoadedSettings
 from harness.ui.commands.commands import COMMANDS

@@ -1,7 +1,7 @@
 """What the page about breakers says is so."""
 
 from harness.events import Dispatch
-from harness.policies.breakers.failures import INTERVALS
+from harness.policies.breakers.cascades import INTERVALS
 from harness.settings import Settings
 from tests.pages.blocks import text
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.permissions import Allow, Ask
-from harness.permissions.needs import RequirementKind, requirements_of
 from harness.permissions.protected_places import Surroundings
+from harness.permissions.requirements import RequirementKind, requirements_of
 from tests.permissions.test_verdicts import bash, decided
 
 BASH = shutil.which("bash")

@@ -12,7 +12,7 @@ from harness.events import Block, Json
 from harness.practice.message_checks import pixels
 from harness.practice.prepared_reply import ByteCounter, sign
 from harness.practice.request_checks import beta_problem, check
-from harness.practice.rules import TOOL_TYPES, ServerRules
+from harness.practice.server_rules import TOOL_TYPES, ServerRules
 from tests.practice.raw_client import TOOL, request
 
 VERSION = {"anthropic-version": "2026-10-21"}

@@ -13,9 +13,9 @@ from harness.events import Json
 from harness.practice.prompt_cache import PromptCache
 from harness.practice.requests import messages as values_of
 from harness.practice.rule_model import RuleModel
-from harness.practice.rules import ServedModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.server_rules import ServedModel
 from tests.practice.raw_client import post, request
 from tests.whole import WHOLE
 

@@ -12,10 +12,10 @@ from harness.events import Json
 from harness.practice.proxy import FaultProxy, UpstreamError
 from harness.practice.replies import ScriptedReply, TextPart
 from harness.practice.requests import RecordedExchange
-from harness.practice.rules import ServerRules
 from harness.practice.script import Script
 from harness.practice.script_entries import Chance
 from harness.practice.server import PracticeServer
+from harness.practice.server_rules import ServerRules
 from tests.practice.raw_client import HEADERS, post, request
 
 pytestmark = pytest.mark.anyio

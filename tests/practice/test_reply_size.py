@@ -8,9 +8,9 @@ from harness.practice.playback import Playback
 from harness.practice.prepared_reply import ByteCounter
 from harness.practice.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.reply_form import EFFORT_SHARES, is_cut, rest_of, sized
-from harness.practice.rules import Profile
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply, ScriptEntry
+from harness.practice.server_rules import Profile
 
 WORDS = "The note says forty-two, and nothing else stands in it at all."
 COUNTER = ByteCounter()

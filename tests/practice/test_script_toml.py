@@ -9,9 +9,9 @@ from harness.practice import faults
 from harness.practice.faults import KINDS, StatusFault
 from harness.practice.replies import RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 from harness.practice.requests import Purpose
-from harness.practice.rules import Profile
 from harness.practice.script import After, Script
 from harness.practice.script_entries import MIX, Chance, PlayReply, ScriptEntry, When
+from harness.practice.server_rules import Profile
 from harness.practice.toml_table import ScriptError
 
 DOCUMENT = Path(faults.__file__).with_name("SCRIPTS.md")

@@ -10,7 +10,7 @@ from harness.events import BudgetReached, CacheMissed, SpendChanged, TurnEnded, 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Session, open_session
-from harness.ui.app.status_facts import status_of
+from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command
 from harness.ui.commands.results import ShowText
 from harness.ui.lines.events import ending_line, line_of

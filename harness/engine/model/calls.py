@@ -9,7 +9,8 @@ from typing import Literal
 
 from harness.base.clock import Clock
 from harness.engine.conversation import Conversation
-from harness.engine.model.shared import ModelEndpoints, SharedEndpoints, SharedRetries
+from harness.engine.model.shared_endpoints import ModelEndpoints, SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.model.streamed_reply import StreamedReply
 from harness.engine.turn import Signals
 from harness.events import (

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
-from harness.engine.model.budgets import require_prices
 from harness.engine.model.calls import ModelCalls
+from harness.engine.model.cost_budget import require_prices
 from harness.events import OWN_EFFORT, Effort, SettingChanged
 from harness.model.catalogue import Catalogue
 

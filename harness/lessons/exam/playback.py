@@ -21,9 +21,9 @@ from harness.practice.playback import Playback
 from harness.practice.replies import ApiError, Part, ScriptedReply, TextPart, ToolUse, say
 from harness.practice.requests import Purpose, blocks, messages, purpose
 from harness.practice.rule_model.tools import Ability, OfferedTool, offered_tools
-from harness.practice.rules import input_schema
 from harness.practice.script import Script
 from harness.practice.script_entries import PlayReply
+from harness.practice.server_rules import input_schema
 
 ASIDE = say("A note")
 """The answer to requests aside."""

@@ -17,9 +17,9 @@ from harness.lessons.exam.playback import ExamPlayback, shell_of
 from harness.lessons.exam.program import Program
 from harness.practice.message_checks import message_problems
 from harness.practice.requests import RecordedExchange
-from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.server_rules import ServedModel, ServerRules
 from harness.processes import Processes, ProcessLimits
 from harness.processes.outcome import MARK
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harness.permissions.name_sets import names
-from harness.permissions.shell.evaluation import EVALUATING, hides_a_command
+from harness.permissions.shell.evaluating_builtins import EVALUATING, hides_a_command
 from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.syntax import (
     BASH,

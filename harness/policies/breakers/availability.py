@@ -8,7 +8,7 @@ from typing import Protocol
 from harness.events import BreakerState, CascadeMode, CascadePhase, DispatchLimits, DispatchReason, Score
 from harness.policies.breakers.breaker import Breaker
 from harness.policies.breakers.capabilities import CapabilityMap
-from harness.policies.breakers.failures import LONGEST, CascadeGroup
+from harness.policies.breakers.cascades import LONGEST, CascadeGroup
 
 
 @dataclass(frozen=True, slots=True)

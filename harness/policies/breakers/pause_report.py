@@ -16,8 +16,8 @@ from harness.events import (
     PlanItem,
     ToolTally,
 )
+from harness.policies.breakers.cascades import CascadeGroup
 from harness.policies.breakers.failure_signature import NO_GUESS, suspected_root
-from harness.policies.breakers.failures import CascadeGroup
 
 LONGEST_MESSAGE = 120
 """Characters of a tool's message in a next step; the log has all of it."""

@@ -35,9 +35,10 @@ from harness.policies.breakers import health_table as table
 from harness.policies.breakers.availability import LastResults, Scores, judge
 from harness.policies.breakers.breaker import Breaker, BreakerLimits
 from harness.policies.breakers.capabilities import CapabilityMap, ReducedPlan, reduced, routes
+from harness.policies.breakers.cascades import CascadeGroup, Cascades
 from harness.policies.breakers.decisions import Call, DispatchDecision, Finish, PauseTurn, Probe, Result, Skip, Ticket
+from harness.policies.breakers.failure_budget import FailureBudget
 from harness.policies.breakers.failure_signature import suspected_root
-from harness.policies.breakers.failures import CascadeGroup, Cascades, FailureBudget
 
 KEPT = 1_000
 """Undrained events that are kept; older ones are dropped."""

@@ -31,12 +31,12 @@ from harness.policies.recovery.decisions import (
 from harness.policies.recovery.fault_decisions import (
     broke_behind_an_answer,
     decide_fault,
-    no_room,
     response_to,
     stop,
     try_again,
 )
 from harness.policies.recovery.messages import shorter, start_over
+from harness.policies.recovery.prompt_too_long import no_room
 from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
 from harness.policies.recovery.transitions import RETRIED
 

@@ -23,8 +23,8 @@ from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import Question
 from harness.ui.app.question_app import QuestionApp
-from harness.ui.app.queued_prompts import QueuedPrompts
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.queued_prompts_view import QueuedPrompts
+from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.terminal_driver import TerminalDriver
 
 if TYPE_CHECKING:

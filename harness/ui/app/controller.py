@@ -21,11 +21,11 @@ from harness.events import (
 )
 from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings
+from harness.ui.app.activity import activity, status_of, title
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candidates
-from harness.ui.app.menu import SCREEN_COMMANDS, Menu, run_screen_command
+from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.status_facts import activity, status_of, title
 from harness.ui.app.views import Actions, Views
 from harness.ui.commands.commands import (
     COMMANDS,

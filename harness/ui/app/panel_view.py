@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from harness.ui.app.chat import Chat
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.status_line import Status, StatusLine
 
 Drawing = Callable[[int, int], Content]
 """Draws the panel into columns × rows."""

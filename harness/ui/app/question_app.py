@@ -9,7 +9,7 @@ from textual import events
 from textual.timer import Timer
 from textual.widget import Widget
 
-from harness.ui.app.picker import Picker
+from harness.ui.app.list_picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question import Question

@@ -7,10 +7,10 @@ from textual.content import Content
 
 from harness.base.errors import HarnessError
 from harness.session import Record
-from harness.ui.app.menu import known_theme
 from harness.ui.app.panel_view import BREAKPOINTS, SPLIT_CSS, PanelView, SplitView
+from harness.ui.app.pickers import known_theme
 from harness.ui.app.readable_colours import ReadableColours
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.views import EntryRenderer
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.sections import panel_content

@@ -18,7 +18,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.journal.follow import CaughtUp, FollowItem, Record, SkippedLine, WriterChanged
 from harness.ui.app.panel_view import FullPanel, SplitView
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.terminal_app import TerminalApp
 from harness.ui.app.views import Actions, Views
 from harness.ui.panel.state import Panel

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from harness.base.errors import SettingsError
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.model.budgets import BudgetNotices, require_prices
-from harness.engine.model.shared import SharedRetries
+from harness.engine.model.cost_budget import BudgetNotices, require_prices
+from harness.engine.model.shared_retries import SharedRetries
 from harness.events import BudgetReached, Event, RetryBudgetSpent, Usage
 from harness.journal import SessionState
 from harness.model.catalogue import Catalogue

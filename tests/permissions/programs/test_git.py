@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.permissions.name_sets import names
-from harness.permissions.needs import RequirementKind, requirements_of
 from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, parse
 from harness.permissions.programs.git import GitListing, listing_of
 from harness.permissions.protected_places import Surroundings
+from harness.permissions.requirements import RequirementKind, requirements_of
 from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.syntax import Unreadable, Word, WordKind
 from harness.processes.git_safety import safe_environment

@@ -14,7 +14,7 @@ from harness.events import (
     PlanItem,
     ToolTally,
 )
-from harness.policies.breakers.failures import CascadeGroup
+from harness.policies.breakers.cascades import CascadeGroup
 from harness.policies.breakers.pause_report import pause_report
 
 TOOLS = ("bash", "grep", "read_file", "mcp__a_server_with_a_long_name__and_a_tool_with_a_long_name", "fetch")

@@ -13,8 +13,8 @@ from harness.events import (
     Failure,
     FailureCategory,
 )
+from harness.policies.breakers.cascades import LONGEST
 from harness.policies.breakers.decisions import Finish
-from harness.policies.breakers.failures import LONGEST
 from harness.policies.breakers.registry import BreakerRegistry
 
 REFUSED = Failure(FailureCategory.TRANSPORT, "connection refused", "transport: connection refused")

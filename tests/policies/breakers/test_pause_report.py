@@ -18,7 +18,7 @@ from harness.events import (
     ToolTally,
 )
 from harness.policies.breakers.capabilities import reduced
-from harness.policies.breakers.failures import CascadeGroup
+from harness.policies.breakers.cascades import CascadeGroup
 from harness.policies.breakers.pause_report import failures_by_tool, pause_report
 from tests.policies.breakers import reports
 

@@ -10,7 +10,7 @@ from harness.events import FaultKind, TransitionCode
 from harness.policies.recovery import Compact, RecoveryLimits, Stop, before_request, decide
 from harness.policies.recovery.compaction import CompactionHealth
 from harness.policies.recovery.cut_replies import FLOOR, MARGIN
-from harness.policies.recovery.fault_decisions import UNLIKE
+from harness.policies.recovery.prompt_too_long import UNLIKE
 from tests.policies.recovery.cases import FRESH, LIMITS, ORDINARY, fault
 
 Kind = FaultKind

@@ -18,9 +18,9 @@ from harness.events import (
     ToolOutcome,
     ToolStarted,
 )
+from harness.ui.app.activity import activity, title
 from harness.ui.app.app import HERE_S
-from harness.ui.app.status import line
-from harness.ui.app.status_facts import activity, title
+from harness.ui.app.status_line import line
 from harness.ui.panel.state import Panel
 from tests.agent.stage import calls, fails, says
 from tests.ui.app.test_conversation import opened

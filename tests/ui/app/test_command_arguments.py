@@ -11,7 +11,7 @@ from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Session, open_session
 from harness.ui.app.candidates import command_candidates
 from harness.ui.app.completion import Candidate, Completer
-from harness.ui.app.menu import SCREEN_COMMANDS
+from harness.ui.app.pickers import SCREEN_COMMANDS
 from harness.ui.commands.commands import COMMANDS
 from tests.agent.stage import calls, played, says, settings_of
 from tests.agent.test_agents import of_subagent, task

@@ -21,8 +21,8 @@ from harness.session import Opening
 from harness.ui.app.app import HarnessApp
 from harness.ui.app.controller import Controller
 from harness.ui.app.keys import KEYS, KeysScreen
+from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import SplitView
-from harness.ui.app.picker import Picker
 from harness.ui.app.question import OPEN, Question
 from tests.agent.stage import calls, fails, says, settings_of
 from tests.ui.app.resting import timers_running

@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from harness.ui.app.completion import Completer
-from harness.ui.app.picker import Picker
+from harness.ui.app.list_picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.question import OPEN, WAITING, Choice, Question

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.app.status import BETWEEN, Status, line
+from harness.ui.app.status_line import BETWEEN, Status, line
 
 WORDS = st.text(alphabet="ab 0…·天é🙂", min_size=1, max_size=20)
 STATUSES = st.builds(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.base.errors import HarnessError
 from harness.session import open_session
-from harness.ui.app.menu import SCREEN_COMMANDS
+from harness.ui.app.pickers import SCREEN_COMMANDS
 from harness.ui.commands.commands import (
     ALIASES,
     COMMANDS,

@@ -9,7 +9,7 @@ from harness.events import ItemStatus, PlanChanged, PlanItem, TurnStarted
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import open_session
-from harness.ui.app.status_facts import status_of
+from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command, works_any_time
 from harness.ui.commands.results import ShowText
 from harness.ui.panel.fold import PanelFold

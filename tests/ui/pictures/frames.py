@@ -16,7 +16,7 @@ from harness.journal import Record
 from harness.lessons import Language, Lesson, Moment, Recording, WireExchange
 from harness.ui.app.panel_view import PanelView, SplitView
 from harness.ui.app.snapshot import SnapshotApp
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.views import EntryRenderer
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import exchanged_line

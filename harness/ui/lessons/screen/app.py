@@ -17,13 +17,13 @@ from harness.lessons import Language, Lesson, LocalizedText, Progress, lessons
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.completion import Candidate, Completer
 from harness.ui.app.keys import KeysScreen
+from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import FullPanel
-from harness.ui.app.picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.prompt_text import PromptText
 from harness.ui.app.question_app import QuestionApp
-from harness.ui.app.status import StatusLine
+from harness.ui.app.status_line import StatusLine
 from harness.ui.app.views import Views
 from harness.ui.lessons import messages
 from harness.ui.lessons.commands import COMMANDS

@@ -4,7 +4,7 @@ from textual.geometry import Size
 
 from harness.base.errors import HarnessError
 from harness.lessons import Language, LessonStep, LocalizedText, ReadmeSection, source
-from harness.ui.app.status import Status, StatusLine
+from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.lessons import messages
 from harness.ui.lessons.narration import READ_BEFORE_THE_END, READ_FIRST, deciding_line, denials, places, title_of
 from harness.ui.lessons.screen.keys import keys_now, keys_typing

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.app import App
 
-from harness.ui.app.menu import SCREEN_COMMANDS, Menu, known_theme, run_screen_command
-from harness.ui.app.picker import Picker
+from harness.ui.app.list_picker import Picker
+from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, known_theme, run_screen_command
 from harness.ui.commands.commands import COMMANDS
 from harness.ui.commands.results import CommandError
 from tests.ui.app.screens import settled

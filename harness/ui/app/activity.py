@@ -5,7 +5,7 @@ from math import ceil
 
 from harness.session import Session
 from harness.settings.fields import PRACTICE_MODEL
-from harness.ui.app.status import Status
+from harness.ui.app.status_line import Status
 from harness.ui.folds.model import Phase
 from harness.ui.folds.work import how_far, in_progress, is_open
 from harness.ui.lines.line import dollars, priced

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Failure, FailureCategory, LoggedFailure
-from harness.policies.breakers.failures import KEPT, FailureBudget
+from harness.policies.breakers.failure_budget import KEPT, FailureBudget
 
 TOOLS = ("grep", "bash", "fetch")
 ROOTS = ("", "transport: connection refused", "timeout")

@@ -14,8 +14,8 @@ from harness.base.external_text import visible
 from harness.events import OWN_EFFORT
 from harness.session import Opening, RewindPlan, RewindPoint, Session, SessionSummary
 from harness.ui.app.keys import KeysScreen
+from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import FullPanel
-from harness.ui.app.picker import Picker
 from harness.ui.app.question import Choice, Question
 from harness.ui.app.views import Views
 from harness.ui.commands.results import CommandError, CommandResult, ShowText

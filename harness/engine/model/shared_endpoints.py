@@ -1,4 +1,4 @@
-"""What agents share about the models: the breakers of endpoints, also with other sessions of the user, and retries.
+"""What agents share about the models: the breakers of endpoints, also with other sessions of the user.
 
 Within a program there is one value. Between programs there is one small text, into which each writes its own moves and
 which it reads before it decides about an overload. Two programs that move the same breaker in the same millisecond may
@@ -10,7 +10,6 @@ import json
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Protocol
@@ -24,15 +23,12 @@ from harness.events import (
     BreakerChanged,
     BreakerState,
     ChangeReason,
-    Event,
     Fault,
     FaultKind,
     Outcome,
-    RetryBudgetSpent,
 )
 from harness.policies.breakers.breaker import HALF_OPEN, OPEN, Breaker
 from harness.policies.recovery import TurnState
-from harness.policies.recovery.backoff import RetryBudget
 from harness.policies.recovery.state import Endpoints
 
 
@@ -147,58 +143,6 @@ def _possible(breaker: Breaker) -> bool:
     counted = min(breaker.failures, breaker.generation, breaker.openings) >= 0
     timed = math.isfinite(breaker.opened) and math.isfinite(breaker.due or 0.0) and not math.isnan(breaker.lease_until)
     return counted and timed and (breaker.due is not None) == (breaker.state is OPEN)
-
-
-class SharedRetries:
-    """The retries that an agent and its subagents share while any subagent works."""
-
-    def __init__(self, budget: RetryBudget | None = None, emit: Callable[[Event], None] | None = None) -> None:
-        """
-        Args:
-            budget: what there is at the beginning of a turn.
-            emit: reports to the conversation of the user, once a turn, that nothing is left.
-        """
-        self._full = self.budget = budget or RetryBudget()
-        self._emit = emit
-        self._at_work = 0
-        self._reported = False
-
-    @contextmanager
-    def subagent_at_work(self) -> Iterator[None]:
-        """A subagent takes its turn."""
-        self._at_work += 1
-        try:
-            yield
-        finally:
-            self._at_work -= 1
-
-    def begin_turn(self) -> None:
-        """The user wants something new: the budget is full again, unless subagents are still at work."""
-        if not self._at_work:
-            self.budget, self._reported = replace(self._full), False
-
-    @property
-    def left(self) -> float:
-        """Retries that may be made now; infinite while no subagent is at work."""
-        return self.budget.left if self._at_work else math.inf
-
-    def requested(self) -> None:
-        """A request goes out that is no retry."""
-        if self._at_work:
-            self.budget = self.budget.after_request()
-
-    def retried(self) -> None:
-        """A retry was decided."""
-        if self._at_work:
-            self.budget = self.budget.after_retry()
-
-    def report_spent(self, emit: Callable[[Event], None]) -> None:
-        """A retry was refused to the agent whose conversation `emit` is."""
-        event = RetryBudgetSpent(self.budget.requests, self.budget.retries)
-        emit(event)
-        if self._emit is not None and self._emit != emit and not self._reported:
-            self._emit(event)
-        self._reported = True
 
 
 class ModelEndpoints:
