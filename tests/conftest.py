@@ -40,9 +40,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(
-        10_000, 20, 20
-    )  # one worker spent a seventh of its time on looking
+    gc.set_threshold(10_000, 20, 20)  # one worker spent a seventh of its time on looking
 
 
 @pytest.fixture
