@@ -1,4 +1,4 @@
-"""Asks the model for a summary of the conversation ."""
+"""Asks the model for a summary of the conversation."""
 
 from dataclasses import dataclass
 
