@@ -5,8 +5,8 @@ filters, textconv, an external diff, hooks. Two protections:
 
 - `safe_environment` disables settings with a fixed name through the environment (gitconfig(5), GIT_CONFIG_COUNT in
   git(1)).
-- `programs_in_config` finds settings that cannot be disabled because their name is free (`filter.NAME.clean`) or git has
-  no empty value for them (`diff.external`), and every other setting not known to be harmless.
+- `programs_in_config` finds settings that cannot be disabled because their name is free (`filter.NAME.clean`) or git
+  has no empty value for them (`diff.external`), and every other setting not known to be harmless.
 
 Settings outside the repository, the user's and the system's, are the user's own and are trusted.
 """

@@ -1,8 +1,8 @@
 """The recovery policy: an outcome and a situation in, one decision out.
 
 `decide` splits by outcome: `decide_reply` by the stop reason (`cut_replies` for one that was cut), `fault_decisions` by
-the kind of fault. `before_turn`, `before_request`, `over_budget`, `after_tools` and `at_turn_end` are the checks outside
-a model call; `decide_summary` is for the one call that is not part of the conversation.
+the kind of fault. `before_turn`, `before_request`, `over_budget`, `after_tools` and `at_turn_end` are the checks
+outside a model call; `decide_summary` is for the one call that is not part of the conversation.
 """
 
 from dataclasses import replace
