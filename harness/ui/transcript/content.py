@@ -62,7 +62,7 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
     match entry:
         case PromptEntry(text=text, shell=shell):
             sign = Content.styled("you ! " if shell else "you ▸ ", YOU)
-            return hanging(sign, Content(visible(text)) if expanded else _beginning(text), width)
+            return hanging(sign, Content(visible(text)) if expanded else _beginning(text, key), width)
         case AnswerEntry(text=text):
             from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
 
@@ -88,13 +88,14 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
 
 
-def _beginning(text: str) -> Content:
+def _beginning(text: str, key: str) -> Content:
     """The prompt, or the first lines of a long one."""
     lines = text.split("\n")
     if len(lines) <= MOST_SAID:
         return Content(visible(text))
     left = len(lines) - FEW_SAID
-    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines", MUTED))
+    named = f" ({key})" if key else ""
+    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines{named}", MUTED))
 
 
 def set_off(above: Entry, below: Entry) -> bool:

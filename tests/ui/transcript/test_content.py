@@ -67,6 +67,7 @@ def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
     said = PromptEntry(1, "\n".join(f"line {number}" for number in range(1, 31)), 0.0)
     short = entry_content(said, 60).plain.split("\n")
     assert (len(short), short[0], short[-1].strip()) == (11, "you ▸ line 1", "… 20 more lines")
+    assert entry_content(said, 60, key="Ctrl+O").plain.endswith("… 20 more lines (Ctrl+O)")
     assert "line 30" in entry_content(said, 60, expanded=True).plain
 
 
