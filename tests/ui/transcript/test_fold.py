@@ -308,7 +308,7 @@ def test_a_pause_of_the_model_between_retries_leaves_one_line_of_the_retries() -
     pause = BreakerChanged("model:m", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 1)
     works = BreakerChanged("model:m", BreakerState.OPEN, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED, 0, 1, 1)
     assert texts(folded(first, pause, second, works).entries) == [
-        "NoteEntry m is paused: it failed 3 times in a row",
+        "NoteEntry m failed 3 times in a row",
         "NoteEntry retry 2 of 10 in 1.0 s: overloaded (529)",
         "NoteEntry m works again",
     ]
