@@ -163,6 +163,8 @@ NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
 def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
     """A call on one line, with details when expanded. `key` is named as what expands it, if it does."""
     lines = [_head(call, width, now)]
+    if expanded and call.joined:
+        lines += [one_line(Content.styled(f"  {_flat(task)}", MUTED), width) for task in (call.summary, *call.joined)]
     if call.label:
         lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
     if expanded and call.route and call.summary:
@@ -179,7 +181,8 @@ def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: fl
 def _head(call: CallEntry, width: int, now: float) -> Content:
     if call.outcome is ToolOutcome.SKIPPED:
         return one_line(_skipped(call), width)
-    left = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
+    about = f"× {len(call.joined) + 1:,}" if call.joined else _flat(call.summary)
+    left = Content.assemble(_name(call), f" {about}").rstrip()
     for tag in _tags(call):
         left = Content.assemble(left, (f"  {tag}", WARNING if call.asks else MUTED))
     if call.outcome is None:

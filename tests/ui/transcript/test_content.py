@@ -71,6 +71,14 @@ def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
     assert "line 30" in entry_content(said, 60, expanded=True).plain
 
 
+def test_joined_calls_are_counted_in_one_line_and_listed_when_expanded() -> None:
+    result = "not started: max_subagents is 100"
+    joined = replace(CALL, tool="agent", summary="part 1", outcome=ToolOutcome.ERROR, result=result, joined=("b", "c"))
+    assert look(joined, 80)[0].split("  ")[0] == "✗ agent × 3"
+    assert look(joined, 80)[0].endswith(result)
+    assert look(joined, 80, expanded=True)[1:4] == ["  part 1", "  b", "  c"]
+
+
 def test_duration_and_result_stand_in_columns_of_their_own() -> None:
     lines = [*look(CALL, 80), *look(replace(CALL, tool="read_file", summary="a.py", result="88 lines"), 80)]
     assert lines == [
