@@ -185,7 +185,7 @@ class CallFold:
     def _alike(self, first: int, second: int) -> bool:
         """Whether these two calls started no subagent for the same reason."""
         above, below = (self._entries[i] if 0 <= i < len(self._entries) else None for i in (first, second))
-        return _started_nothing(above) and _started_nothing(below) and above.result == below.result
+        return started_nothing(above) and started_nothing(below) and above.result == below.result
 
     def _join(self, index: int) -> None:
         """Let the call above an entry stand for it, too."""
@@ -225,7 +225,7 @@ class CallFold:
         return index
 
 
-def _started_nothing(entry: Entry | None) -> TypeGuard[CallEntry]:
+def started_nothing(entry: Entry | None) -> TypeGuard[CallEntry]:
     """Whether this is a call that was to start a subagent and has ended without one."""
     if not isinstance(entry, CallEntry) or entry.tool not in DELEGATES or entry.agent:
         return False
