@@ -194,14 +194,14 @@ class Rewinder:
         if self._checkpoints is None or not self._kept.undo:
             return None
         turn, step = self._conversation.turn, self._conversation.step
-        return await self._compared(self._kept.undo, "before they were taken back", "undo", turn, step)
+        return await self._compared(self._kept.undo, "before the rewind", "undo", turn, step)
 
     async def _agreed(self, back: RewindPlan) -> bool:
         """Show the changes and ask the user."""
         request = PermissionRequest(
             *(f"rewind-{back.id}", "rewind", Effect.WRITE, back.summary), detail="\n".join(back.lines), input={}
         )
-        why = "files are taken back"
+        why = "files are restored"
         answer = await ask_permission(self._asker, self._conversation, self._signals.interrupt, request, why)
         return answer is not None and answer.choice != "no"
 

@@ -22,6 +22,8 @@ CHARACTERS_PER_TOKEN = 4
 """About, in English text; the exact number comes with the end of a reply."""
 STOP = ("Esc", "stop")
 ALWAYS = (("F2", "panel"), ("F3", "full"), ("?", "keys"))
+RUNNING = (*ALWAYS[:2], ("F1", "keys"))
+"""While a turn runs, a letter is the beginning of the next prompt."""
 
 
 def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warning: str) -> Status:
@@ -34,7 +36,7 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warn
         past: the panel shows an earlier step.
         warning: shown instead of the keys.
     """
-    keys = PAST if past else ALWAYS
+    keys = PAST if past else RUNNING if running else ALWAYS
     facts = (*_facts(session, panel, running=running), *_plan(panel))
     return Status(facts, warning, keys)
 

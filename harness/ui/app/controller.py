@@ -420,6 +420,7 @@ class Controller:
         elif time.monotonic() - self._interrupted_at < TWICE_S:
             pass  # pressed twice to stop the turn, which has ended
         elif self._app.pressed_twice("escape"):
+            self._forget_warning()
             self.submit("/rewind")
         else:
             self.warn("press Esc again to go back to an earlier prompt")

@@ -1,6 +1,6 @@
 """A list to choose from: sessions, prompts, themes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 from time import monotonic
 from typing import ClassVar
@@ -19,7 +19,7 @@ from harness.ui.question_focus import GRACE_S
 
 
 class Picker(ModalScreen[int | None]):
-    """A modal list; returns the index of the chosen line, or None."""
+    """A modal list; returns the index of the chosen line, or None. Typed words leave the lines that have them all."""
 
     DEFAULT_CSS = """
     Picker {
@@ -42,28 +42,60 @@ class Picker(ModalScreen[int | None]):
     def __init__(self, title: str, lines: Sequence[str], *, chosen: int = 0) -> None:
         super().__init__()
         self._title = title
-        self._lines = lines
+        self._lines = [visible(line).replace("\n", " ") for line in lines]
         self._chosen = chosen
+        self._search = ""
+        self._found = list(range(len(lines)))
+        """Indexes of the lines that have every word of the search."""
         self._shown_at = inf
         self._text_at = -inf
 
     def on_mount(self) -> None:
         self._shown_at = monotonic()
 
-    def meant_for_prompt(self, event: Key | Paste) -> bool:
-        """Whether an event belongs to typed text: text, Enter right after it, or any key before the list appeared."""
+    def meant_for_prompt(self, event: Key | Paste, *, in_use: bool) -> bool:
+        """Whether an event belongs to a prompt: any key before the list appeared, text that continues typed text, and
+        Enter right after it. `in_use`: the prompt has text."""
+        early, typing = event.time < self._shown_at, event.time < self._text_at + GRACE_S
         if isinstance(event, Paste) or event.is_printable or event.key == "backspace":
-            self._text_at = event.time
-            return True
-        return event.time < self._shown_at or (event.key == "enter" and event.time < self._text_at + GRACE_S)
+            if early or typing or in_use:
+                self._text_at = event.time
+                return True
+            return False
+        return early or (event.key == "enter" and typing)
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            yield Static(Content(self._title), markup=False)
-            options = OptionList(*(Option(Content(visible(line).replace("\n", " "))) for line in self._lines))
+            yield Static(Content(self._title), markup=False, classes="title")
+            options = OptionList(*self._options())
             options.highlighted = self._chosen if self._lines else None
             yield options
-            yield Static(Content("↑↓ select   Enter choose   Esc cancel"), markup=False, classes="hint")
+            hint = "type to search   ↑↓ select   Enter choose   Esc cancel"
+            yield Static(Content(hint), markup=False, classes="hint")
+
+    def _options(self) -> Iterator[Option]:
+        return (Option(Content(self._lines[number])) for number in self._found)
+
+    def on_key(self, event: Key) -> None:
+        if event.key == "backspace":
+            self._narrow(self._search[:-1])
+        elif event.key == "ctrl+u":
+            self._narrow("")
+        elif event.is_printable and event.character is not None:
+            self._narrow(self._search + event.character)
+
+    def on_paste(self, event: Paste) -> None:
+        self._narrow(self._search + " ".join(event.text.split()))
+
+    def _narrow(self, search: str) -> None:
+        self._search = search
+        words = search.casefold().split()
+        self._found = [
+            number for number, line in enumerate(self._lines) if all(word in line.casefold() for word in words)
+        ]
+        title = f"{self._title}   ? {visible(search)}" if search else self._title
+        self.query_one(".title", Static).update(Content(title if self._found else f"{title} · nothing found"))
+        self.query_one(OptionList).set_options(self._options()).highlighted = 0 if self._found else None
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(event.option_index)
+        self.dismiss(self._found[event.option_index])

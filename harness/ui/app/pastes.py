@@ -16,6 +16,7 @@ MOST_CHARACTERS = 2_000
 LOOKED_AT = 256 * 1024
 """Bytes read to find the size of an image or PDF."""
 
+_PASTED = "[pasted "
 _PLACEHOLDER = re.compile(r"\[(?:pasted [\d,]+ lines? #\d+|(?:image|PDF) \d+: [^\[\]\n]*)\]")
 _NOT_IN_A_NAME = re.compile(r"[\[\]\x00-\x1f\x7f-\x9f]")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -95,9 +96,17 @@ class Pastes:
         return next((len(placeholder) for placeholder in self._kept if text.endswith(placeholder)), 0)
 
     def unfold(self, text: str) -> str:
-        """The text with each placeholder replaced by its paste, once."""
+        """The text with each placeholder replaced by its paste, once; blanks set mentions of files off from words."""
         waiting = dict(self._kept)
-        return _PLACEHOLDER.sub(lambda found: waiting.pop(found[0], found[0]), text)
+
+        def unfolded(found: re.Match[str]) -> str:
+            paste = waiting.pop(found[0], None)
+            if paste is None or found[0].startswith(_PASTED):
+                return found[0] if paste is None else paste
+            before, behind = text[: found.start()][-1:], text[found.end() :][:1]
+            return f"{' ' * bool(before.strip())}{paste}{' ' * bool(behind.strip())}"
+
+        return _PLACEHOLDER.sub(unfolded, text)
 
     def follow(self, text: str) -> None:
         """Delete the pastes whose placeholders are no longer in `text`."""

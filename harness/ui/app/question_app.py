@@ -166,6 +166,8 @@ class QuestionApp(TerminalApp):
         if isinstance(event, events.MouseDown) and not event.is_forwarded:
             self._pressed_at = event.time
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            if self.focused is None and not self._covered:  # the mouse was released outside the screen
+                self._focus(self._prompt_text)
             if self._bypass_picker(event):
                 return
             if self._asked is not None and self._covered:
@@ -175,10 +177,12 @@ class QuestionApp(TerminalApp):
         await super().on_event(event)
 
     def _bypass_picker(self, event: events.Key | events.Paste) -> bool:
-        """Forward an event to the prompt if it belongs to text typed before a list appeared."""
+        """Forward an event to the prompt if it belongs to text typed before a list appeared, or continues it."""
         picker, text = self.screen, self._prompt_text
         keys_of_both = isinstance(event, events.Key) and event.key in ("escape", "ctrl+c")
-        if not isinstance(picker, Picker) or text is None or keys_of_both or not picker.meant_for_prompt(event):
+        if not isinstance(picker, Picker) or text is None or keys_of_both:
+            return False
+        if not picker.meant_for_prompt(event, in_use=self._in_use):
             return False
         text._forward_event(event)
         return True

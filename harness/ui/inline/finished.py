@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from harness.ui.transcript.calls import started_nothing
 from harness.ui.transcript.entries import (
     AnswerEntry,
     CallEntry,
@@ -15,34 +16,44 @@ from harness.ui.transcript.entries import (
 
 def finished_count(entries: Sequence[Entry]) -> int:
     """How many entries, from the first on, are finished."""
-    settled = _settled_count(entries)
+    settled = _settled_count(entries, calls=True)
+    over = _settled_count(entries, calls=False)
     for index, entry in enumerate(entries):
-        if not _is_finished(entry, settled=index < settled, last=index == len(entries) - 1):
+        below = entries[index + 1] if index + 1 < len(entries) else None
+        if not _is_finished(entry, below, settled=index < settled, over=index < over):
             return index
     return len(entries)
 
 
-def _settled_count(entries: Sequence[Entry]) -> int:
-    """Entries before this index precede a later reply, call or turn, and so belong to the history."""
+def _settled_count(entries: Sequence[Entry], *, calls: bool) -> int:
+    """Entries before this index precede a later reply, turn or, with `calls`, call, and so belong to the history."""
     for index in range(len(entries) - 1, -1, -1):
         match entries[index]:
-            case AnswerEntry(done=True) | CallEntry() | PromptEntry() | TurnEndEntry():
+            case AnswerEntry(done=True) | PromptEntry() | TurnEndEntry():
+                return index
+            case CallEntry() if calls:
                 return index
     return 0
 
 
-def _is_finished(entry: Entry, *, settled: bool, last: bool) -> bool:
+def _is_finished(entry: Entry, below: Entry | None, *, settled: bool, over: bool) -> bool:
     match entry:
         case AnswerEntry(done=done):
             return done
         case ThinkingEntry(done=done):
             return done and settled  # the same reply may fail, and is then removed
         case CallEntry(outcome=None, running=running):
-            return settled and not running
+            return over and not running  # a call that follows it may be one of the same reply
+        case CallEntry() if started_nothing(entry):
+            return below is not None and not _is_open(below)  # the next call may join it
         case NoteEntry(replaces=replaces):
-            return not (last and replaces)
+            return not (below is None and replaces)
         case _:
             return True
+
+
+def _is_open(entry: Entry | None) -> bool:
+    return isinstance(entry, CallEntry) and entry.outcome is None
 
 
 def same_until(before: Sequence[Entry], now: Sequence[Entry]) -> int:

@@ -215,6 +215,8 @@ def _breaker_changed(event: BreakerChanged) -> Line | None:
             times = "once" if event.failures == 1 else f"{event.failures} times in a row"
             probe = f"; tried again from step {event.probe_at} on" if event.probe_at is not None else ""
             detail = f" ({event.detail})" if event.detail else ""
+            if event.key != name:  # another model answers, if there is one; else this one is asked again
+                return Line("✗", f"{name} failed {times}{detail}", Tone.BAD)
             return Line("✗", f"{name} is paused: it failed {times}{detail}{probe}", Tone.BAD)
         case ChangeReason.PROBE_SUCCEEDED:
             return Line("✓", f"{name} works again")

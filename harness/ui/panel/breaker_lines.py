@@ -170,8 +170,13 @@ def _names(rows: Sequence[HealthRow]) -> Lines:
 
 def models(panel: Panel, width: int) -> Sequence[Lines]:
     """The models that fail, below the state of the model in use."""
-    lines = [line for row in panel.endpoints if troubled(row) for line in _model(row, width)]
+    lines = [line for row in panel.endpoints if _shown(row, panel.model.active) for line in _model(row, width)]
     return (lines, []) if lines else ()
+
+
+def _shown(row: HealthRow, active: str) -> bool:
+    """All but the model in use with an open breaker: there is no other, so it is asked again and not paused."""
+    return troubled(row) and (row.tool != active or row.state is not BreakerState.OPEN)
 
 
 def _model(row: HealthRow, width: int) -> Lines:

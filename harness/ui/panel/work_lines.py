@@ -272,9 +272,10 @@ def gates(panel: Panel, width: int) -> Sequence[Lines]:
 
 
 def _gate(gate: AdmissionView, width: int) -> Lines:
+    deferred = gate.deferred if gate.gate is not AdmissionPool.AGENTS else 0  # the row of agents counts them
     counts = (
-        (gate.queued, "queued", QUIET),
-        (gate.deferred, "deferred", QUIET),
+        (gate.queued, f"of {gate.max_queue_size:,} queued" if gate.max_queue_size else "queued", QUIET),
+        (deferred, "deferred", QUIET),
         (gate.dropped, "dropped", TROUBLE),
         (gate.rejected, "rejected", BAD),
         (gate.paused, "paused", TROUBLE),

@@ -2,6 +2,7 @@
 
 from collections import defaultdict, deque
 from dataclasses import replace
+from typing import TypeGuard
 
 from harness.events import (
     OWN_COMMAND,
@@ -24,6 +25,7 @@ from harness.events import (
     WorkAdmitted,
     key_of,
 )
+from harness.ui.lines.work import DELEGATES
 from harness.ui.transcript.entries import CallEntry, Entry
 
 LONGEST_SUMMARY = 500
@@ -173,7 +175,27 @@ class CallFold:
         self._running.discard(index)
         if event.failure:
             self._failed[key_of(self._keys.pop(event.call_id, event.tool), event.failure)].append(index)
+        if self._alike(index, index + 1):
+            self._join(index + 1)
+        if self._alike(index - 1, index):
+            self._join(index)
+            return index - 1
         return index
+
+    def _alike(self, first: int, second: int) -> bool:
+        """Whether these two calls started no subagent for the same reason."""
+        above, below = (self._entries[i] if 0 <= i < len(self._entries) else None for i in (first, second))
+        return started_nothing(above) and started_nothing(below) and above.result == below.result
+
+    def _join(self, index: int) -> None:
+        """Let the call above an entry stand for it, too."""
+        above, call = self._entries[index - 1], self._entries.pop(index)
+        if isinstance(above, CallEntry) and isinstance(call, CallEntry):
+            self._put(index - 1, joined=(*above.joined, call.summary, *call.joined))
+        self._places = {id: place - (place >= index) for id, place in self._places.items()}
+        self._running = {place - (place >= index) for place in self._running}
+        for key, waiting in self._failed.items():
+            self._failed[key] = deque(place - (place >= index) for place in waiting)
 
     def _worked(self, task: AgentCreated | None, /, **changes: object) -> int | None:
         """Change the call that waits for a task; None if there is none."""
@@ -201,6 +223,13 @@ class CallFold:
         if isinstance(entry, CallEntry):
             self._entries[index] = replace(entry, **changes)  # type: ignore[arg-type]
         return index
+
+
+def started_nothing(entry: Entry | None) -> TypeGuard[CallEntry]:
+    """Whether this is a call that was to start a subagent and has ended without one."""
+    if not isinstance(entry, CallEntry) or entry.tool not in DELEGATES or entry.agent:
+        return False
+    return entry.outcome not in (None, ToolOutcome.OK)
 
 
 def _about(input: object) -> str:

@@ -62,7 +62,7 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
     match entry:
         case PromptEntry(text=text, shell=shell):
             sign = Content.styled("you ! " if shell else "you ▸ ", YOU)
-            return hanging(sign, Content(visible(text)) if expanded else _beginning(text), width)
+            return hanging(sign, Content(visible(text)) if expanded else _beginning(text, key), width)
         case AnswerEntry(text=text):
             from harness.ui.transcript.markdown import markdown_content  # with the first answer, not the first paint
 
@@ -88,13 +88,14 @@ def entry_content(entry: Entry, width: int, *, expanded: bool = False, now: floa
             return _line(line, width, ENDS[line.tone], ENDS[line.tone])
 
 
-def _beginning(text: str) -> Content:
+def _beginning(text: str, key: str) -> Content:
     """The prompt, or the first lines of a long one."""
     lines = text.split("\n")
     if len(lines) <= MOST_SAID:
         return Content(visible(text))
     left = len(lines) - FEW_SAID
-    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines", MUTED))
+    named = f" ({key})" if key else ""
+    return Content.assemble(visible("\n".join(lines[:FEW_SAID])), (f"\n… {left:,} more lines{named}", MUTED))
 
 
 def set_off(above: Entry, below: Entry) -> bool:
@@ -162,6 +163,8 @@ NAMED = NOT_RUN | {ToolOutcome.CANCELLED}
 def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: float = 0.0, key: str = "") -> Content:
     """A call on one line, with details when expanded. `key` is named as what expands it, if it does."""
     lines = [_head(call, width, now)]
+    if expanded and call.joined:
+        lines += [one_line(Content.styled(f"  {_flat(task)}", MUTED), width) for task in (call.summary, *call.joined)]
     if call.label:
         lines.append(one_line(Content.styled(f"  ! {_flat(call.label)}", WARNING), width))
     if expanded and call.route and call.summary:
@@ -178,7 +181,8 @@ def call_content(call: CallEntry, width: int, *, expanded: bool = False, now: fl
 def _head(call: CallEntry, width: int, now: float) -> Content:
     if call.outcome is ToolOutcome.SKIPPED:
         return one_line(_skipped(call), width)
-    left = Content.assemble(_name(call), f" {_flat(call.summary)}").rstrip()
+    about = f"× {len(call.joined) + 1:,}" if call.joined else _flat(call.summary)
+    left = Content.assemble(_name(call), f" {about}").rstrip()
     for tag in _tags(call):
         left = Content.assemble(left, (f"  {tag}", WARNING if call.asks else MUTED))
     if call.outcome is None:

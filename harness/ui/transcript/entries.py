@@ -81,6 +81,8 @@ class CallEntry:
     """Whether the subagent waits for the user."""
     by_user: bool = False
     """Whether the user ran it, after `!`."""
+    joined: tuple[str, ...] = ()
+    """Summaries of the calls behind it that it stands for, too: no subagent was started for any, for one reason."""
 
 
 @dataclass(frozen=True, slots=True)

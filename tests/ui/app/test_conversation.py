@@ -247,6 +247,31 @@ async def test_twice_escape_goes_back_to_an_earlier_prompt(tmp_path: Path) -> No
         assert not any("Two." in row for row in await settled(here.pilot))
 
 
+async def test_the_status_line_names_a_key_for_the_list_of_keys_that_works_now(tmp_path: Path) -> None:
+    stalled = '[[reply]]\ntext = "It begins."\nchunk = 5\nfault = { kind = "stall", at = 5 }\n'
+    async with opened(tmp_path, stalled) as here:
+        assert any("? keys" in row for row in await settled(here.pilot))
+        await here.says("first")
+        await here.sees("F1 keys")
+        await here.pilot.press("f1")
+        assert here.shows(KeysScreen)
+        await here.pilot.press("escape", "escape")
+        await here.rests()
+        await here.sees("? keys")
+
+
+async def test_twice_escape_leaves_no_hint_beside_the_list_that_it_opens(tmp_path: Path) -> None:
+    async with opened(tmp_path, says("One.")) as here:
+        await here.says("first")
+        await here.sees("One.")
+        await here.rests()
+        await here.pilot.press("escape")
+        await here.sees("press Esc again")
+        await here.pilot.press("escape")
+        seen = await here.sees("Go back to before which prompt?")
+        assert not any("press Esc again" in row for row in seen)
+
+
 async def test_a_list_is_left_with_escape_and_nothing_changes(tmp_path: Path) -> None:
     async with opened(tmp_path, says("One.")) as here:
         theme = here.app.theme

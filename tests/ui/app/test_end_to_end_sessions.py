@@ -94,7 +94,7 @@ async def test_files_go_back_with_a_prompt_when_the_person_wants_it_and_forth_ag
         assert not made.exists()
         await terminal.press("C-u")
         await terminal.say("/rewind undo")
-        await terminal.asks("as they were before they were taken back", "yes, once")
+        await terminal.asks("files are restored: write back 1 file, as they were before the rewind", "yes, once")
         await terminal.press("y")
         await terminal.sees("as they were before the rewind: made.txt", "· ready")
         assert made.read_text() == "made"

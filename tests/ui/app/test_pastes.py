@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.media.mentions import mentions
 from harness.ui.app.pastes import MOST_CHARACTERS, MOST_LINES, Pastes, cleaned, files_at
 from tests.media.files import pdf, picture, png, saved
 
@@ -99,6 +100,17 @@ def test_files_are_shown_by_name_and_size_and_sent_as_mentions(tmp_path: Path) -
     assert pastes.unfold(f"see {shown}") == f'see @{paths[0]} @"{paths[1]}" @{paths[2]} @{paths[3]} '
     pastes.follow("[image 1: chart.png 80×60]")
     assert pastes.unfold("[PDF 3: paper.pdf 3 pages]") == "[PDF 3: paper.pdf 3 pages]"
+
+
+def test_a_file_between_words_is_still_a_mention(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(png(8, 8))
+    (tmp_path / "b c.png").write_bytes(png(8, 8))
+    pastes = Pastes()
+    paths = str(tmp_path / "a.png"), str(tmp_path / "b c.png")
+    first, second = (pastes.fold_files(files_at([path]).items()).strip() for path in paths)
+    sent = pastes.unfold(f"see{first}and\n{second}{first}")
+    assert mentions(sent) == paths
+    assert sent.startswith(f"see @{paths[0]} and\n@")
 
 
 def test_a_paste_with_anything_but_images_and_pdf_files_is_text(tmp_path: Path) -> None:

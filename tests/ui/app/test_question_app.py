@@ -534,3 +534,52 @@ async def test_a_letter_that_was_held_goes_to_the_prompt_where_a_click_answers()
         await _click(user, "yes, always")
         await user.wait(HOLD_S)
         assert (user.app.answers, user.app.prompt.text) == ([("always", "")], "y")
+
+
+async def test_words_typed_into_a_list_narrow_it_and_leave_the_prompt_alone() -> None:
+    async with hands() as user:
+        chosen: list[int | None] = []
+        lines = ["red, two days old", "green, new", "red, new"]
+        user.app.push_screen(Picker("Which?", lines), chosen.append)
+        await settled(user.pilot)
+        await user.burst(*"new redx", at=monotonic())
+        assert any("Which?   ? new redx · nothing found" in row for row in await settled(user.pilot))
+        await user.burst("\n", at=monotonic())
+        await user.burst("backspace", at=monotonic())
+        seen = "\n".join(await settled(user.pilot))
+        assert ("red, new" in seen, "red, two" in seen, "green" in seen) == (True, False, False)
+        await user.burst("\n", at=monotonic())
+        assert (chosen, user.app.prompt.text, user.app.submitted) == ([2], "", [])
+
+
+async def test_a_paste_narrows_a_list_and_ctrl_u_shows_all_of_it_again() -> None:
+    async with hands() as user:
+        user.app.push_screen(Picker("Which?", ["one", "two", "three"]))
+        await settled(user.pilot)
+        user.app.go_by(monotonic)
+        user.app.now = monotonic()
+        await user.paste(" THREE\n")
+        seen = "\n".join(await settled(user.pilot))
+        assert ("one" in seen, "three" in seen) == (False, True)
+        await user.burst("ctrl+u", at=monotonic())
+        assert "one" in "\n".join(await settled(user.pilot))
+
+
+async def test_text_that_was_begun_before_a_list_opened_goes_on_in_the_prompt() -> None:
+    async with hands() as user:
+        await user.burst(*"read ")
+        user.app.push_screen(Picker("Which?", ["one", "two"]))
+        await settled(user.pilot)
+        await user.burst(*"one", at=monotonic() + GRACE_S)
+        assert user.app.prompt.text == "read one"
+
+
+@pytest.mark.parametrize("row", [24, 30])
+async def test_a_mouse_button_released_outside_the_screen_does_not_take_the_keys_away(row: int) -> None:
+    async with hands() as user:
+        for kind in (events.MouseDown, events.MouseMove, events.MouseUp):
+            down = kind is events.MouseDown
+            user.app.post_message(kind(None, 4, 0 if down else row, 0, 0, 1, shift=False, meta=False, ctrl=False))
+        await user.pilot.pause()
+        await user.burst(*"still here")
+        assert user.app.prompt.text == "still here"

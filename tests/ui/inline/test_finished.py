@@ -38,6 +38,19 @@ def test_a_call_without_an_end_is_printed_when_something_follows_it() -> None:
     assert finished(PROMPT, skipped, AnswerEntry("Done.", done=True)) == 3
 
 
+def test_a_call_waits_for_its_turn_as_long_as_only_calls_follow_it() -> None:
+    waiting = CallEntry("c3", "bash", "x", 0.0)
+    assert finished(PROMPT, waiting, RUNS, DONE) == 1
+    assert finished(PROMPT, waiting, DONE) == 1
+
+
+def test_a_call_that_started_no_agent_waits_for_those_that_may_join_it() -> None:
+    refused = CallEntry("c3", "agent", "x", 0.0, outcome=ToolOutcome.ERROR)
+    assert finished(PROMPT, refused) == 1
+    assert finished(PROMPT, refused, CallEntry("c4", "agent", "y", 0.0)) == 1
+    assert finished(PROMPT, refused, DONE) == 3
+
+
 def test_thinking_waits_for_its_reply_because_a_failed_one_is_removed() -> None:
     thought = ThinkingEntry("hm", done=True)
     assert finished(PROMPT, thought, AnswerEntry("He")) == 1

@@ -107,6 +107,7 @@ def charged(cost: int, consumed: int) -> FailureCharged:
             changed(CLOSED, OPEN, ChangeReason.THRESHOLD),
             "✗ grep is paused: it failed 3 times in a row (timed out); tried again from step 7 on",
         ),
+        (changed(CLOSED, OPEN, ChangeReason.THRESHOLD, "model:claude"), "✗ claude failed 3 times in a row (timed out)"),
         (changed(HALF_OPEN, CLOSED, ChangeReason.PROBE_SUCCEEDED), "✓ grep works again"),
         (
             changed(HALF_OPEN, OPEN, ChangeReason.PROBE_LOST),

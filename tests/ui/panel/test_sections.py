@@ -82,6 +82,12 @@ def test_a_fallback_tells_for_whom_it_answers_and_how_that_one_is() -> None:
     says(situation.FALLBACK, "claude-sonnet-4-6: PAUSED after 3 failures")
 
 
+def test_a_model_that_is_asked_again_is_not_called_paused() -> None:
+    waiting = situation.after(situation.FAILED, situation.MODEL_OPENED, situation.RETRY)
+    says(waiting, "529 overloaded · attempt 3 of 10", "next try in")
+    assert "PAUSED" not in "\n".join(look(waiting, 60))
+
+
 def test_a_compaction_tells_the_tokens_before_and_after() -> None:
     says(situation.COMPACTING, "compacting about 212k tokens")
     says(situation.COMPACTED, "✂ compacted 212k → 38k tokens", "38k of 200k")

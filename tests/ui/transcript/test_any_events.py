@@ -13,9 +13,9 @@ from tests.ui import work
 from tests.ui.loops import BACK, FOUND, LEFT, REPORT, took
 
 TEXT = st.text(st.sampled_from("ab *`\n|-\x1b[天"), max_size=8)
-ID = st.sampled_from(["c1", "c2", "shell-1"])
+ID = st.sampled_from(["c1", "c2", "c3", "shell-1"])
 AGENT = st.sampled_from(["a1", "a2"])
-TOOL = st.sampled_from(["grep", "bash"])
+TOOL = st.sampled_from(["grep", "bash", "agent"])
 OTHER_TOOL = events.Alternative(events.Rank.LOW, "rg", "format", "bash")
 BY_HAND = events.Alternative(events.Rank.MANUAL, "look", "time")
 ROUTES = st.sampled_from([(), (OTHER_TOOL,), (BY_HAND,)])

@@ -67,7 +67,16 @@ def test_a_long_prompt_is_shown_in_short_and_whole_when_expanded() -> None:
     said = PromptEntry(1, "\n".join(f"line {number}" for number in range(1, 31)), 0.0)
     short = entry_content(said, 60).plain.split("\n")
     assert (len(short), short[0], short[-1].strip()) == (11, "you ▸ line 1", "… 20 more lines")
+    assert entry_content(said, 60, key="Ctrl+O").plain.endswith("… 20 more lines (Ctrl+O)")
     assert "line 30" in entry_content(said, 60, expanded=True).plain
+
+
+def test_joined_calls_are_counted_in_one_line_and_listed_when_expanded() -> None:
+    result = "not started: max_subagents is 100"
+    joined = replace(CALL, tool="agent", summary="part 1", outcome=ToolOutcome.ERROR, result=result, joined=("b", "c"))
+    assert look(joined, 80)[0].split("  ")[0] == "✗ agent × 3"
+    assert look(joined, 80)[0].endswith(result)
+    assert look(joined, 80, expanded=True)[1:4] == ["  part 1", "  b", "  c"]
 
 
 def test_duration_and_result_stand_in_columns_of_their_own() -> None:

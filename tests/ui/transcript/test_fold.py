@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import permutations
 
 from harness.events import (
     NOTHING_TO_REPORT,
@@ -308,7 +309,7 @@ def test_a_pause_of_the_model_between_retries_leaves_one_line_of_the_retries() -
     pause = BreakerChanged("model:m", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 1)
     works = BreakerChanged("model:m", BreakerState.OPEN, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED, 0, 1, 1)
     assert texts(folded(first, pause, second, works).entries) == [
-        "NoteEntry m is paused: it failed 3 times in a row",
+        "NoteEntry m failed 3 times in a row",
         "NoteEntry retry 2 of 10 in 1.0 s: overloaded (529)",
         "NoteEntry m works again",
     ]
@@ -399,6 +400,56 @@ def test_a_call_shows_what_its_agent_does() -> None:
     assert doing(work.moved("a1", "may bash run?", asks=True)) == [("a1", "may bash run?", True), a2]
     assert doing(work.moved("a1", asks=True), work.ended("a1")) == [("a1", "answered", False), a2]
     assert doing(work.ended("a1", AgentEnd.STUCK), work.moved("a1")) == [("a1", "did not finish", False), a2]
+
+
+def refused(call_id: str, why: str = "max_subagents is 100") -> ToolEnded:
+    """A call that was to start a subagent has ended without one."""
+    return ToolEnded(call_id, "agent", ToolOutcome.ERROR, why, 0.5)
+
+
+def calls(*events: Event) -> list[tuple[str, tuple[str, ...]]]:
+    """The calls of agents: the summary and those of the calls that each stands for."""
+    begun = [ToolStarted(f"c{number}", "agent", f"part {number}", {}) for number in range(1, 6)]
+    entries = folded(*prompt(1), *begun, *events).entries
+    return [(entry.summary, entry.joined) for entry in entries if isinstance(entry, CallEntry)]
+
+
+def test_calls_that_started_no_agent_for_one_reason_are_one_entry_in_whatever_order_they_end() -> None:
+    running = ("part 1", ())
+    for order in permutations(("c2", "c3", "c4", "c5")):
+        assert calls(*map(refused, order)) == [running, ("part 2", ("part 3", "part 4", "part 5"))]
+    assert calls(refused("c2"), refused("c3", "declined")) == [(f"part {number}", ()) for number in range(1, 6)]
+    assert calls(*[ToolEnded(f"c{number}", "agent", ToolOutcome.OK, "done", 0.5) for number in (2, 3)])[1:3] == [
+        ("part 2", ()),
+        ("part 3", ()),
+    ]
+    tasks = [work.created(f"a{number}", call_id=f"c{number}") for number in (2, 3)]
+    assert calls(*tasks, refused("c2"), refused("c3")) == [(f"part {number}", ()) for number in range(1, 6)]
+
+
+def test_where_a_call_joins_the_one_above_that_one_has_changed() -> None:
+    transcript = folded(*[ToolStarted(id, "agent", id, {}) for id in ("c1", "c2")], refused("c1"))
+    assert transcript.changes() == TranscriptChanges(0)
+    transcript.on_event(refused("c2"), 9.0)
+    assert transcript.changes() == TranscriptChanges(0)
+
+
+def test_calls_behind_joined_ones_are_still_known_by_their_ids() -> None:
+    task = work.created("a1", call_id="c4")
+    failed = ToolEnded("c5", "agent", ToolOutcome.BROKEN, "lost", 0.5, failure=Failure(FailureCategory.TIMEOUT, "lost"))
+    counted = BreakerChanged("agent", BreakerState.CLOSED, BreakerState.CLOSED, ChangeReason.FAILED, 2, 1, 1)
+    transcript = folded(
+        *prompt(1),
+        *[ToolStarted(f"c{number}", "agent", f"part {number}", {}) for number in range(1, 6)],
+        *(task, failed, refused("c2"), refused("c3"), counted, END),
+    )
+    _, _, joined, working, broken, _ = transcript.entries
+    assert isinstance(joined, CallEntry)
+    assert joined.joined == ("part 3",)
+    assert isinstance(working, CallEntry)
+    assert (working.agent, working.running) == ("a1", False)
+    assert isinstance(broken, CallEntry)
+    assert (broken.summary, broken.failures) == ("part 5", 2)
 
 
 def test_newer_work_for_an_agent_that_waits_is_shown_at_its_own_call() -> None:
