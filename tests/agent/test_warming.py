@@ -57,6 +57,12 @@ def test_a_cold_session_has_neither_the_sdk_nor_the_practice_server(tmp_path: Pa
     assert ended.stdout.strip() == "False False the built-in practice model"
 
 
+async def test_a_session_is_opened_warm_unless_asked_otherwise(tmp_path: Path) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), NoAsker()):
+        assert listening() == before + 1
+
+
 async def test_warming_starts_the_server_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
     before = listening()
     async with await open_session(practising(tmp_path), NoAsker(), warm=False) as session:
