@@ -12,11 +12,11 @@ import pytest
 from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
-from harness.events import Event, Notice, TransitionCode
+from harness.events import Event, Notice, StepStarted, TransitionCode
 from harness.practice.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.session import NoAsker, open_session
+from harness.session import NoAsker, Opening, open_session
 from harness.settings import LoadedSettings, load
 from harness.ui.lines.reports import greeting
 from tests.agent.stage import KEY, played, settings_of
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 COLD = """
 import asyncio, sys
 from pathlib import Path
-from harness.session import NoAsker, open_session
+from harness.session import NoAsker, Opening, open_session
 from harness.settings import load
 
 async def main():
@@ -90,6 +90,18 @@ async def test_a_session_that_is_closed_while_it_warms_leaves_nothing_behind(tmp
     await asyncio.sleep(0)
     await session.aclose()
     await warming
+    assert listening() == before
+
+
+async def test_a_session_that_cannot_be_gone_on_with_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), NoAsker()) as session:
+        for step in (1, 2):
+            session.conversation.emit(StepStarted(step))
+    lines = session.path.read_bytes().splitlines(keepends=True)
+    session.path.write_bytes(b"".join(reversed(lines)))
+    with pytest.raises(HarnessError, match="out of order"):
+        await open_session(practising(tmp_path), NoAsker(), Opening("latest"))
     assert listening() == before
 
 

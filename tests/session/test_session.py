@@ -1,5 +1,6 @@
 """What a session adds to an agent: the journal of before, choices that last, and the parts that front ends use."""
 
+import asyncio
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,22 @@ async def test_an_observer_sees_what_was_and_then_what_comes(tmp_path: Path) -> 
     assert isinstance(before[0][0], SessionStarted)
     assert [event.answer for event, _ in seen if isinstance(event, TurnEnded)] == ["One.", "Two."]
     assert any(isinstance(event, DispatchLimitsSet) for event, _ in before)
+
+
+async def test_others_have_their_turn_while_a_resumed_session_is_shown(tmp_path: Path) -> None:
+    others: list[str] = []
+    had_a_turn: list[bool] = []
+
+    def observer(event: Event, at: float) -> None:
+        if not had_a_turn:
+            asyncio.get_running_loop().call_soon(others.append, "a key")
+        had_a_turn.append(bool(others))
+
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open() as session:
+            await played(session.run("first"))
+        async with await here.open(LATEST, observer=observer):
+            assert had_a_turn[:2] == [False, True]
 
 
 async def test_a_resumed_session_knows_its_open_breakers(tmp_path: Path) -> None:
