@@ -6,7 +6,18 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import BreakerState, CompactionEnded, HealthRow, ItemStatus, LoopAnswered, LoopChoice, PlanItem
+from harness.events import (
+    BreakerState,
+    CompactionEnded,
+    HealthRow,
+    ItemStatus,
+    LoopAnswered,
+    LoopChoice,
+    PermissionAsked,
+    PlanItem,
+    StepStarted,
+    TransitionCode,
+)
 from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
@@ -93,6 +104,12 @@ def test_other_ways_to_go_on_are_told() -> None:
     says(situation.DRAINED, "↻ collapse drain retry: why")
 
 
+def test_a_way_to_go_on_is_told_for_one_more_step() -> None:
+    drained = situation.next_request(TransitionCode.COLLAPSE_DRAIN_RETRY)
+    assert "collapse drain" in "\n".join(look(situation.after(*drained)))
+    assert "collapse drain" not in "\n".join(look(situation.after(*drained, StepStarted(3))))
+
+
 def test_silence_is_told_with_the_time_that_is_left() -> None:
     says(situation.STALLED, "silent for 22 s · asks again in 68 s")
 
@@ -100,6 +117,11 @@ def test_silence_is_told_with_the_time_that_is_left() -> None:
 def test_a_question_about_a_call_tells_what_would_run() -> None:
     says(situation.QUESTION, "a question for you", "Which colour shall the header have?")
     says(situation.ASKED, "may bash run?", "rm -rf build", "it runs a program", "y once", actions=[("y", "once")])
+
+
+def test_why_a_call_is_asked_about_takes_one_line() -> None:
+    asked = PermissionAsked("a", "bash", "rm -rf build", "no rule allows it, " * 9)
+    assert sum("no rule" in line for line in look(situation.after(situation.REPLIED, asked))) == 1
 
 
 def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
