@@ -13,6 +13,7 @@ from harness.events import (
     ItemStatus,
     LoopAnswered,
     LoopChoice,
+    PauseReported,
     PermissionAsked,
     PlanItem,
     StepStarted,
@@ -22,7 +23,7 @@ from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
-from tests.ui.panel.situations import ALL, NOW
+from tests.ui.panel.situations import ALL, NOW, ended
 
 KEYS = (("Alt+R", "retry now"), ("Alt+M", "fallback model"), ("Esc", "stop"))
 
@@ -129,6 +130,12 @@ def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
     assert not is_calm(situation.FAILING)
 
 
+def test_why_a_turn_ended_is_not_told_after_an_answer_nor_twice() -> None:
+    assert not any("answered" in line for line in look(situation.IDLE))
+    paused = situation.after(PauseReported(situation.REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "because"))
+    assert not any("because" in line for line in look(paused))
+
+
 def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
     assert look(situation.CALM, now=NOW + 1.9)[0] == "model    claude-sonnet-4-6 answers"
     assert look(situation.CALM, now=NOW + 12.3)[0] == "model    claude-sonnet-4-6 answers · 12 s"
@@ -176,6 +183,13 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(failing._replace(consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
     says(failing._replace(ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
+
+
+@pytest.mark.parametrize(("state", "told"), [(BreakerState.CLOSED, False), (BreakerState.HALF_OPEN, True)])
+def test_the_last_failure_of_a_tool_is_told_until_it_works_again(state: BreakerState, told: bool) -> None:
+    row = HealthRow("grep", state, 0, message="timed out", note="degraded")
+    lines = look(situation.CALM._replace(rows=(row,)))
+    assert ("  degraded; timed out" in lines, "  degraded" in lines) == (told, not told)
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
