@@ -155,6 +155,18 @@ async def test_a_permission_is_asked_above_the_prompt_and_a_reason_reaches_the_m
         assert not (tmp_path / "workspace" / "made").exists()
 
 
+@pytest.mark.parametrize(("key", "answer"), [("c", "grep PAUSED"), ("r", "tools working")])
+async def test_a_turn_that_paused_continues_as_the_user_says(tmp_path: Path, key: str, answer: str) -> None:
+    search = calls('{ name = "grep", input = { pattern = "TODO" } }')
+    async with opened(tmp_path, search * 4 + says("That is all."), failure_budget=3) as here:
+        await here.says("/toolfault grep refused 3")
+        await here.says("find it")
+        await here.sees("Paused:")
+        await here.sees(OPEN)
+        await here.pilot.press(key)
+        assert any(answer in row for row in await here.sees("That is all."))
+
+
 async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> None:
     script = calls('{ name = "bash", input = { command = "touch made" } }') + says("Made.")
     async with opened(tmp_path, script, permission_mode="ask") as here:
