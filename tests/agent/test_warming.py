@@ -12,11 +12,11 @@ import pytest
 from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
-from harness.events import Event, Notice, TransitionCode
+from harness.events import Event, Notice, StepStarted, TransitionCode
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.server_rules import ServedModel, ServerRules
-from harness.session import NoAsker, open_session
+from harness.session import NoAsker, Opening, open_session
 from harness.settings import LoadedSettings, load
 from harness.ui.lines.reports import greeting
 from tests.agent.stage import KEY, played, settings_of
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 COLD = """
 import asyncio, sys
 from pathlib import Path
-from harness.session import NoAsker, open_session
+from harness.session import NoAsker, Opening, open_session
 from harness.settings import load
 
 async def main():
@@ -57,6 +57,12 @@ def test_a_cold_session_has_neither_the_sdk_nor_the_practice_server(tmp_path: Pa
     assert ended.stdout.strip() == "False False the built-in practice model"
 
 
+async def test_a_session_is_opened_warm_unless_asked_otherwise(tmp_path: Path) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), NoAsker()):
+        assert listening() == before + 1
+
+
 async def test_warming_starts_the_server_once_however_often_it_is_asked_for(tmp_path: Path) -> None:
     before = listening()
     async with await open_session(practising(tmp_path), NoAsker(), warm=False) as session:
@@ -84,6 +90,18 @@ async def test_a_session_that_is_closed_while_it_warms_leaves_nothing_behind(tmp
     await asyncio.sleep(0)
     await session.aclose()
     await warming
+    assert listening() == before
+
+
+async def test_a_session_that_cannot_be_gone_on_with_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), NoAsker()) as session:
+        for step in (1, 2):
+            session.conversation.emit(StepStarted(step))
+    lines = session.path.read_bytes().splitlines(keepends=True)
+    session.path.write_bytes(b"".join(reversed(lines)))
+    with pytest.raises(HarnessError, match="out of order"):
+        await open_session(practising(tmp_path), NoAsker(), Opening("latest"))
     assert listening() == before
 
 

@@ -1,5 +1,6 @@
 """What a session adds to an agent: the journal of before, choices that last, and the parts that front ends use."""
 
+import asyncio
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +20,15 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.session import Opening
+from harness.session import NoAsker, Opening, open_session
+from harness.settings import PRACTICE_MODEL
+from tests.agent.person import Person
 from tests.agent.stage import MODEL, calls, played, run, says, sessions
 from tests.agent.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
 LATEST = Opening("latest")
+OTHER_MODEL = "claude-opus-4-6"
 
 
 async def test_an_observer_sees_what_was_and_then_what_comes(tmp_path: Path) -> None:
@@ -41,6 +45,22 @@ async def test_an_observer_sees_what_was_and_then_what_comes(tmp_path: Path) -> 
     assert isinstance(before[0][0], SessionStarted)
     assert [event.answer for event, _ in seen if isinstance(event, TurnEnded)] == ["One.", "Two."]
     assert any(isinstance(event, DispatchLimitsSet) for event, _ in before)
+
+
+async def test_others_have_their_turn_while_a_resumed_session_is_shown(tmp_path: Path) -> None:
+    others: list[str] = []
+    had_a_turn: list[bool] = []
+
+    def observer(event: Event, at: float) -> None:
+        if not had_a_turn:
+            asyncio.get_running_loop().call_soon(others.append, "a key")
+        had_a_turn.append(bool(others))
+
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open() as session:
+            await played(session.run("first"))
+        async with await here.open(LATEST, observer=observer):
+            assert had_a_turn[:2] == [False, True]
 
 
 async def test_a_resumed_session_knows_its_open_breakers(tmp_path: Path) -> None:
@@ -67,6 +87,23 @@ async def test_model_and_effort_of_a_session_last_unless_others_are_asked_for(
         here.loaded = replace(here.loaded, settings=settings, origins=origins)
         async with await here.open(LATEST) as later:
             assert (later.settings.model, later.settings.effort) == (MODEL, given.get("effort", Effort.HIGH))
+
+
+@pytest.mark.parametrize(
+    ("before", "origin", "model"),
+    [(MODEL, "default", MODEL), (MODEL, "flag", OTHER_MODEL), (PRACTICE_MODEL, "default", OTHER_MODEL)],
+    ids=["by default", "another is asked for", "the practice model answered then"],
+)
+async def test_the_model_of_a_session_lasts_unless_another_kind_answers_or_is_asked_for(
+    tmp_path: Path, before: str, origin: str, model: str
+) -> None:
+    async with sessions(tmp_path, says("One."), model=before) as here:
+        async with await here.open():
+            pass
+        settings = here.loaded.settings.model_copy(update={"model": OTHER_MODEL})
+        here.loaded = replace(here.loaded, settings=settings, origins={**here.loaded.origins, "model": origin})
+        async with await here.open(LATEST) as later:
+            assert later.settings.model == model
 
 
 async def test_a_permission_mode_set_by_hand_ends_with_its_program(tmp_path: Path) -> None:
@@ -123,3 +160,14 @@ async def test_skills_are_told_again_only_if_they_have_changed(tmp_path: Path, c
         session.reload_skills()
         await played(session.run("go"))
         assert ("When it ebbs." in str(here.server.requests[-1].body["messages"])) == changes
+
+
+@pytest.mark.parametrize("present", [True, False])
+async def test_a_kept_schedule_fires_in_a_later_session_only_while_a_user_is_present(
+    tmp_path: Path, present: bool
+) -> None:
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open() as session:
+            await session.background.schedule.create("in 1 hour", "Look at the log.", lasting=True)
+        async with await open_session(here.loaded, Person() if present else NoAsker()) as later:
+            assert later.background.listens == present

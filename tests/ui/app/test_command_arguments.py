@@ -70,6 +70,14 @@ async def test_agents_and_commands_are_offered_by_their_ids_and_what_they_are_ab
         assert list(typist.offered("/background ")) == ["b1", "keep"]
 
 
+async def test_agents_that_run_are_offered_first(tmp_path: Path) -> None:
+    waits = of_subagent(calls(f'{{ name = "bash", input = {{ command = "{WAITS}" }} }}'))
+    script = calls(task("one")) + of_subagent(says("Done.")) + calls(task("two", background=True)) + waits
+    async with typing(tmp_path, script + says("Both are asked for.")) as (typist, session):
+        await played(session.run("Look."))
+        assert list(typist.offered("/agents ")) == ["a2", "a1", "stop"]
+
+
 async def test_memories_are_offered_by_name_and_what_can_come_back_where_that_is_asked_for(tmp_path: Path) -> None:
     async with typing(tmp_path) as (typist, session):
         store = session.memory.store

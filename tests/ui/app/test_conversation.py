@@ -25,6 +25,7 @@ from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import SplitView
 from harness.ui.app.question import OPEN, Question
 from tests.agent.stage import calls, fails, says, settings_of
+from tests.processes.traces import until
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
 
@@ -153,6 +154,32 @@ async def test_a_permission_is_asked_above_the_prompt_and_a_reason_reaches_the_m
         assert here.app.prompt.empty
         assert not here.app.query(Question)
         assert not (tmp_path / "workspace" / "made").exists()
+
+
+@pytest.mark.parametrize(("key", "answer"), [("c", "grep PAUSED"), ("r", "tools working")])
+async def test_a_turn_that_paused_continues_as_the_user_says(tmp_path: Path, key: str, answer: str) -> None:
+    search = calls('{ name = "grep", input = { pattern = "TODO" } }')
+    async with opened(tmp_path, search * 4 + says("That is all."), failure_budget=3) as here:
+        await here.says("/toolfault grep refused 3")
+        await here.says("find it")
+        await here.sees("Paused:")
+        await here.sees(OPEN)
+        await here.pilot.press(key)
+        assert any(answer in row for row in await here.sees("That is all."))
+
+
+async def test_leaving_is_at_once_at_rest_and_else_ends_the_turn_first(tmp_path: Path) -> None:
+    async with opened(tmp_path, "") as here:
+        here.controller.leave(3)
+        assert here.app.return_value == 3
+    call = calls('{ name = "bash", input = { command = "touch began; sleep 30" } }')
+    async with opened(tmp_path, call) as here:
+        await here.says("wait")
+        await until((tmp_path / "workspace" / "began").exists)
+        here.controller.leave(4)
+        assert here.app.return_value is None
+        await until(lambda: here.app.return_value == 4)
+        assert "interrupted" in str(here.controller.session.conversation.messages[-1])
 
 
 async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> None:

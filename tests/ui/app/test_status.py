@@ -1,9 +1,17 @@
 """The line at the bottom, in any width."""
 
+from pathlib import Path
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.session import NoAsker, open_session
+from harness.ui.app.activity import status_of
 from harness.ui.app.status_line import BETWEEN, Status, line
+from harness.ui.panel.state import Panel
+from tests.agent.stage import MODEL, settings_of
+from tests.ui.panel import situations
 
 WORDS = st.text(alphabet="ab 0…·天é🙂", min_size=1, max_size=20)
 STATUSES = st.builds(
@@ -51,6 +59,23 @@ def test_what_is_left_out_first() -> None:
     assert line(USUAL, 4).plain == "cla…"
     assert line(Status(("claude",), "stopping", USUAL.keys), 30).plain == "claude" + " " * 16 + "stopping"
     assert line(Status(("claude",), "Ctrl+C again to quit"), 12).plain == "Ctrl+C agai…"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("panel", "running", "model"),
+    [
+        (situations.CALM, True, MODEL),
+        (situations.FALLBACK, True, f"{situations.OTHER} instead of {MODEL}"),
+        (situations.FALLBACK, False, MODEL),
+    ],
+    ids=["the chosen one answers", "another one answers", "at rest"],
+)
+async def test_the_model_that_answers_is_the_first_fact(
+    tmp_path: Path, panel: Panel, running: bool, model: str
+) -> None:
+    async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
+        assert status_of(session, panel, running=running, past=False, warning="").facts[0] == model
 
 
 def test_nothing_is_said_in_no_room() -> None:

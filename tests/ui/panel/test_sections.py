@@ -6,12 +6,24 @@ import pytest
 from rich.cells import cell_len
 from textual.content import Content
 
-from harness.events import BreakerState, CompactionEnded, HealthRow, ItemStatus, LoopAnswered, LoopChoice, PlanItem
+from harness.events import (
+    BreakerState,
+    CompactionEnded,
+    HealthRow,
+    ItemStatus,
+    LoopAnswered,
+    LoopChoice,
+    PauseReported,
+    PermissionAsked,
+    PlanItem,
+    StepStarted,
+    TransitionCode,
+)
 from harness.ui.panel.sections import is_calm, panel_content
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
-from tests.ui.panel.situations import ALL, NOW
+from tests.ui.panel.situations import ALL, NOW, ended
 
 KEYS = (("Alt+R", "retry now"), ("Alt+M", "fallback model"), ("Esc", "stop"))
 
@@ -99,6 +111,12 @@ def test_other_ways_to_go_on_are_told() -> None:
     says(situation.DRAINED, "↻ collapse drain retry: why")
 
 
+def test_a_way_to_go_on_is_told_for_one_more_step() -> None:
+    drained = situation.next_request(TransitionCode.COLLAPSE_DRAIN_RETRY)
+    assert "collapse drain" in "\n".join(look(situation.after(*drained)))
+    assert "collapse drain" not in "\n".join(look(situation.after(*drained, StepStarted(3))))
+
+
 def test_silence_is_told_with_the_time_that_is_left() -> None:
     says(situation.STALLED, "silent for 22 s · asks again in 68 s")
 
@@ -108,9 +126,20 @@ def test_a_question_about_a_call_tells_what_would_run() -> None:
     says(situation.ASKED, "may bash run?", "rm -rf build", "it runs a program", "y once", actions=[("y", "once")])
 
 
+def test_why_a_call_is_asked_about_takes_one_line() -> None:
+    asked = PermissionAsked("a", "bash", "rm -rf build", "no rule allows it, " * 9)
+    assert sum("no rule" in line for line in look(situation.after(situation.REPLIED, asked))) == 1
+
+
 def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
     says(situation.FAILING, "claude-sonnet-4-6 · model error", "the key was refused")
     assert not is_calm(situation.FAILING)
+
+
+def test_why_a_turn_ended_is_not_told_after_an_answer_nor_twice() -> None:
+    assert not any("answered" in line for line in look(situation.IDLE))
+    paused = situation.after(PauseReported(situation.REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "because"))
+    assert not any("because" in line for line in look(paused))
 
 
 def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
@@ -160,6 +189,13 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(failing._replace(consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
     says(failing._replace(ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
+
+
+@pytest.mark.parametrize(("state", "told"), [(BreakerState.CLOSED, False), (BreakerState.HALF_OPEN, True)])
+def test_the_last_failure_of_a_tool_is_told_until_it_works_again(state: BreakerState, told: bool) -> None:
+    row = HealthRow("grep", state, 0, message="timed out", note="degraded")
+    lines = look(situation.CALM._replace(rows=(row,)))
+    assert ("  degraded; timed out" in lines, "  degraded" in lines) == (told, not told)
 
 
 def test_names_of_wide_characters_keep_the_columns_in_line() -> None:

@@ -106,6 +106,19 @@ def test_the_end_of_a_command(event: Event, said: str) -> None:
     assert " ".join(row.split()[1:]) == said
 
 
+def test_commands_without_a_row_are_counted() -> None:
+    begun = [work.command(f"b{number}") for number in range(work_lines.MOST_ROWS + 1)]
+    assert len(lines(*begun[:-1])) == work_lines.MOST_ROWS
+    assert lines(*begun)[-1].strip() == "and 1 more in the background"
+
+
+def test_a_command_that_did_not_end_well_says_why() -> None:
+    begun = (work.command("b1"), work.begun("b1"))
+    failed = lines(*begun, work.over("b1", None, CommandEnd.LOST, "the program ended"))
+    assert [line.strip() for line in failed[1:]] == ["the program ended"]
+    assert len(lines(*begun, work.over("b1", -15, CommandEnd.STOPPED, "the user stopped it"))) == 1
+
+
 def test_a_gate_speaks_only_when_something_waits_or_went_wrong() -> None:
     calm = (work.LIMITS, work.created("a1"), work.admitted("a1", 1, 1))
     assert not any(line.startswith("gate") for line in lines(*calm))
