@@ -48,12 +48,21 @@ async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
     assert len({call.input["description"] for call in reply.calls}) == CROWD
     assert Counter(call.name for call in reply.calls) == {"agent": CROWD}
     assert all(call.input.keys() == {"description", "prompt"} for call in reply.calls)
-    prompts = Counter(call.input["prompt"] for call in reply.calls)
+    prompts = Counter(str(call.input["prompt"]) for call in reply.calls)
     assert {prompt: count for prompt, count in prompts.items() if count > 1} == {
         "How many files are there?": 100,
         "Find TODO": 100,
         "Read README.md and tell me its headings": 100,
     }
+
+
+async def test_the_model_understands_what_it_gives_to_each_of_them() -> None:
+    async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
+        prompts = {str(call.input["prompt"]) for call in (await asked(server, QUESTION)).calls}
+    async with PracticeServer(RuleModel()) as server:
+        for prompt in prompts:
+            answer = await asked(server, Message("user", ({"type": "text", "text": prompt},)))
+            assert "did not understand" not in answer.text, prompt
 
 
 async def test_what_became_of_all_four_hundred_is_told() -> None:
@@ -62,7 +71,7 @@ async def test_what_became_of_all_four_hundred_is_told() -> None:
         results = [_result(call.id, failed=number % 40 == 0) for number, call in enumerate(reply.calls)]
         told = await asked(server, QUESTION, Message("assistant", reply.content), Message("user", tuple(results)))
     assert "390 of 400 agents answered." in told.text
-    assert "Without an answer (10):\n\n- Multiply 1 by 17: the model refused" in told.text
+    assert "Without an answer (10):\n\n- Look for the number 1: the model refused" in told.text
     assert "… and 330 more." in told.text
     assert "did not understand" not in told.text
 
