@@ -42,6 +42,7 @@ __all__ = [
     "SessionResumed",
     "SessionStarted",
     "SettingChanged",
+    "SilenceEnded",
     "SilenceHint",
     "SpendChanged",
     "StepStarted",
@@ -268,6 +269,13 @@ class SilenceHint(Event):
     phase: str
     silent_s: float
     gives_up_in_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SilenceEnded(Event):
+    """The model sends again after a `SilenceHint`."""
+
+    transient: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import partial
 from typing import Literal, TypeVar
 
-from harness.events import Event, SilenceHint
+from harness.events import Event, SilenceEnded, SilenceHint
 
 T = TypeVar("T")
 LATE_S = 0.5
@@ -157,6 +157,8 @@ class AbortableWait:
         self._timer: asyncio.TimerHandle | None = None
         self._wakes_at = 0.0
         self._next_hint = 0.0
+        self._hinted = False
+        """A hint was given, and nothing but pings has arrived since."""
         self._asked_again = 0.0
         """The deadline at which a late check waited once more."""
         self._aborted: Aborted | None = None
@@ -185,6 +187,9 @@ class AbortableWait:
         """An event other than a ping arrived; `phase` is the position of the stream after it."""
         self._watchdog.on_event(self._clock(), phase)
         self._schedule_if_sooner()
+        if self._hinted:
+            self._hinted = False
+            self._emit(SilenceEnded())
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
@@ -227,6 +232,7 @@ class AbortableWait:
             return
         if now >= max(self._watchdog.hint_at(), self._next_hint):
             self._next_hint = now + self._hint_s
+            self._hinted = True
             silent_s = self._watchdog.silent_s(now)
             self._emit(SilenceHint(self._watchdog.phase, silent_s, gives_up_in_s=deadline.at - now))
         self._schedule()

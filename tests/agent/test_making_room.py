@@ -15,6 +15,9 @@ from harness.events import (
     Message,
     Notice,
     RequestSent,
+    SilenceEnded,
+    SilenceHint,
+    TextDelta,
     TransitionCode,
 )
 from harness.model.tokens import load_vocabulary
@@ -302,6 +305,24 @@ async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_pat
         assert "the file names" in said(here.bodies[-1])
         assert (await here.turn("And?")).end.answer == "Good."
         assert [event.reason for event in compacted.of(HistoryReplaced)] == ["compaction"]
+
+
+@pytest.mark.parametrize("place", ["headers", "6"])
+async def test_a_compaction_says_when_the_server_falls_silent_and_sends_again_and_nothing_of_the_summary(
+    tmp_path: Path, place: str
+) -> None:
+    at = place if place.isdigit() else f'"{place}"'
+    silent = f'when = {{ purpose = "summary" }}\nchunk = 5\nfault = {{ kind = "stall", at = {at}, seconds = 0.5 }}\n'
+    script = says(ANSWER) + says("Requests: what is the answer.") + silent
+    async with stage(tmp_path, script, watch_hint_s=0.2) as here:
+        await here.turn()
+        compacted = await here.compact()
+        assert methods(compacted)[0][0] == "summary"
+        news = [event for event in compacted.events if isinstance(event, SilenceHint | SilenceEnded | TextDelta)]
+        assert isinstance(news[0], SilenceHint)
+        assert isinstance(news[-1], SilenceEnded)
+        assert not compacted.of(TextDelta)
+        assert len(compacted.of(SilenceEnded)) <= len(compacted.of(SilenceHint))
 
 
 @pytest.mark.parametrize(

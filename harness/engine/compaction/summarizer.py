@@ -7,7 +7,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.streamed_reply import StreamedReply
 from harness.engine.turn import Signals, wait_for_retry
-from harness.events import Event, Fault, FaultKind, Message, Reply, TransitionCode
+from harness.events import Event, Fault, FaultKind, Message, Reply, SilenceEnded, SilenceHint, TransitionCode
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
 from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
@@ -64,7 +64,7 @@ class Summarizer:
             request = _asking(shrunk, notices.summary_request(focus))
             situation = self._calls.situation(state.model, request)
             cap = summary_cap(state, limits, situation)
-            unseen = StreamedReply(_unseen, watched=False)
+            unseen = StreamedReply(self._show_silence, watched=False)
             outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             self._calls.decided(state, decision)
@@ -101,6 +101,11 @@ class Summarizer:
                     too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
                     return SummaryResult(state, f"no summary ({decision.reason})", too_long=too_long)
 
+    def _show_silence(self, event: Event) -> None:
+        """Report that the server is silent. The summary itself is not shown while it is written."""
+        if isinstance(event, SilenceHint | SilenceEnded):
+            self._conversation.emit(event)
+
     def _in_own_tokens(self, model: str, budget: int) -> int:
         """A budget in the model's tokens, less what system prompt and tools take, in tokens of our vocabulary.
 
@@ -112,10 +117,6 @@ class Summarizer:
         size = self._calls.estimate(model, messages) - overhead
         raw = sum(self._calls.count(message) for message in messages)
         return max(1, int((budget - overhead) * raw / max(1, size)))
-
-
-def _unseen(event: Event) -> None:
-    """A summary is not shown while it is written."""
 
 
 def _said(text: str) -> Message:

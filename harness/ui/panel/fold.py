@@ -30,6 +30,7 @@ from harness.events import (
     RetryScheduled,
     SessionResumed,
     SessionStarted,
+    SilenceEnded,
     SilenceHint,
     SpendChanged,
     StepStarted,
@@ -127,6 +128,8 @@ class PanelFold:
             case SilenceHint():
                 if self._model.phase in (Phase.ASKING, Phase.COMPACTING):
                     self._silence = event
+            case SilenceEnded():
+                self._silence = None
             case Notice():
                 pass
             case _:
@@ -137,7 +140,6 @@ class PanelFold:
     # ── transient events ────────────────────────────────────────────────────────────────────────
 
     def _streamed(self, event: TextDelta | ThinkingDelta | ToolCallDelta, at: float) -> None:
-        self._silence = None
         if self._model.phase is not Phase.ASKING:
             return
         stream = self._stream = self._stream or _Stream()

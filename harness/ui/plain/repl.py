@@ -24,10 +24,8 @@ from harness.events import (
     RequestSent,
     RetryEnded,
     RetryScheduled,
+    SilenceEnded,
     SilenceHint,
-    TextDelta,
-    ThinkingDelta,
-    ToolCallDelta,
     TransitionCode,
     TurnEnded,
 )
@@ -63,7 +61,7 @@ TYPED = (
 """Prefixes of lines, and keys."""
 CTRL_B = "\x02"
 """The terminal is in line mode during a turn: the key arrives with Enter."""
-END_WAIT = (RetryEnded, RequestSent, TextDelta, ThinkingDelta, ToolCallDelta, ReplyReceived, FaultOccurred)
+END_WAIT = (RetryEnded, RequestSent, SilenceEnded, ReplyReceived, FaultOccurred)
 """Events that end a wait."""
 
 

@@ -42,6 +42,7 @@ from harness.events import (
     SessionResumed,
     SessionStarted,
     SettingChanged,
+    SilenceEnded,
     SilenceHint,
     StepStarted,
     TextDelta,
@@ -116,6 +117,14 @@ def check(records: Records) -> None:
             assert live.at_step(step) == journal.at_step(step)
 
 
+@pytest.mark.parametrize("begun", [(), (CompactionStarted("manual", 900),)], ids=["a reply", "a summary"])
+def test_silence_is_shown_until_the_model_sends_again(begun: tuple[Event, ...]) -> None:
+    hint = SilenceHint("streaming", 20.0, 60.0)
+    records = [*begun, RequestSent(MODEL, 8_000, 900, 1, "summary" if begun else "turn"), hint]
+    assert after(*records).model.silence == hint
+    assert after(*records, SilenceEnded()).model.silence is None
+
+
 USAGE = Usage(100, 10)
 CALL = st.sampled_from(["c1", "c2", "shell-1"])
 TOOL = st.sampled_from(["bash", "grep"])
@@ -123,6 +132,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.sampled_from(
         [
             *[TextDelta("x"), ThinkingDelta("x"), ToolCallDelta("bash", 3), SilenceHint("streaming", 20.0, 60.0)] * 3,
+            SilenceEnded(),
             *[RequestSent(MODEL, 8_000, 900, 1, "turn", 5_000)] * 3,
             RequestSent(OTHER, 8_000, 900, 2, "summary"),
             ReplyReceived(MODEL, "end_turn", USAGE, None, 1.0),
