@@ -19,7 +19,7 @@ from harness.events import (
 )
 from harness.model.tokens import load_vocabulary
 from harness.tools.tool import Effect, tool
-from tests.agent.stage import Played, calls, run, says, stage, summarises, too_long
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage, summarises, too_long
 from tests.media.files import png
 from tests.whole import stride
 
@@ -354,3 +354,13 @@ async def test_a_tool_of_ones_own_that_is_called_read_file_is_not_run_behind_the
     async with stage(tmp_path, script, tools=[read_file], messages=before) as here:
         assert (await here.turn()).end.answer == "Done."
         assert ran == []
+
+
+async def test_an_answer_is_asked_for_in_its_format_and_a_summary_is_not(tmp_path: Path) -> None:
+    form = {"type": "json_schema", "schema": {"type": "object", "properties": {}, "additionalProperties": False}}
+    script = says("{}") + summarises()
+    async with sessions(tmp_path, script) as here, await here.open(answer_format=form) as session:
+        await played(session.run("first"))
+        await played(session.user_commands.compact(""))
+        formats = [request.body.get("output_config", {}).get("format") for request in here.server.requests]
+    assert formats == [form, None]
