@@ -21,6 +21,7 @@ from harness.model.tokens import load_vocabulary
 from harness.tools.tool import Effect, tool
 from tests.agent.stage import Played, calls, played, run, says, sessions, stage, summarises, too_long
 from tests.media.files import png
+from tests.processes.traces import until
 from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
@@ -364,3 +365,14 @@ async def test_an_answer_is_asked_for_in_its_format_and_a_summary_is_not(tmp_pat
         await played(session.user_commands.compact(""))
         formats = [request.body.get("output_config", {}).get("format") for request in here.server.requests]
     assert formats == [form, None]
+
+
+async def test_tokens_are_counted_exactly_once_a_quarter_of_the_window_is_full(tmp_path: Path) -> None:
+    script = says(ANSWER, usage="{ input_tokens = 49000 }") + says(ANSWER, usage="{ input_tokens = 51000 }") * 2
+    async with stage(tmp_path, script, model=SMALL) as here:
+        counter = here.agent.parts.shared.counter
+        for _ in range(2):
+            await here.turn()
+            assert not counter.loaded
+        await here.turn()
+        await until(lambda: counter.loaded)
