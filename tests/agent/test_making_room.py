@@ -160,6 +160,17 @@ async def test_files_in_use_are_read_again_after_a_summary(tmp_path: Path) -> No
         assert "changed" in said(here.bodies[-1])
 
 
+async def test_a_long_file_is_read_again_without_its_middle(tmp_path: Path) -> None:
+    script = calls('{ name = "read_file", input = { path = "note.txt" } }') + calls(prints(40_000)) * 5 + says(ANSWER)
+    async with stage(tmp_path, script + says("Good.") + summarises(), model=SMALL, loop_intervention=False) as here:
+        (here.workspace / "note.txt").write_text("a line\n" * 1_900)
+        await here.turn()
+        await here.compact()
+        await here.turn("And?")
+        (text,) = (one["text"] for one in here.bodies[-1]["messages"][0]["content"] if "as it is now" in one["text"])
+        assert 15_000 < len(text) < 15_100
+
+
 # ── the milder layer before the request ────────────────────────────────────
 
 
