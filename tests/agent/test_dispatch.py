@@ -153,6 +153,7 @@ async def test_the_budget_pauses_the_turn_with_a_report_and_a_fresh_one_goes_on(
         (reported,) = turn.of(PauseReported)
         assert (reported.report.consumed, reported.report.budget) == (5, 5)
         assert [entry.tool for entry in reported.report.log] == ["reader"] * 3 + ["writer"] * 2
+        assert (reported.report.completed, reported.report.failed) == ((), ("reader, 3 calls", "writer, 2 calls"))
         cautious = [event.caution for event in turn.of(Dispatched)]
         assert cautious == [False, False, False, False, True]
         more = await here.retry()

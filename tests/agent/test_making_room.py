@@ -22,8 +22,9 @@ from harness.events import (
 )
 from harness.model.tokens import load_vocabulary
 from harness.tools.tool import Effect, tool
-from tests.agent.stage import Played, calls, run, says, stage, summarises, too_long
+from tests.agent.stage import Played, calls, played, run, says, sessions, stage, summarises, too_long
 from tests.media.files import png
+from tests.processes.traces import until
 from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
@@ -160,6 +161,17 @@ async def test_files_in_use_are_read_again_after_a_summary(tmp_path: Path) -> No
         assert (await here.turn()).end.answer == ANSWER
         assert "note.txt as it is now" in said(here.bodies[-1])
         assert "changed" in said(here.bodies[-1])
+
+
+async def test_a_long_file_is_read_again_without_its_middle(tmp_path: Path) -> None:
+    script = calls('{ name = "read_file", input = { path = "note.txt" } }') + calls(prints(40_000)) * 5 + says(ANSWER)
+    async with stage(tmp_path, script + says("Good.") + summarises(), model=SMALL, loop_intervention=False) as here:
+        (here.workspace / "note.txt").write_text("a line\n" * 1_900)
+        await here.turn()
+        await here.compact()
+        await here.turn("And?")
+        (text,) = (one["text"] for one in here.bodies[-1]["messages"][0]["content"] if "as it is now" in one["text"])
+        assert 15_000 < len(text) < 15_100
 
 
 # ── the milder layer before the request ────────────────────────────────────
@@ -375,3 +387,24 @@ async def test_a_tool_of_ones_own_that_is_called_read_file_is_not_run_behind_the
     async with stage(tmp_path, script, tools=[read_file], messages=before) as here:
         assert (await here.turn()).end.answer == "Done."
         assert ran == []
+
+
+async def test_an_answer_is_asked_for_in_its_format_and_a_summary_is_not(tmp_path: Path) -> None:
+    form = {"type": "json_schema", "schema": {"type": "object", "properties": {}, "additionalProperties": False}}
+    script = says("{}") + summarises()
+    async with sessions(tmp_path, script) as here, await here.open(answer_format=form) as session:
+        await played(session.run("first"))
+        await played(session.user_commands.compact(""))
+        formats = [request.body.get("output_config", {}).get("format") for request in here.server.requests]
+    assert formats == [form, None]
+
+
+async def test_tokens_are_counted_exactly_once_a_quarter_of_the_window_is_full(tmp_path: Path) -> None:
+    script = says(ANSWER, usage="{ input_tokens = 49000 }") + says(ANSWER, usage="{ input_tokens = 51000 }") * 2
+    async with stage(tmp_path, script, model=SMALL) as here:
+        counter = here.agent.parts.shared.counter
+        for _ in range(2):
+            await here.turn()
+            assert not counter.loaded
+        await here.turn()
+        await until(lambda: counter.loaded)

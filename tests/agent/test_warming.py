@@ -20,6 +20,7 @@ from harness.session import NoAsker, Opening, open_session
 from harness.settings import LoadedSettings, load
 from harness.ui.lines.reports import greeting
 from tests.agent.stage import KEY, played, settings_of
+from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
 
@@ -162,3 +163,22 @@ async def test_what_the_server_says_about_an_end_is_said_once_also_with_several_
                 await played(agent.run("hello"))
     (text,) = notices(seen)
     assert text.startswith(f"newcomer will be retired on {ends.date()}, in ")
+
+
+async def test_closing_an_agent_ends_its_question_about_the_models(tmp_path: Path) -> None:
+    asked: list[bytes] = []
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        async with Agent(settings_of(tmp_path, f"http://127.0.0.1:{port}", model="newcomer").settings) as agent:
+            turn = asyncio.create_task(played(agent.run("hello")))
+            await until(lambda: any(b"/v1/models" in line for line in asked))
+            agent.interrupt()
+            await turn
+        names = [str(task.get_coro()) for task in asyncio.all_tasks()]
+        assert not [name for name in names if "_update_catalogue" in name]

@@ -3,7 +3,7 @@
 import sys
 
 from harness.engine.conversation import Conversation, ignore
-from harness.events import Block, Message
+from harness.events import Block, Event, Message, ThinkingOmitted
 
 THINKS: Block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
 
@@ -27,3 +27,12 @@ def test_after_a_replacement_the_border_of_left_out_thinking_moves_with_the_hist
     assert talk.plain_until == 2
     talk.replace(talk.messages[:1], "rewind")
     assert talk.plain_until == 1
+
+
+def test_without_thinking_to_leave_out_only_what_follows_is_kept_plain() -> None:
+    seen: list[Event] = []
+    talk = Conversation(seen.append, messages=conversation().messages[:1])
+    talk.omit_thinking("another model")
+    assert (talk.plain_until, seen) == (0, [])
+    talk.omit_thinking("the server rejected it", always=True)
+    assert (talk.plain_until, seen) == (sys.maxsize, [ThinkingOmitted(None, "the server rejected it")])

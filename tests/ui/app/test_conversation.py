@@ -168,6 +168,14 @@ async def test_a_turn_that_paused_continues_as_the_user_says(tmp_path: Path, key
         assert any(answer in row for row in await here.sees("That is all."))
 
 
+async def test_ctrl_c_clears_what_was_typed_before_it_stops_anything(tmp_path: Path) -> None:
+    async with opened(tmp_path, "") as here:
+        here.app.prompt.load("find it")
+        await here.pilot.press("ctrl+c")
+        assert here.app.prompt.empty
+        assert "Ctrl+C again" not in "".join(await settled(here.pilot))
+
+
 async def test_leaving_is_at_once_at_rest_and_else_ends_the_turn_first(tmp_path: Path) -> None:
     async with opened(tmp_path, "") as here:
         here.controller.leave(3)

@@ -57,6 +57,7 @@ def test_it_answers_as_vim_does() -> None:
         ("f.;", "a.b.c", 0, "a.b|.c"),
         ("f.;,", "a.b.c", 0, "a|.b.c"),
         ("A!", "one\ntwo", 0, "one|!\ntwo"),
+        ("a!", "one", 0, "o|!ne"),
         ("I>", "  one", 4, "  |>one"),
         ("otwo", "one", 0, "one\ntw|o"),
         ("Otwo", "one", 0, "tw|o\none"),

@@ -10,6 +10,7 @@ from harness.journal.follow import CaughtUp, FollowItem, SkippedLine, WriterChan
 from harness.ui.app.panel_view import SplitView
 from harness.ui.app.watch import ReplayApp, WatchApp
 from harness.ui.replay import ReplayPlayer
+from tests.processes.traces import until
 from tests.ui.app.feeding import Feed
 from tests.ui.app.resting import timers_running
 from tests.ui.app.screens import settled
@@ -124,6 +125,12 @@ async def test_a_replay_plays_pauses_steps_and_ends() -> None:
         assert "2×" in (await settled(pilot))[-1]
         await pilot.pause(0.3)
         assert timers_running(app) == []
+
+
+async def test_a_replay_begins_by_itself() -> None:
+    player = ReplayPlayer(WHOLE)
+    async with ReplayApp(NAME, player).run_test():
+        await until(lambda: player.position > 0)
 
 
 async def test_a_replay_that_goes_back_shows_nothing_of_later() -> None:
