@@ -118,7 +118,7 @@ class EventLines:
         return f'{command} "{line}"' if line else command
 
     def _delivered(self, numbers: tuple[int, ...]) -> Line | None:
-        fired = [self._arrived.pop(number, "") for number in numbers if number in self._scheduled]
+        fired = [self._arrived.pop(number, "").partition("@")[0] for number in numbers if number in self._scheduled]
         numbers = tuple(number for number in numbers if number not in self._scheduled)
         if not numbers:
             return Line("·", f"the prompt of {', '.join(fired)} begins a turn")

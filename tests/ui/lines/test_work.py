@@ -142,7 +142,7 @@ def test_what_the_model_is_told_of_is_named() -> None:
 
 
 def test_a_scheduled_prompt_that_begins_a_turn_is_named() -> None:
-    fired = lines(Arrived(1, ArrivalKind.SCHEDULED, "c1", "Nobody is typing."), Delivered((1,)))
+    fired = lines(Arrived(1, ArrivalKind.SCHEDULED, "c1@1795661643", "Nobody is typing."), Delivered((1,)))
     assert list(map(str, fired)) == ["· the prompt of c1 begins a turn"]
 
 
