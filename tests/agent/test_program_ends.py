@@ -1,4 +1,4 @@
-"""A program that ends while agents and commands work for it, in each way it can: nothing of them is left (issue 6).
+"""A program that ends while agents and commands work for it, in each way it can: nothing of them is left.
 
 Then the session is gone on with, twice: what became of them is told once.
 """
