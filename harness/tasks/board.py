@@ -469,22 +469,8 @@ def _task(row: Sequence[Any], needs: tuple[int, ...], claim: tuple[str, float] |
     if (claim is None) is (state is IN_PROGRESS):
         raise ValueError("the claim does not fit the state")
     held = None if claim is None else TaskClaim(claim[0], fence, claim[1])
-    return Task(
-        number,
-        subject,
-        description,
-        state,
-        priority,
-        needs,
-        creator,
-        assignee,
-        held,
-        fence,
-        attempts,
-        note,
-        created,
-        updated,
-    )
+    said = (number, subject, description, state, priority, needs, creator, assignee, held)
+    return Task(*said, fence, attempts, note, created, updated)
 
 
 _TYPES = (int, str, str, str, int, str, str, int, int, str, float, float)

@@ -39,7 +39,7 @@ from harness.events import (
 from harness.model import notices
 from harness.policies.schedule import decisions
 from harness.policies.schedule.decisions import Fire, Offer, Over, Skip
-from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
+from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits, job_id_of
 from harness.schedule.recurrence import (
     CronTimes,
     OneTime,
@@ -118,7 +118,7 @@ class ScheduleRunner:
         """Look at the jobs from now on."""
         if self._task is None:
             self._begun = {
-                one.number: (int(one.source.partition("@")[0].removeprefix("c")), one.source)
+                one.number: (int(job_id_of(one.source).removeprefix("c")), one.source)
                 for one in self._inbox.waiting
                 if one.kind is ArrivalKind.SCHEDULED
             }

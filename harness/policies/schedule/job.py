@@ -36,6 +36,11 @@ class JobFire:
     """The job has expired and does not fire again."""
 
 
+def job_id_of(fire_id: str) -> str:
+    """The id of the job of a fire, such as "c3"."""
+    return fire_id.partition("@")[0]
+
+
 @dataclass(frozen=True, slots=True)
 class ScheduledJob:
     """A prompt that fires by itself. Moments are Unix time in seconds."""

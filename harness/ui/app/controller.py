@@ -497,6 +497,7 @@ class Controller:
         self._update_status()
 
     def _forget_warning(self) -> None:
+        self._unwarn()
         self._unwarn = _nothing
         self._warning = ""
         self._update_status()

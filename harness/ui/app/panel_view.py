@@ -18,7 +18,7 @@ from textual.widgets import Static
 from harness.ui.app.chat import Chat
 from harness.ui.app.status_line import Status, StatusLine
 
-Drawing = Callable[[int, int], Content]
+Drawing = Callable[[int, int], list[Content]]
 """Draws the panel into columns × rows."""
 
 
@@ -52,7 +52,7 @@ class PanelView(Widget):
         columns, rows = self._space
         if self._draw is None or columns <= 0 or rows <= 0:
             return
-        before, self._rows = self._rows, self._draw(columns, rows).split("\n", allow_blank=True)
+        before, self._rows = self._rows, self._draw(columns, rows)
         follows_its_text = self.styles.height is not None and self.styles.height.is_auto
         if follows_its_text and len(before) != len(self._rows):
             self.refresh(layout=True)
@@ -176,7 +176,7 @@ class PanelTimeline(Protocol):
     @property
     def shown_step(self) -> int | None: ...
 
-    def content(self, columns: int, rows: int, *, expanded: bool = False) -> Content: ...
+    def rows(self, columns: int, rows: int, *, expanded: bool = False) -> list[Content]: ...
 
     def walk(self, by: int) -> None: ...
 
@@ -215,9 +215,7 @@ class FullPanel(Screen[None]):
         yield StatusLine()
 
     def on_mount(self) -> None:
-        self.query_one(PanelView).set_renderer(
-            lambda columns, rows: self._views().content(columns, rows, expanded=True)
-        )
+        self.query_one(PanelView).set_renderer(lambda columns, rows: self._views().rows(columns, rows, expanded=True))
         self.redraw()
 
     @property

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.content import Content
 
 from harness.base.errors import HarnessError
 from harness.session import Record
@@ -13,7 +12,8 @@ from harness.ui.app.readable_colours import ReadableColours
 from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.views import EntryRenderer
 from harness.ui.panel.fold import PanelFold
-from harness.ui.panel.sections import panel_content
+from harness.ui.panel.layout import Lines
+from harness.ui.panel.sections import panel_rows
 from harness.ui.transcript.fold import Transcript
 
 SETTLED_S = 0.04
@@ -57,9 +57,9 @@ class SnapshotApp(ReadableColours):
             split_view.chat.update(self._transcript.entries)
         self.query_one(StatusLine).show(Status((self._session, f"turn {panel.turn}", f"step {panel.step}")))
 
-    def _drawn(self, columns: int, rows: int) -> Content:
+    def _drawn(self, columns: int, rows: int) -> Lines:
         panel = self._fold.now
-        return panel_content(panel, columns, rows, panel.at)
+        return panel_rows(panel, columns, rows, panel.at)
 
 
 async def snapshot_svg(

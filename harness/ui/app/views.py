@@ -12,8 +12,9 @@ from harness.ui.app.panel_view import SplitView
 from harness.ui.app.redraw import HasTimers, RedrawScheduler
 from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import PanelFold
+from harness.ui.panel.layout import Lines
 from harness.ui.panel.model_lines import ASKS
-from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.sections import is_calm, panel_rows
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import next_incident
 from harness.ui.panel.work_lines import changes_in
@@ -104,7 +105,7 @@ class Views:
         self._visible = True
         self._split_view.chat.update((), 0)
         self._split_view.chat.set_renderer(EntryRenderer(self._clock, self._split_view.expands))
-        self._split_view.panel.set_renderer(self._visible_content)
+        self._split_view.panel.set_renderer(self._visible_rows)
         self.changed()
 
     def changed(self) -> None:
@@ -136,17 +137,17 @@ class Views:
         self._leave_lost_step()
         return self.fold.now if self.shown_step is None else self.fold.at_step(self.shown_step)
 
-    def content(self, columns: int, rows: int, *, expanded: bool = False) -> Content:
+    def rows(self, columns: int, rows: int, *, expanded: bool = False) -> Lines:
         """The panel drawn into columns × rows; `expanded` lists all tools and explains words and signs."""
         panel = self.panel
         now = self._clock() if self.shown_step is None else panel.at
         actions = self._actions(panel) if self.shown_step is None else (("←→", "other steps"), ("Esc", "back to now"))
         step = self.shown_step
-        return panel_content(panel, columns, rows, now, shown_step=step, actions=actions, expanded=expanded)
+        return panel_rows(panel, columns, rows, now, shown_step=step, actions=actions, expanded=expanded)
 
-    def _visible_content(self, columns: int, rows: int) -> Content:
+    def _visible_rows(self, columns: int, rows: int) -> Lines:
         calm = self._split_view.below and self.shown_step is None and is_calm(self.fold.now)
-        return self.content(columns, min(rows, CALM_ROWS) if calm else rows)
+        return self.rows(columns, min(rows, CALM_ROWS) if calm else rows)
 
     # ── stepping through the timeline ────────────────────────────────────────────────────────────────────
 

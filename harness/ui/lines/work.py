@@ -33,6 +33,7 @@ from harness.events import (
     TurnStarted,
     WorkAdmitted,
 )
+from harness.policies.schedule.job import job_id_of
 from harness.ui.folds.work import Plan, WorkFold, plan_after
 from harness.ui.lines.events import line_of
 from harness.ui.lines.line import Line, Tone, priced, seconds
@@ -118,7 +119,7 @@ class EventLines:
         return f'{command} "{line}"' if line else command
 
     def _delivered(self, numbers: tuple[int, ...]) -> Line | None:
-        fired = [self._arrived.pop(number, "").partition("@")[0] for number in numbers if number in self._scheduled]
+        fired = [job_id_of(self._arrived.pop(number, "")) for number in numbers if number in self._scheduled]
         numbers = tuple(number for number in numbers if number not in self._scheduled)
         if not numbers:
             return Line("·", f"the prompt of {', '.join(fired)} begins a turn")

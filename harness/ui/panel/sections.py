@@ -37,7 +37,7 @@ Section = Callable[[PanelDrawing], Sequence[Lines]]
 """The lines of a section in all its lengths; empty if it has nothing to show."""
 
 
-def panel_content(
+def panel_rows(
     panel: Panel,
     width: int,
     height: int,
@@ -46,7 +46,7 @@ def panel_content(
     shown_step: int | None = None,
     actions: Actions = (),
     expanded: bool = False,
-) -> Content:
+) -> Lines:
     """The panel in at most `height` lines of at most `width` cells.
 
     Args:
@@ -56,7 +56,7 @@ def panel_content(
         expanded: list all tools, and explain words and signs.
     """
     request = PanelDrawing(panel, width, now, shown_step, actions, expanded)
-    return Content("\n").join([one_line(line, width) for line in _fitted(request, height)])
+    return [one_line(line, width) for line in _fitted(request, height)]
 
 
 def is_calm(panel: Panel) -> bool:

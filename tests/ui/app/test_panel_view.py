@@ -110,7 +110,7 @@ async def test_rows_that_look_the_same_are_not_painted_again() -> None:
     app = OnePanel()
     async with app.run_test(size=(40, 6)) as pilot:
         panel = app.query_one(Recorded)
-        panel.set_renderer(lambda columns, rows: Content("\n").join(drawn))
+        panel.set_renderer(lambda columns, rows: list(drawn))
         await pilot.pause()
         for change, rows in (
             ([Content("first"), Content("2nd"), Content("third")], [1]),

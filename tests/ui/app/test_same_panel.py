@@ -18,11 +18,11 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, open_session
 from harness.ui.panel.fold import PanelFold
-from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
 from harness.ui.replay import ReplayPlayer
 from tests.agent.stage import VirtualClock, settings_of
 from tests.agent.test_anything import IMPATIENT, entry, one_turn, summary
+from tests.ui.panel.drawn import panel_content
 
 pytestmark = pytest.mark.anyio
 

@@ -13,9 +13,9 @@ from harness.ui.app.activity import status_of
 from harness.ui.commands.commands import run_command, works_any_time
 from harness.ui.commands.results import ShowText
 from harness.ui.panel.fold import PanelFold
-from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
 from tests.agent.stage import calls, played, says, settings_of
+from tests.ui.panel.drawn import panel_content
 
 pytestmark = pytest.mark.anyio
 

@@ -59,8 +59,9 @@ from harness.events import (
 from harness.ui.folds.loops import LoopsView, LoopView
 from harness.ui.folds.model import ModelStatus, Phase
 from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
-from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.sections import is_calm
 from harness.ui.panel.state import Panel, StepMark
+from tests.ui.panel.drawn import panel_content
 from tests.ui.panel.situations import ALL, NOW
 from tests.whole import WHOLE
 

@@ -60,7 +60,6 @@ from harness.events import (
 )
 from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import KEPT_STEPS, PanelFold
-from harness.ui.panel.sections import panel_content
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import timeline
 from tests.agent.stage import calls, fails, says, stage, summarises, too_long
@@ -68,6 +67,7 @@ from tests.agent.test_dispatch import LATE, flaky, rounds
 from tests.agent.test_tool_rounds import call
 from tests.ui.folds.test_breakers import agree
 from tests.ui.panel import situations as situation
+from tests.ui.panel.drawn import panel_content
 from tests.ui.panel.situations import BEGINNING, FAILED, KEPT, MODEL, OTHER, RETRY, after, ended
 from tests.whole import WHOLE
 

@@ -19,10 +19,11 @@ from harness.events import (
     StepStarted,
     TransitionCode,
 )
-from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.sections import is_calm
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
 from tests.ui.panel import situations as situation
+from tests.ui.panel.drawn import panel_content
 from tests.ui.panel.situations import ALL, NOW, ended
 
 KEYS = (("Alt+R", "retry now"), ("Alt+M", "fallback model"), ("Esc", "stop"))
@@ -30,7 +31,7 @@ KEYS = (("Alt+R", "retry now"), ("Alt+M", "fallback model"), ("Esc", "stop"))
 
 def look(panel: Panel, width: int = 60, height: int = 60, now: float = NOW, **more: object) -> list[str]:
     """The lines of the panel without their styles."""
-    return panel_content(panel, width, height, now, **more).plain.split("\n")  # type: ignore[arg-type]
+    return panel_content(panel, width, height, now, **more).plain.split("\n")
 
 
 def says(panel: Panel, *texts: str, width: int = 60, **more: object) -> None:

@@ -14,10 +14,11 @@ from harness.events import (
 )
 from harness.ui.panel import work_lines
 from harness.ui.panel.fold import PanelFold
-from harness.ui.panel.sections import is_calm, panel_content
+from harness.ui.panel.sections import is_calm
 from harness.ui.panel.state import Panel
 from harness.ui.panel.work_lines import changes_in
 from tests.ui import work
+from tests.ui.panel.drawn import panel_content
 from tests.ui.panel.situations import COMMANDS, CROWD, IDLE, NOW, REPLIED, after, ended
 
 

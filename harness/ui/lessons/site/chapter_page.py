@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import PurePosixPath
 
+from textual.content import Content
+
 from harness.lessons import (
     CodeExcerpt,
     Language,
@@ -35,7 +37,7 @@ from harness.ui.lessons.site.markup import code_html, content_html, markdown_htm
 from harness.ui.lessons.site.news import RequestNews, request_news
 from harness.ui.lessons.site.sequence import arrows_of, sequence_svg
 from harness.ui.lessons.wire_text import FIRST, cut_texts, response_heading, response_lines
-from harness.ui.panel.sections import panel_content
+from harness.ui.panel.sections import panel_rows
 
 MOST_TEXT = 1_200
 """Longest text within a shown request or reply."""
@@ -131,7 +133,7 @@ class ChapterPage:
         panel = panel_of(position.shown)
         drawn = scrollable(
             self._word(words.PANEL),
-            content_html(panel_content(panel, PANEL_COLUMNS, PANEL_ROWS, found.moment.at)),
+            content_html(Content("\n").join(panel_rows(panel, PANEL_COLUMNS, PANEL_ROWS, found.moment.at))),
             kind="panel",
         )
         return (
