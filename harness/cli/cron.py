@@ -12,7 +12,7 @@ from pathlib import Path
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
 from harness.engine.config import schedule_file
-from harness.engine.schedule.lines import described, listed
+from harness.engine.schedule.lines import NO_JOBS, described, listed
 from harness.engine.schedule.runner import job_of, local_zone, next_times
 from harness.events import Json
 from harness.policies.schedule import decisions
@@ -31,7 +31,7 @@ def cron(settings: Settings, options: Namespace) -> int:
     """Run the command; returns the exit code. Raises HarnessError."""
     path = schedule_file(settings)
     if options.kind == "list" and not path.exists():
-        print("No prompt is scheduled.")
+        print(NO_JOBS)
         return 0
     if options.kind != "add" and not path.exists():
         raise CronError(f"There is no job {options.id!r}; no prompt is scheduled.")
@@ -39,8 +39,8 @@ def cron(settings: Settings, options: Namespace) -> int:
     try:
         match options.kind:
             case "list":
-                for line in listed(store.jobs(all_sessions=True).values(), _next_times):
-                    print(visible(line))
+                lines = list(listed(store.jobs(all_sessions=True).values(), _next_times))
+                print(visible("\n".join(lines or [NO_JOBS])))
             case "add":
                 zone = zone_named(options.zone) if options.zone else local_zone(os.environ.items())
                 made = store.add(
@@ -76,12 +76,11 @@ def _run(store: ScheduleStore, job: ScheduledJob, workspace: Path) -> int:
     if failure and result:
         print(f"harness: {failure}; to continue: harness -p --resume {result.get('session_id')} …", file=sys.stderr)
 
-    def after(job: ScheduledJob) -> ScheduledJob | None:
-        fired = replace(job, fires=job.fires + 1) if failure else decisions.taken(job, fire.id)
-        cost_usd = float(result.get("total_cost_usd", 0.0))
-        return fired and decisions.ended(fired, failure=failure, cost_usd=cost_usd, limits=store.limits)
-
-    store.change(job.number, after)
+    cost_usd = float(result.get("total_cost_usd") or 0.0)
+    store.change(
+        job.number,
+        lambda job: decisions.ended(job, fire.id, failure=failure, cost_usd=cost_usd, limits=store.limits),
+    )
     return code
 
 

@@ -1,15 +1,16 @@
 """The times of a job: a cron expression in a time zone, or one moment.
 
-cronsim computes the times as Debian's cron does: a time in the hour that summer time skips fires when that hour is
-over, a time in the hour that comes twice fires once, and jobs with `*` as hour or minute fire in both
-(https://github.com/cuu508/cronsim). Where the clock changes by half an hour, that half hour counts once. What it lets
-through and users do not mean is refused here.
+cronsim knows the calendar (https://github.com/cuu508/cronsim). Where a clock changes, the times are those of Debian's
+cron (https://manpages.debian.org/cron.8): a skipped time fires when the skipped time is over, a time that comes twice
+fires once, and jobs whose minute or hour begins with `*` fire whenever the clock shows the time. After a change of
+three hours or more all jobs follow the new clock. What cronsim lets through and users do not mean is refused here.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 from itertools import chain, islice, pairwise, takewhile
 from math import inf
 from types import MappingProxyType
@@ -34,8 +35,11 @@ UNITS: Mapping[str, float] = MappingProxyType({"s": 1.0, "m": 60.0, "h": 3_600.0
 _PART = re.compile(
     r"(\d+(?:\.\d+)?)\s*(seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])[\s,]*(?:and\s+)?", re.I
 )
+_ONE_VALUE = re.compile(r"\b(\w+)-\1/\d+")
 LONGEST_ABSENCE_S = 7 * 86_400.0
 """Of a longer absence not every missed time is computed."""
+CORRECTION = timedelta(hours=3)
+"""A change of the clock that is none of summer time."""
 FARTHEST_S = 3_650 * 86_400.0
 """From now to the time that `in …` means."""
 _CLOCK = re.compile(r"(?:at\s+)?(\d{1,2}):(\d{2})")
@@ -59,8 +63,17 @@ class CronTimes:
         """The times after a moment, in Unix seconds, without end."""
         from cronsim import CronSim
 
-        for at in CronSim(self.expression, datetime.fromtimestamp(moment, self.zone)):
-            yield at.timestamp()
+        minute, hour, *_ = self.expression.split()
+        by_clock = minute.startswith("*") or hour.startswith("*")
+        found: list[float] = []
+        expression = _ONE_VALUE.sub(r"\1", self.expression)  # cronsim reads `5-5/2` as `5/2`
+        for local in CronSim(expression, _local_start(moment, self.zone)):
+            more = _moments(local, self.zone, by_clock=by_clock)
+            while more and found and found[0] < more[0]:  # the second half of a repeated hour comes after the first
+                if (at := heappop(found)) > moment:
+                    yield (moment := at)
+            for at in more:
+                heappush(found, at)
 
     def __str__(self) -> str:
         return self.expression
@@ -84,6 +97,27 @@ class OneTime:
 
 
 Times = CronTimes | OneTime
+
+
+def _local_start(moment: float, zone: ZoneInfo) -> datetime:
+    """The local time at a moment, without a zone; earlier where the clock is set back, as it shows that time again."""
+    days = (moment - 86_400, moment, moment + 86_400)
+    before, now, after = (datetime.fromtimestamp(at, zone).replace(tzinfo=None, fold=0) for at in days)
+    shift = max(abs(now - before - timedelta(days=1)), abs(after - now - timedelta(days=1)))
+    return now - shift
+
+
+def _moments(local: datetime, zone: ZoneInfo, *, by_clock: bool) -> tuple[float, ...]:
+    """When a time on the clock is due: twice or never where the clock changes, or once unless it goes `by_clock`."""
+    first, second = local.replace(tzinfo=zone), local.replace(tzinfo=zone, fold=1)
+    skipped = (second.utcoffset() or timedelta()) - (first.utcoffset() or timedelta())
+    if not skipped:
+        return (first.timestamp(),)
+    if abs(skipped) >= CORRECTION or by_clock:
+        return () if skipped > timedelta() else (first.timestamp(), second.timestamp())
+    if skipped < timedelta():
+        return (first.timestamp(),)
+    return _moments(local + timedelta(minutes=1), zone, by_clock=False)
 
 
 def zone_named(name: str) -> ZoneInfo:

@@ -19,7 +19,7 @@ from harness.base.errors import HarnessError, JournalError
 from harness.base.files import replace_atomically
 from harness.base.secrets import Masking, Secret
 from harness.definitions import CommandFile, tools_named
-from harness.engine.config import Policies, commands_for, retirements, schedule_file, secrets_of, web_access
+from harness.engine.config import Policies, commands_for, retirements, secrets_of, web_access
 from harness.engine.conversation import Conversation
 from harness.engine.model.context_report import ContextReport
 from harness.engine.permissions.asker import Asker
@@ -395,13 +395,7 @@ async def open_session(
         parts.board.watch()
     parts.breakers.announce()
     parts.loops.announce()
-    if (
-        asker is not None
-        and asker.present
-        and settings.schedule
-        and parts.background is not None
-        and schedule_file(settings).exists()
-    ):
+    if asker is not None and asker.present and settings.schedule and parts.background is not None:
         parts.background.schedule.start()
     return Session(agent, kept.path, recorder, state, skipped)
 

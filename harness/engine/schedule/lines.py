@@ -9,6 +9,7 @@ from harness.tools.tool import shorten_line
 
 PROMPT = 60
 """Characters of a prompt in a list."""
+NO_JOBS = "No prompt is scheduled."
 
 
 NextTimes = Callable[[ScheduledJob, int], tuple[str, ...]]

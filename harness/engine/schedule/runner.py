@@ -2,7 +2,7 @@
 
     look ──▶ decided by `harness.policies.schedule` ──▶ written ──▶ JobFired, and an arrival that begins a turn
      ▲                                                                                  │
-     └── at the next due time, every 30 s, and after a change ◀── Delivered: taken ◀────┘
+     └── at the next due time, every 30 s, and after a change ◀── TurnEnded: written ◀──┘
 
 Deadlines are moments on the clock, looked at again every 30 s, because timers stand still while a machine sleeps
 (docs/design/schedule.md#missed-times).
@@ -14,7 +14,6 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from harness.base.clock import Clock
 from harness.base.concurrency import in_thread, race, shielded
 from harness.base.errors import HarnessError
 from harness.engine.inbox import Inbox
-from harness.engine.schedule.lines import described, listed
+from harness.engine.schedule.lines import NO_JOBS, described, listed
 from harness.events import (
     ArrivalKind,
     Delivered,
@@ -35,6 +34,7 @@ from harness.events import (
     Notice,
     TransitionCode,
     TurnEnded,
+    TurnStarted,
 )
 from harness.model import notices
 from harness.policies.schedule import decisions
@@ -71,7 +71,7 @@ class _Decided:
     next_at: float | None = None
     """The next due time; None: no job has one."""
     count: int = 0
-    """Jobs that can fire in this session."""
+    """Jobs that can fire in this session, perhaps only after the session that owns the schedule has ended."""
     elsewhere: list[ScheduledJob] = field(default_factory=list)
     """Those made while this machine was in another time zone."""
     unreadable: list[ScheduledJob] = field(default_factory=list)
@@ -101,18 +101,23 @@ class ScheduleRunner:
         self._first = True
         """Times that passed before the first look passed while no session ran."""
         self._begun: dict[int, tuple[int, str]] = {}
-        """Arrivals by number: the job and the fire, until the job says that it was taken."""
+        """Arrivals by number: the job and the fire, until the job says that its turn has ended."""
         self._one_at_a_time = asyncio.Lock()
-        """For looks and for fires that begin or were taken: a look between the two would fire again."""
+        """For looks and for fires that begin or end: a look between the two would fire again."""
         self._in_turn: int | None = None
-        """The job whose prompt the current turn began with."""
+        """The arrival that the current turn began with."""
         self._work: set[asyncio.Task[None]] = set()
         self._count = 0
 
     @property
     def can_fire(self) -> bool:
         """A job may fire in this session, so that somebody has to listen."""
-        return self._task is not None and (self._first or self._count > 0)
+        return self._task is not None and (self._count > 0 or (self._first and self.store.path.exists()))
+
+    @property
+    def running(self) -> bool:
+        """Between `start` and `stop`."""
+        return self._task is not None
 
     def start(self) -> None:
         """Look at the jobs from now on."""
@@ -184,7 +189,7 @@ class ScheduleRunner:
         """Fire a job now, whatever its times. Raises ScheduleError."""
         job = await self._found(id)
         if job.number in (number for number, _ in self._begun.values()):
-            raise ScheduleError(f"{job.id} has fired already, and its prompt begins the next turn.")
+            raise ScheduleError(f"{job.id} has fired already; its prompt begins the next turn, or runs.")
         self._deliver(job, decisions.by_hand(job, self._clock.now()))
 
     async def jobs(self) -> dict[int, ScheduledJob]:
@@ -193,7 +198,7 @@ class ScheduleRunner:
 
     async def listed(self) -> str:
         """One line for each job. Raises ScheduleError."""
-        return "\n".join(listed((await self.jobs()).values(), self._next_times)) or "No prompt is scheduled."
+        return "\n".join(listed((await self.jobs()).values(), self._next_times)) or NO_JOBS
 
     def described(self, job: ScheduledJob) -> str:
         """What a new job does, in sentences."""
@@ -229,10 +234,7 @@ class ScheduleRunner:
             self._changed.clear()
             next_at: float | None = None
             try:
-                async with self._one_at_a_time:
-                    decided = await shielded(in_thread(self._look))
-                    self._carry_out(decided)
-                next_at, reported = decided.next_at, ""
+                next_at, reported = await self.look(), ""
             except HarnessError as error:
                 if str(error) != reported:
                     reported = str(error)
@@ -241,19 +243,28 @@ class ScheduleRunner:
             pause = LOOK_S if next_at is None else min(LOOK_S, max(0.0, next_at - now))
             await race(self._clock.sleep(pause), self._changed.wait())
 
+    async def look(self) -> float | None:
+        """Look at the jobs now; returns the next due time. Raises HarnessError."""
+        async with self._one_at_a_time:
+            decided = await shielded(in_thread(self._look))
+            self._carry_out(decided)
+        return decided.next_at
+
     def _look(self) -> _Decided:
         """Decide about every job, and write what follows. Runs in a thread."""
         decided, now = _Decided(), self._clock.now()
+        if not self.store.path.exists():  # no file is made for a project without jobs
+            return decided
         jobs = self.store.jobs()
+        decided.count = len(jobs)
         owned = any(job.lasting for job in jobs.values()) and self.store.own()
         for job in jobs.values():
-            if job.lasting and not owned:
+            if job.paused or (job.lasting and not owned):
                 continue
-            decided.count += 1
             if job.waiting is not None:
                 if job.waiting.id not in {fire for _, fire in self._begun.values()}:
                     decided.again.append((job, job.waiting))
-            elif not job.paused:
+            else:
                 try:
                     self._decide(job, now, decided)
                 except WhenError as error:  # its time zone is not known here
@@ -264,10 +275,13 @@ class ScheduleRunner:
 
     def _decide(self, job: ScheduledJob, now: float, decided: _Decided) -> None:
         """Decide about one job, and write what follows. Raises WhenError."""
+        if (right := decisions.clock_set_back(job, now, self.store.limits)) != job:
+            self.store.change(job.number, _unless_changed(job, right))
+            job = right
         if job.kind is JobKind.RECURRING and not job.zone_given and not same_clock(job.zone, self._zone, now):
             decided.elsewhere.append(job)
         times, limits = _times(job), self.store.limits
-        delay = decisions.delay_s(job.number, period_s(times, now), limits) if isinstance(times, CronTimes) else 0.0
+        delay = _delay_s(job, times, now, limits)
         since = max(job.done_until, job.created_at + delay)  # a time before its creation is none of its own
         found = passed(times, since, now, delay)
         due = until_next(times, max(now, since), delay)
@@ -323,26 +337,25 @@ class ScheduleRunner:
     # ── what becomes of fires ───────────────────────────────────────────────────────────────────
 
     def on_event(self, event: Event) -> None:
-        """A fire that the model has taken is marked; the turn that it began says how it went."""
+        """The end of the turn that a fire began says how it went; until then the fire waits in the file."""
         match event:
             case Delivered(numbers=numbers):
-                for number in numbers:
-                    if (begun := self._begun.get(number)) is not None:
-                        self._in_turn = begun[0]
-                        self._keep(self._taken(number, *begun))
+                self._in_turn = next((number for number in numbers if number in self._begun), self._in_turn)
+            case TurnStarted() if self._in_turn is not None:  # the turn before was cut off
+                del self._begun[self._in_turn]
+                self._in_turn = None
             case TurnEnded(code=code, reason=reason, cost_usd=cost) if self._in_turn is not None:
-                number, self._in_turn = self._in_turn, None
-                failure = "" if code in WELL else f"{code}: {reason}"
-                limits = self.store.limits
-                self._keep(
-                    self._change(
-                        number, lambda job: decisions.ended(job, failure=failure, cost_usd=cost, limits=limits)
-                    )
-                )
+                arrival, self._in_turn = self._in_turn, None
+                self._keep(self._ended(arrival, "" if code in WELL else f"{code}: {reason}", cost))
 
-    async def _taken(self, arrival: int, number: int, fire: str) -> None:
+    async def _ended(self, arrival: int, failure: str, cost_usd: float) -> None:
+        number, fire = self._begun[arrival]
+        limits = self.store.limits
         async with self._one_at_a_time:
-            await self._change(number, partial(decisions.taken, fire_id=fire))
+            await self._change(
+                number,
+                lambda job: decisions.ended(job, fire, failure=failure, cost_usd=cost_usd, limits=limits),
+            )
             del self._begun[arrival]
 
     async def _change(self, number: int, change: Callable[[ScheduledJob], ScheduledJob | None]) -> None:
@@ -353,7 +366,8 @@ class ScheduleRunner:
             return
         if after is not None and after.paused and after.failures:
             self._emit(JobChanged(after.id, "paused", after.paused))
-        self._changed.set()
+        if after is None or after.waiting is None:  # otherwise it is delivered again with the next look
+            self._changed.set()
 
     def _keep(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -382,7 +396,14 @@ def job_of(when: str, prompt: str, zone: ZoneInfo, now: float, limits: ScheduleL
 
 def next_times(job: ScheduledJob, now: float, count: int) -> tuple[str, ...]:
     """The next times of a job before it ends, as local times. Raises WhenError for a zone that is not known here."""
-    return preview(_times(job), now, count, inf if job.expires_at is None else job.expires_at)
+    times, job = _times(job), decisions.clock_set_back(job, now, ScheduleLimits())
+    delay = _delay_s(job, times, now, ScheduleLimits())
+    end = inf if job.expires_at is None else job.expires_at - delay
+    return preview(times, max(now, job.done_until - delay), count, end)
+
+
+def _delay_s(job: ScheduledJob, times: Times, now: float, limits: ScheduleLimits) -> float:
+    return decisions.delay_s(job.number, period_s(times, now), limits) if isinstance(times, CronTimes) else 0.0
 
 
 def _times(job: ScheduledJob) -> Times:

@@ -95,6 +95,11 @@ class BackgroundWork:
         return self.busy or (self._schedule is not None and self._schedule.can_fire)
 
     @property
+    def scheduling(self) -> bool:
+        """The schedule is looked at, so that `listens` may become true."""
+        return self._schedule is not None and self._schedule.running
+
+    @property
     def busy(self) -> bool:
         """Something runs that no call waits for."""
         return bool(self.subagents.running) or any(row.state in AT_WORK for row in self.commands.rows)

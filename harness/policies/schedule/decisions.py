@@ -106,11 +106,34 @@ def taken(job: ScheduledJob, fire_id: str) -> ScheduledJob | None:
     return replace(job, waiting=None, fires=job.fires + 1)
 
 
-def ended(job: ScheduledJob, *, failure: str, cost_usd: float, limits: ScheduleLimits) -> ScheduledJob:
-    """The job after the turn of a fire; `failure` is why the turn failed, empty: it did not."""
+def ended(
+    job: ScheduledJob, fire_id: str, *, failure: str, cost_usd: float, limits: ScheduleLimits
+) -> ScheduledJob | None:
+    """The job after the turn of a fire; None: the job is over. No-op for a fire whose turn has ended already.
+
+    `failure` is why the turn failed, empty: it did not. The only fire of a job, or its last one, then waits to be
+    delivered again.
+    """
+    after = taken(job, fire_id)
+    if after is job:
+        return job
+    if after is None and failure:
+        after = replace(job, fires=job.fires + 1)
+    if after is None:
+        return None
     failures = job.failures + 1 if failure else 0
     paused = f"{failures} failures in a row; the last one: {failure}" if failures >= limits.failures else job.paused
-    return replace(job, failures=failures, cost_usd=job.cost_usd + cost_usd, paused=paused)
+    return replace(after, failures=failures, cost_usd=job.cost_usd + cost_usd, paused=paused)
+
+
+def clock_set_back(job: ScheduledJob, now: float, limits: ScheduleLimits) -> ScheduledJob:
+    """The job, freed from moments in the future that a wrong clock has left: its times count from now.
+
+    A small correction of the clock changes nothing, so that no time fires twice.
+    """
+    if max(job.done_until, job.created_at) <= now + limits.on_time_s:
+        return job
+    return replace(job, done_until=min(job.done_until, now), created_at=min(job.created_at, now))
 
 
 def resumed(job: ScheduledJob, now: float) -> ScheduledJob:

@@ -61,7 +61,7 @@ class ScheduledJob:
     done_until: float = 0.0
     """Times up to here are dealt with."""
     waiting: JobFire | None = None
-    """A fire that was begun and that the model has not taken yet."""
+    """A fire that was begun and whose turn has not ended yet."""
     paused: str = ""
     """Why it does not fire; empty: it does."""
     failures: int = 0

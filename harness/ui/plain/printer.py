@@ -202,6 +202,10 @@ class LinePrinter:
         self._at_line_start = True  # the answer's Enter ends the line
         self._open_question = True
 
+    def rewind(self) -> None:
+        """Go to the beginning of the line, so that the next text covers it."""
+        self._write("\r")
+
     def interject(self, event: Event, question: str) -> None:
         """Print an event while a question waits for its answer, and repeat the question below it."""
         asked = set(self._asking)

@@ -2,9 +2,11 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from math import inf
 from pathlib import Path
+from types import FrameType
 from typing import Protocol, TextIO
 
 from harness.base.files import open_regular
@@ -24,11 +26,11 @@ REMEMBERED = 1_000
 class Prompts(Protocol):
     """A source of prompts while nothing runs."""
 
-    def read(self, begun: str = "") -> str:
+    def read(self, begun: str = "", *, idle_s: float = inf) -> str:
         """The next prompt; lines that end with a backslash are joined to the next.
 
-        `begun` is a beginning that was already typed. Raises EOFError at the end of input and KeyboardInterrupt on
-        Ctrl-C.
+        `begun` is a beginning that was already typed. Raises EOFError at the end of input, KeyboardInterrupt on
+        Ctrl-C, and, from a line editor, TimeoutError if nothing is typed after each `idle_s` seconds.
         """
         ...
 
@@ -41,11 +43,16 @@ class TypedPrompts:
         self._history = history
         self._editing = editing and _readline(history)
 
-    def read(self, begun: str = "") -> str:
+    def read(self, begun: str = "", *, idle_s: float = inf) -> str:
         if begun and self._editing:
             _begin_with(begun)
             begun = ""
-        prompt = begun + joined(input)
+
+        def line(sign: str) -> str:
+            with _idle(idle_s) if self._editing and idle_s < inf and sign == SIGN else nullcontext():
+                return input(sign)
+
+        prompt = begun + joined(line)
         if self._editing:
             _remember(self._history)
         return prompt
@@ -58,7 +65,7 @@ class PipedPrompts:
         self._source = source
         self._printer = printer
 
-    def read(self, begun: str = "") -> str:
+    def read(self, begun: str = "", *, idle_s: float = inf) -> str:
         return begun + joined(self._line)
 
     def _line(self, sign: str) -> str:
@@ -102,6 +109,24 @@ def _begin_with(text: str) -> None:
         readline.set_startup_hook()
 
     readline.set_startup_hook(insert)
+
+
+@contextmanager
+def _idle(after_s: float) -> Iterator[None]:
+    """Raise TimeoutError in the line editor whenever the time is over and its line is empty."""
+    import readline
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        if not readline.get_line_buffer():
+            raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, after_s, after_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _remember(history: Path) -> None:

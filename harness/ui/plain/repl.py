@@ -9,7 +9,8 @@ import logging
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager, nullcontext, suppress
+from math import inf
 from shutil import get_terminal_size
 from types import FrameType
 from typing import Any, NoReturn, TextIO, TypeVar
@@ -48,6 +49,8 @@ from harness.ui.turn_queue import Delivery, TurnQueue, TypedLine
 
 T = TypeVar("T")
 
+LOOK_S = 30.0
+"""Interval at which the schedule is looked at while the line editor waits."""
 WORTH_A_HINT_S = 2.0
 """Seconds; shorter waits have no hint how to end them."""
 TYPED = (
@@ -230,9 +233,12 @@ class _Repl:
                 if self._keyboard and session.background.listens:
                     typed = self._listen(session, self._keyboard)
                 else:
-                    typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "")
+                    idle_s = LOOK_S if session.background.scheduling else inf
+                    typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "", idle_s=idle_s)
                 if typed is not None:
                     return self._begin(typed)
+            except TimeoutError:
+                self._look(session)
             except EOFError:
                 if self._keyboard is None and self._more_arrives(session):
                     continue
@@ -265,6 +271,15 @@ class _Repl:
         if line is None:
             self._queue.release()
         return line
+
+    def _look(self, session: Session) -> None:
+        """Let the schedule look at its jobs, because nothing else runs while the user may type."""
+        self._printer.rewind()
+        waiting = len(session.inbox.waiting)
+        with self._showing(self._printer.show), suppress(HarnessError):  # the schedule reports it once by itself
+            self._runner.run(session.background.schedule.look())
+        if len(session.inbox.waiting) > waiting:
+            self._queue.release()
 
     def _more_arrives(self, session: Session) -> bool:
         """Wait for results of background work after the end of input. False: there are none."""

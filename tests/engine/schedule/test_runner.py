@@ -13,7 +13,7 @@ import pytest
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError
 from harness.engine.inbox import Inbox
-from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, local_zone
+from harness.engine.schedule.runner import LOOK_S, ScheduleRunner, job_of, local_zone
 from harness.events import (
     Arrived,
     Delivered,
@@ -24,6 +24,7 @@ from harness.events import (
     Notice,
     TransitionCode,
     TurnEnded,
+    TurnStarted,
     Usage,
 )
 from harness.policies.schedule.decisions import resumed
@@ -165,8 +166,7 @@ async def test_a_prompt_that_is_taken_while_the_schedule_looks_fires_once(here: 
             await one.schedule.resume(job.id)  # so that it looks again
             for _ in range(count):  # at another point of the look each time
                 await asyncio.sleep(0)
-            one.inbox.deliver(one.inbox.next(scheduled=True))
-            await one.schedule.written()
+            await one.turn()
         assert len(set(one.fired)) == len(one.fired) == 20
 
 
@@ -183,8 +183,7 @@ async def test_a_job_that_another_program_changes_during_a_look_fires_only_what_
             await in_thread(lambda: other.change(job.number, lambda job: replace(job, paused="by another program")))
             await until(lambda: bool(here.clock.sleepers))
             if one.inbox.waiting:
-                one.inbox.deliver(one.inbox.next(scheduled=True))
-                await one.schedule.written()
+                await one.turn()
             other.change(job.number, lambda job: resumed(job, here.clock.now()))
         assert (await one.schedule.jobs())[job.number].fires == len(one.fired)
         other.close()
@@ -226,6 +225,81 @@ async def test_a_job_that_lasts_fires_in_one_session_and_moves_to_another_one_wh
             await two.turn()
             await two.later(60)
             assert len(two.fired) == 2
+
+
+async def test_a_session_that_was_open_before_the_first_job_fires_it_and_makes_no_file_before(here: Here) -> None:
+    async with session(here, "open") as one:
+        one.schedule.start()
+        await until(lambda: bool(here.clock.sleepers))
+        await one.later(2 * LOOK_S)
+        assert not here.file.exists()
+        other = ScheduleStore(here.file, this_process("harness cron"), clock=here.clock)
+        job = job_of("in 2 minutes", "look", ZoneInfo("UTC"), here.clock.now(), other.limits)
+        other.add(replace(job, lasting=True))
+        other.close()
+        await one.later(121)
+        assert [job for job, _, _ in one.fired] == ["c1"]
+
+
+async def test_a_session_listens_for_the_jobs_of_one_that_may_be_killed(here: Here) -> None:
+    async with session(here, "first") as one, session(here, "second") as two:
+        await one.schedule.create("* * * * *", "look", lasting=True)
+        await until(lambda: bool(here.clock.sleepers))
+        two.schedule.start()
+        await until(lambda: len(here.clock.sleepers) == 2)
+        assert two.schedule.can_fire
+
+
+@pytest.mark.parametrize("cut_off", [False, True])
+async def test_a_single_prompt_whose_turn_fails_or_is_cut_off_fires_again(here: Here, cut_off: bool) -> None:
+    async with session(here) as one:
+        await one.schedule.create("in 1 minute", "look")
+        await one.later(60)
+        if cut_off:
+            one.inbox.deliver(one.inbox.next(scheduled=True))
+            one.emit(TurnStarted(2, "another prompt"))
+        else:
+            await one.turn(TransitionCode.API_ERROR)
+        assert list(await one.schedule.jobs()) == [1]
+        await one.later(LOOK_S + 1)
+        assert one.fired == [("c1", 60.0, 0)] * 2
+        assert len({e.source for e in one.events if isinstance(e, Arrived)}) == 1
+        await one.turn()
+        assert await one.schedule.jobs() == {}
+
+
+async def test_a_single_prompt_whose_session_is_killed_in_its_turn_fires_in_the_next_one(here: Here) -> None:
+    async with session(here, "first") as one:
+        await one.schedule.create("in 1 minute", "look", lasting=True)
+        await one.later(60)
+        one.inbox.deliver(one.inbox.next(scheduled=True))
+        one.schedule._task.cancel()  # type: ignore[union-attr]  # it is killed before the model has answered
+        await until(lambda: not here.clock.sleepers)
+        here.dead.append("first")
+        async with session(here, "second") as two:
+            two.schedule.start()
+            await until(lambda: bool(two.fired))
+            await two.turn()
+            assert await two.schedule.jobs() == {}
+
+
+async def test_a_clock_that_went_forward_and_back_silences_no_job(here: Here) -> None:
+    here.clock.time -= 1
+    async with session(here) as one:
+        await one.schedule.create("*/10 * * * *", "look")
+        await one.later(5 * 3_600, slept=True)
+        await one.turn()
+        await until(lambda: bool(here.clock.sleepers))
+        here.clock.time = NOW + 60
+        named = await one.schedule.listed()
+        assert "next Tue 2026-11-24 12:10 UTC" in named
+        here.clock.move(10 * 3_600.0)  # wake the sleeper, whose end is on the wrong clock
+        here.clock.time = NOW + 60
+        await one.later(LOOK_S)
+        await one.later(10 * 60)
+        (_, due, _) = one.fired[-1]
+        assert 600 <= due < 660
+        assert len(one.fired) == 2
 
 
 async def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_offered(here: Here) -> None:

@@ -13,11 +13,11 @@ from harness.policies.schedule.decisions import (
     Over,
     Skip,
     by_hand,
+    clock_set_back,
     delay_s,
     ended,
     look,
     resumed,
-    taken,
 )
 from harness.policies.schedule.job import JobFire, JobKind, MissedTimes, ScheduledJob, ScheduleLimits
 
@@ -75,7 +75,7 @@ def test_a_job_that_expires_says_so_with_its_last_fire_and_is_over() -> None:
     job = replace(ONCE, expires_at=1_950.0)
     last = fired(at(job, 1_940.0, 1_990.0))
     assert last == JobFire("c3@1940", 1_940.0, last=True)
-    assert taken(replace(job, waiting=last), last.id) is None
+    assert after(replace(job, waiting=last), last.id) is None
     assert at(job) == Over(job)
     assert at(job, 1_990.0) == Over(job)
     assert at(job, 1_100.0, after_restart=True) == Over(job)
@@ -85,32 +85,62 @@ def test_a_job_that_expires_says_so_with_its_last_fire_and_is_over() -> None:
         assert not fired(at(ends, 1_990.0, following=2_040.0)).last
 
 
+def after(job: ScheduledJob | None, fire_id: str, failure: str = "", cost_usd: float = 0.0) -> ScheduledJob | None:
+    assert job is not None
+    return ended(job, fire_id, failure=failure, cost_usd=cost_usd, limits=LIMITS)
+
+
 def test_a_fire_by_hand_counts_and_leaves_one_that_waits_alone() -> None:
     waiting = replace(JOB, waiting=JobFire("c3@1990", 1_990.0))
     fire = by_hand(JOB, 2_000.5)
     assert fire == JobFire("c3@2000!", 2_000.5)
-    assert taken(waiting, fire.id) == replace(waiting, fires=1)
-    assert taken(SINGLE, fire.id) is None
+    assert after(waiting, fire.id) == replace(waiting, fires=1)
+    assert after(SINGLE, fire.id) is None
+    assert after(SINGLE, fire.id, "no answer") == replace(SINGLE, fires=1, failures=1)
 
 
-def test_a_fire_is_taken_once() -> None:
+def test_a_fire_ends_once() -> None:
     fire = JobFire("c3@1990", 1_990.0)
     begun = replace(JOB, waiting=fire)
-    after = taken(begun, fire.id)
-    assert after == replace(JOB, fires=1)
-    assert taken(after, fire.id) == after
-    assert taken(begun, "c3@1") == begun
-    assert taken(replace(SINGLE, waiting=fire), fire.id) is None
+    done = after(begun, fire.id)
+    assert done == replace(JOB, fires=1)
+    assert after(done, fire.id) == done
+    assert after(begun, "c3@1") == begun
+    assert after(replace(SINGLE, waiting=fire), fire.id) is None
+
+
+@pytest.mark.parametrize("job", [SINGLE, replace(JOB, expires_at=1_995.0)])
+def test_the_only_fire_of_a_job_and_its_last_one_wait_until_a_turn_with_them_has_ended_well(job: ScheduledJob) -> None:
+    fire = JobFire("c3@1990", 1_990.0, last=job is not SINGLE)
+    begun = replace(job, waiting=fire)
+    failed = after(begun, fire.id, "no answer")
+    assert failed == replace(begun, fires=1, failures=1)
+    assert after(failed, fire.id) is None
+    paused = after(after(failed, fire.id, "no answer"), fire.id, "no answer")
+    assert paused is not None
+    assert (paused.waiting, paused.paused) == (fire, "3 failures in a row; the last one: no answer")
 
 
 def test_three_failures_in_a_row_pause_a_job_and_a_success_begins_again() -> None:
-    job = JOB
+    job, fire = JOB, JobFire("c3@1990", 1_990.0)
     for number, failure in enumerate(["no answer", "", "no answer", "no answer", "no answer"], 1):
         assert not job.paused
-        job = ended(job, failure=failure, cost_usd=0.5, limits=LIMITS)
+        found = after(replace(job, waiting=fire), fire.id, failure, 0.5)
+        assert found is not None
+        job = found
         assert job.cost_usd == number * 0.5
     assert job.paused == "3 failures in a row; the last one: no answer"
     assert resumed(job, 5_000.0) == replace(job, paused="", failures=0, done_until=5_000.0)
+
+
+@given(st.floats(0, 1e9), st.floats(0, 1e9), st.floats(0, 1e9))
+def test_no_moment_of_a_wrong_clock_silences_a_job(done_until: float, created_at: float, now: float) -> None:
+    job = replace(JOB, done_until=done_until, created_at=created_at)
+    right = clock_set_back(job, now, LIMITS)
+    if max(done_until, created_at) <= now + LIMITS.on_time_s:
+        assert right == job
+    else:
+        assert right == replace(job, done_until=min(now, done_until), created_at=min(now, created_at))
 
 
 @given(st.integers(1, 10_000), st.floats(60.0, 1e8))
@@ -152,7 +182,7 @@ def test_no_time_fires_twice_and_none_is_forgotten(
             case None:
                 assert not passed or before.waiting is not None
         if take and job.waiting is not None:
-            after = taken(job, job.waiting.id)
-            assert after is not None
-            job = after
+            taken = after(job, job.waiting.id)
+            assert taken is not None
+            job = taken
     assert handled == [float(t) for t in range(period, int(job.done_until) + 1, period)]
