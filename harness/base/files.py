@@ -76,14 +76,16 @@ def locked_file(path: Path, failure: type[HarnessError], *, if_held: str = "") -
         raise failure(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
-def set_aside(path: Path) -> Path:
+def set_aside(path: Path, *beside: str) -> Path:
     """Rename a file that cannot be understood, so that it is never written over; returns its new place.
 
-    Raises OSError.
+    `beside`: ends of the names of files that belong to it and go with it. Raises OSError.
     """
     names = (path.with_name(f"{path.name}.unusable-{number}") for number in range(1, 10_000))
-    free = next(name for name in names if not name.exists())
-    path.rename(free)
+    free = next(name for name in names if not os.path.lexists(name))
+    for end in ("", *beside):
+        with suppress(*[FileNotFoundError][: bool(end)]):
+            path.with_name(path.name + end).rename(free.with_name(free.name + end))
     return free
 
 

@@ -17,6 +17,9 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
+from harness.base.files import set_aside
+from harness.base.sqlite_salvage import is_sound, salvage
 
 BUSY_S = 2.0
 """Only a user's own access to the file can hold it up."""
@@ -74,10 +77,10 @@ class SqliteFile:
             self._take_lock()
             try:
                 return self._attempt(work)
-            except sqlite3.DatabaseError as error:
-                if not _means_damage(error):
+            except (sqlite3.DatabaseError, TypeError, ValueError, LookupError) as error:
+                if not self._is_damage(error):
                     raise
-                self._set_aside()
+                self._begin_again()
                 return self._attempt(work)
             finally:
                 self._give_lock_back()
@@ -126,21 +129,38 @@ class SqliteFile:
         elif version != self._schema.version:
             self._disconnect()
             raise self._schema.error(
-                f"{self._path} was written by another version of harness; end its sessions and remove it."
+                f"{self._path} was written by another version of harness; end its sessions and rename it."
             )
+        elif self._schema.durable and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+            raise _NotOurs("it is damaged")
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
-    def _set_aside(self) -> None:
+    def _is_damage(self, error: Exception) -> bool:
+        """Whether the file is the reason of the error. Values that no version wrote may cause any."""
+        if isinstance(error, sqlite3.Error):
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if isinstance(error, _NotOurs) or code in DAMAGE:
+                return True
+            if code not in MAY_BE_DAMAGE:
+                return False
+        return self._connection is not None and not is_sound(self._connection, self._schema.tables)
+
+    def _begin_again(self) -> None:
+        """Set the file aside, and begin a new one with what can be read of it."""
         self._disconnect()
-        aside = self._path.with_name(f"{self._path.name}.damaged")
-        self._path.replace(aside)
-        # Undoing what the old file did would damage the new one.
-        self._path.with_name(f"{self._path.name}-journal").unlink(missing_ok=True)
-        self._report(f"{self._path} was damaged and is begun afresh; what it held is in {aside.name}.")
+        aside = set_aside(self._path, "-journal", "-wal", "-shm")
+        connection = self._current()
+        connection.execute("BEGIN IMMEDIATE")
+        kept = salvage(aside.read_bytes(), self._schema.tables, connection)
+        connection.execute("COMMIT")
+        self._report(
+            f"{self._path} was damaged: {counted(kept, 'record')} could be read and {'is' if kept == 1 else 'are'} "
+            f"kept; the damaged file is {aside.name}."
+        )
 
     # ── the lock ────────────────────────────────────────────────────────────────────────────────
 
@@ -166,13 +186,13 @@ class SqliteFile:
             os.close(lock)
 
 
+DAMAGE = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+MAY_BE_DAMAGE = frozenset({0, sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH})
+"""Error codes; 0: text that is not UTF-8. A missing table is an SQLITE_ERROR."""
+
+
 class _NotOurs(sqlite3.DatabaseError):
-    """An SQLite file, but with other tables."""
-
-
-def _means_damage(error: sqlite3.DatabaseError) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return isinstance(error, _NotOurs) or code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    """An SQLite file, but with other tables, or damaged ones."""
 
 
 def _number(connection: sqlite3.Connection, pragma: str) -> int:

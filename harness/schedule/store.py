@@ -88,7 +88,7 @@ class ScheduleStore:
         """Keep a job under a new number. Raises ScheduleError if there are too many."""
 
         def step(connection: sqlite3.Connection) -> ScheduledJob:
-            stored, last = connection.execute("SELECT (SELECT count(*) FROM jobs), last FROM facts").fetchone()
+            stored, last = connection.execute(LAST).fetchone()
             if stored >= self.limits.jobs:
                 raise ScheduleError(f"There are {stored} jobs, and {self.limits.jobs} are possible; delete one first.")
             numbered = replace(job, number=last + 1)
@@ -160,7 +160,7 @@ class ScheduleStore:
 
     def _read(self, connection: sqlite3.Connection, number: int, text: str) -> ScheduledJob | None:
         """A job; None: its record cannot be read, and is set aside and reported."""
-        with suppress(ValueError):  # reported below, like a record with another number
+        with suppress(ValueError, TypeError):  # reported below, like a record with another number
             job: ScheduledJob = _adapter().validate_json(text)
             if job.number == number:
                 return job
@@ -170,6 +170,9 @@ class ScheduleStore:
         return None
 
 
+LAST = """
+SELECT (SELECT count(*) FROM jobs), max(last, ifnull((SELECT max(number) FROM jobs), 0)) FROM facts
+"""
 RELEASE = "DELETE FROM owner WHERE (session, host, pid, born) = (?, ?, ?, ?)"
 
 

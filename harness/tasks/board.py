@@ -133,7 +133,7 @@ class TaskBoard:
         def step(connection: sqlite3.Connection) -> Changes | Refused:
             connection.execute(RETIRE, (self._now - self.limits.keep_s,))
             connection.execute("DELETE FROM needs WHERE task NOT IN (SELECT number FROM tasks)")
-            last, stored = connection.execute("SELECT last, (SELECT count(*) FROM tasks) FROM facts").fetchone()
+            last, stored = connection.execute(LAST).fetchone()
             known = self._load(connection, needs)
             decided = decisions.create(
                 drafts, known, actor, first=last + 1, stored=stored, now=self._now, limits=self.limits
@@ -343,7 +343,8 @@ class TaskBoard:
             return connection.execute(f"SELECT {columns} FROM {table}{chosen.format(key)}{order}", values)
 
         needs: dict[int, tuple[int, ...]] = {}
-        for task, need in rows_of("task, need", "needs", "task", " ORDER BY task, position"):
+        there = " AND need IN (SELECT number FROM tasks)" if chosen else " WHERE need IN (SELECT number FROM tasks)"
+        for task, need in rows_of("task, need", "needs", "task", f"{there} ORDER BY task, position"):
             needs[task] = (*needs[task], need) if task in needs else (need,)
         claims = {task: (actor, expires) for task, actor, expires in rows_of("task, actor, expires", "claims", "task")}
         found: dict[int, Task] = {}
@@ -442,6 +443,10 @@ SELECT number FROM tasks WHERE state = 'pending' AND assignee IN ('', ?) AND NOT
 """
 RENEW = """
 UPDATE claims SET expires = ? WHERE task = ? AND actor = ? AND (SELECT fence FROM tasks WHERE number = task) = ?
+"""
+LAST = """
+SELECT max(last, ifnull((SELECT max(number) FROM tasks), 0), ifnull((SELECT max(task) FROM history), 0)),
+    (SELECT count(*) FROM tasks) FROM facts
 """
 RETIRE = """
 DELETE FROM tasks WHERE state IN ('completed', 'failed', 'cancelled') AND updated < ?

@@ -79,7 +79,7 @@ def test_a_damaged_file_is_set_aside_and_begun_afresh(
     assert ids(store) == ["a"]
     (sentence,) = told
     assert "gate.sqlite was damaged" in sentence
-    assert file.with_name("gate.sqlite.damaged").read_bytes() == damage
+    assert file.with_name("gate.sqlite.unusable-1").read_bytes() == damage
 
 
 def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
@@ -114,7 +114,7 @@ def test_another_programs_database_is_kept_and_not_written_to(
     connection.execute("CREATE TABLE theirs (value)")
     connection.close()
     assert takes(store, "a")
-    kept = sqlite3.connect(file.with_name("gate.sqlite.damaged"))
+    kept = sqlite3.connect(file.with_name("gate.sqlite.unusable-1"))
     assert kept.execute("SELECT name FROM sqlite_schema").fetchall() == [("theirs",)]
     kept.close()
     assert told

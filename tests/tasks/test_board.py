@@ -244,7 +244,7 @@ def test_a_file_that_is_no_board_is_set_aside(board: TaskBoard, file: Path, told
     file.write_bytes(b"no database " * 400)
     three(board)
     assert "was damaged" in told[0]
-    assert file.with_name(f"{file.name}.damaged").exists()
+    assert file.with_name(f"{file.name}.unusable-1").exists()
 
 
 def test_a_board_that_cannot_be_written_says_so(tmp_path: Path) -> None:
