@@ -40,8 +40,7 @@ async def doomed(folder: Path, trace: Trace, *lines: str) -> AsyncIterator[async
             assert await program.stdout.readline()
         yield program
     finally:
-        for process in trace.living():
-            process.kill()
+        trace.kill()
         await program.wait()
 
 

@@ -35,6 +35,12 @@ class Trace:
                     found.append(process)
         return found
 
+    def kill(self) -> None:
+        """Kill all of them; some may have exited meanwhile."""
+        for process in self.living():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+
     def left(self, within_s: float) -> list[psutil.Process]:
         """Those that live on although they had `within_s` to end."""
         deadline = time.monotonic() + within_s
