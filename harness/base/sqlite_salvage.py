@@ -131,4 +131,5 @@ def _rows(data: bytes, table: _Table) -> Sequence[Row]:
                 if low < high:
                     middle = (low + high) // 2
                     ranges += [(middle + 1, high), (low, middle)]
-    return [found[key] for key in sorted(found) if table.fits(found[key])]
+    fitting = {key: row for key, row in found.items() if table.fits(row) and (table.keys or type(key[0]) is int)}
+    return list(fitting.values()) if table.keys else [fitting[key] for key in sorted(fitting)]
