@@ -3,8 +3,8 @@
 Imports only light modules, so that `--version` and `--help` are instant. The subcommands are in `harness.cli.commands`,
 the front ends in `harness.ui`.
 
-Exit codes: 0 answered, 1 failed with a reason, 2 bad usage, 3 stopped by a limit, a budget or a loop, 130 interrupted,
-128 + N after signal N.
+Exit codes: 0 answered, 1 failed with a reason, 2 bad usage, 3 stopped by a limit, a budget or a loop, 4 answered, but
+a tool call was not allowed, 130 interrupted, 128 + N after signal N.
 """
 
 import io
@@ -52,6 +52,8 @@ def _run(arguments: list[str]) -> int:
         from harness.cli import commands
 
         return commands.run(command, namespace)
+    if arguments and arguments[0][:1] not in ("", "-"):
+        _refuse_misspelt_command(arguments[0])
     namespace = agent_parser().parse_args(arguments)
     if namespace.prompt and namespace.print is None:
         _refuse_misspelt_command(namespace.prompt)
@@ -76,7 +78,7 @@ def _serving(arguments: list[str]) -> "Namespace":
 def _refuse_misspelt_command(prompt: str) -> None:
     from difflib import get_close_matches
 
-    near = get_close_matches(prompt, COMMANDS, n=1, cutoff=0.75)
+    near = get_close_matches(prompt.strip().lower(), COMMANDS, n=1, cutoff=0.75)
     if near:
         from harness.base.errors import SettingsError
 

@@ -73,7 +73,7 @@ def agent_parser() -> "ArgumentParser":
         dest="print",
     )
     add("--output-format", choices=("text", "json", "stream-json"), help="with -p: format of standard output")
-    add("--json-schema", metavar="FILE", help="with -p: answer with JSON that matches the schema in FILE")
+    add("--json-schema", metavar="FILE", help="with -p: answer with JSON that matches the schema in FILE, or JSON text")
     add("-m", "--model", metavar="NAME", help="the model to use")
     add(
         *("--fallback-model",),
@@ -105,7 +105,7 @@ def agent_parser() -> "ArgumentParser":
     add("-d", "--debug", action="store_true", help="write a log with tracebacks and print its path")
     add("-v", "--version", action="store_true", help="print the version")
     commands = "\n".join(f"  {name:<12} {text}" for name, text in COMMANDS.items())
-    codes = "0 answered, 1 failed, 2 bad usage, 3 stopped by a limit, 130 interrupted"
+    codes = "0 answered, 1 failed, 2 bad usage, 3 stopped by a limit, 4 a tool call was not allowed, 130 interrupted"
     parser.epilog = f"commands:\n{commands}\n\nexit codes: {codes}"
     return parser
 

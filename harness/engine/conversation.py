@@ -15,6 +15,7 @@ from harness.events import (
     Block,
     BoardOpened,
     CacheMissed,
+    Denial,
     Event,
     HistoryReplaced,
     Message,
@@ -97,6 +98,8 @@ class Conversation:
         """The server's id of the last reply of a turn; empty: there is none."""
         self.cache_misses = state.cache_misses
         """Why the prompt cache missed, oldest first."""
+        self.denials: list[Denial] = []
+        """Tool calls that were not allowed, also of subagents, oldest first."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -25,6 +25,7 @@ class Turn:
     """Unix time in seconds."""
     spend_before: SpendChanged
     step_before: int
+    denials_before: int = 0
     answer: str = ""
     """Text since the last tool results: the answer when the turn ends."""
     content: tuple[Block, ...] = ()
@@ -66,6 +67,7 @@ class Turn:
             duration_s=now - self.began,
             unpriced=spend.unpriced - before.unpriced,
             sources=cited(self.content, history),
+            denials=tuple(conversation.denials[self.denials_before :]),
         )
 
 

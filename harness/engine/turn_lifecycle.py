@@ -44,7 +44,8 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         conversation.emit(Notice("warning", problem))
     fallbacks = tuple(other for other in parts.settings.fallback_models if other != model)
     state = parts.decisions.fresh_state(model, fallbacks)
-    return Turn(conversation.turn, state, parts.clock.now(), conversation.spend, conversation.step)
+    now, denials = parts.clock.now(), len(conversation.denials)
+    return Turn(conversation.turn, state, now, conversation.spend, conversation.step, denials)
 
 
 async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: bool) -> Stop | None:

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from harness.events.breakers import Failure
 from harness.events.messages import (
+    Denial,
     Fault,
     FaultKind,
     Json,
@@ -513,3 +514,5 @@ class TurnEnded(Event):
     """Requests among `requests` without a known price; `cost_usd` does not include them."""
     sources: tuple[Source, ...] = ()
     """The pages that the answer cites, without duplicates, in order."""
+    denials: tuple[Denial, ...] = ()
+    """Tool calls that were not allowed, also of subagents. The answer may depend on them."""

@@ -11,6 +11,7 @@ __all__ = [
     "Block",
     "CacheMiss",
     "CutCall",
+    "Denial",
     "Effort",
     "Fault",
     "FaultKind",
@@ -101,6 +102,16 @@ class Source:
 
     url: str
     title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A tool call that did not run, because it was not allowed."""
+
+    call_id: str
+    tool: str
+    input: Json
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

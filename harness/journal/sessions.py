@@ -139,7 +139,7 @@ def _explanation(wanted: str, matches: Sequence[str], known: Sequence[str]) -> s
         return f"{len(matches)} sessions of this folder begin with {wanted!r}: {shown}; give more of the id."
     if near := get_close_matches(wanted, known, n=3, cutoff=0.5):
         return f"No session of this folder has the id or name {wanted!r}; the nearest: {', '.join(near)}."
-    return f"No session of this folder has the id or name {wanted!r}; --resume without an id lists them."
+    return f"No session of this folder has the id or name {wanted!r}; `harness sessions` lists them."
 
 
 def search(listed: Iterable[SessionSummary], text: str) -> Iterator[tuple[SessionSummary, str]]:

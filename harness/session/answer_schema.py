@@ -36,14 +36,26 @@ class AnswerSchema:
     schema: Json
 
     @staticmethod
-    def load(file: Path) -> "AnswerSchema":
-        """Read a schema. Raises SettingsError, one sentence with file and line, for one that cannot be used."""
+    def load(given: str) -> "AnswerSchema":
+        """Read a schema from a file or a pipe, or the text itself, which begins with a brace.
+
+        Raises SettingsError, one sentence with file and line, for one that cannot be used.
+        """
+        file, text = Path(given).expanduser(), given
         try:
-            text = read_regular(file, MOST_BYTES).decode("utf-8-sig")
+            if given.lstrip().startswith("{"):
+                file = Path("--json-schema")
+            elif file.is_fifo():  # such as <(…) of a shell
+                with file.open("rb") as pipe:
+                    text = pipe.read(MOST_BYTES + 1).decode("utf-8-sig")
+            else:
+                text = read_regular(file, MOST_BYTES).decode("utf-8-sig")
         except OSError as error:
             raise SettingsError(f"--json-schema {file} cannot be read: {error.strerror}; name another file.") from error
         except UnicodeDecodeError as error:
             raise SettingsError(f"--json-schema {file} is not UTF-8 text; save it as such.") from error
+        if len(text) > MOST_BYTES:
+            raise SettingsError(f"--json-schema {file} has more than {MOST_BYTES:,} bytes; make it smaller.")
         try:
             schema = json.loads(text)
         except json.JSONDecodeError as error:

@@ -101,7 +101,7 @@ def _headless(options: Namespace, loaded: "LoadedSettings", reread: "partial[Set
     if options.json_schema is not None:
         from harness.session.answer_schema import AnswerSchema
 
-        schema = AnswerSchema.load(Path(options.json_schema).expanduser())
+        schema = AnswerSchema.load(options.json_schema)
     prompt = prompt_from(options.print or options.prompt or "", sys.stdin, sys.stderr)
     opening = Opening("latest" if options.go_on else options.resume, options.fork_session)
     form = OutputFormat(options.output_format or "text")

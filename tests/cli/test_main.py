@@ -64,6 +64,9 @@ def test_the_version_needs_no_more_than_the_interpreter() -> None:
         (("-p", "a", "-c", "-r", "x"), "different sessions"),
         (("--output-format", "json"), "needs -p"),
         (("docter",), "did you mean `harness doctor`?"),
+        (("Sesions", "--all"), "did you mean `harness sessions`?"),
+        (("crom", "list"), "did you mean `harness cron`?"),
+        (("replay", "nofile"), "`harness sessions` lists them"),
         (("export", "nothing-like-it"), "nothing-like-it"),
     ],
 )

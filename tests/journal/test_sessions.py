@@ -147,7 +147,7 @@ def test_the_latest_session_is_the_one_in_which_something_was_said_last(tmp_path
     [
         ("2026112", "2 sessions of this folder begin with '2026112': 20261121-0345-7f3a9c, 20261122-1000-aaaaaa; give"),
         ("20261121-0345-7f3a9d", "No session .* '20261121-0345-7f3a9d'; the nearest: 20261121-0345-7f3a9c"),
-        ("zzz", "No session of this folder has the id or name 'zzz'; --resume without an id lists"),
+        ("zzz", "No session of this folder has the id or name 'zzz'; `harness sessions` lists"),
         ("", "No session of this folder has the id or name ''"),
         ("../secret", "No session"),
     ],

@@ -50,7 +50,7 @@ def capabilities(text: str, folder: Path) -> None:
 def answer_schema(text: str, folder: Path) -> None:
     file = folder / "schema.json"
     file.write_text(text, encoding="utf-8")
-    assert AnswerSchema.load(file).output_format()
+    assert AnswerSchema.load(str(file)).output_format()
 
 
 READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {

@@ -1,7 +1,9 @@
 """The schema of an answer: which ones can be used, what of them the API is given, and which answers fit."""
 
 import json
+import os
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -12,9 +14,21 @@ from harness.session.answer_schema import AnswerSchema, SchemaMismatch, line_of
 COUNT = {"type": "object", "properties": {"count": {"type": "integer", "minimum": 3}}, "required": ["count"]}
 
 
+def test_a_schema_may_be_written_in_place_or_come_from_a_pipe(tmp_path: Path) -> None:
+    assert AnswerSchema.load(' {"type": "integer"}').schema == {"type": "integer"}
+    with pytest.raises(SettingsError, match="--json-schema, line 1: this is not JSON"):
+        AnswerSchema.load('{"type"')
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=('{"type": "string"}',))
+    writer.start()
+    assert AnswerSchema.load(str(pipe)).schema == {"type": "string"}
+    writer.join()
+
+
 def loaded(folder: Path, text: str) -> AnswerSchema:
     (folder / "s.json").write_text(text, "utf-8")
-    return AnswerSchema.load(folder / "s.json")
+    return AnswerSchema.load(str(folder / "s.json"))
 
 
 def test_a_schema_is_read_with_its_references_and_a_byte_order_mark(tmp_path: Path) -> None:

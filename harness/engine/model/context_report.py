@@ -122,6 +122,17 @@ class ContextReport:
         levels = limits.compact_at.applied(full, window)
         return ContextUse(parts, situation.prompt_tokens, window, levels, limits.compaction, self._gave_up, shortenings)
 
+    def too_long(self, prompt: str) -> str:
+        """Why a prompt cannot be sent even with an empty history, in one sentence; empty: it can."""
+        situation = self._calls.situation(self._model)
+        usable = thresholds(situation.window, situation.max_output).usable
+        if len(prompt) < usable or (tokens := self._calls.count_text(prompt)) <= usable:
+            return ""
+        return (
+            f"The prompt has about {tokens:,} tokens, and {self._model} takes {usable:,} beside its answer; name a "
+            "file with the text, which is read in parts, or choose a model with a larger window."
+        )
+
     @property
     def prompt_parts(self) -> tuple[PromptPart, ...]:
         """What precedes the conversation in every request."""

@@ -292,6 +292,7 @@ class Follower:
                 self._replies.append(message)
             case TurnEnded():
                 self._ended = event
+                self._asking.denials += event.denials
             case StepStarted():
                 self._step += 1
                 self._moved("asks the model")

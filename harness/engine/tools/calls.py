@@ -22,6 +22,7 @@ from harness.engine.turn import ToolRestriction
 from harness.events import (
     Block,
     CutCall,
+    Denial,
     DispatchReason,
     Failure,
     Notice,
@@ -39,6 +40,7 @@ from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRe
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
 from harness.processes import Processes
+from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
@@ -396,6 +398,9 @@ class ToolCalls:
         part = failed_program(self._toolbox.get(call.name), call.input, result) if isinstance(call, ToolCall) else ""
         finish = finish_of(result, call.name, part, count_errors=self._count_errors)
         failure = finish if isinstance(finish, Failure) else None
+        if result.outcome is ToolOutcome.DENIED and isinstance(call, ToolCall) and call.name != ASK_USER:
+            denial = Denial(call.id, call.name, call.input, result.summary.removeprefix("not allowed: "))
+            self._conversation.denials.append(self._masking.value(denial))
         self._conversation.emit(
             ToolEnded(
                 *(call.id, call.name, result.outcome, result.summary, seconds, result.detail, whole, failure),

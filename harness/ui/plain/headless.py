@@ -32,7 +32,7 @@ from harness.ui.lines.line import Line
 from harness.ui.lines.reports import stuck_lines
 from harness.ui.lines.work import SubagentSummary
 from harness.ui.plain.streams import write_line
-from harness.ui.plain.unattended import BackgroundWait, Unattended
+from harness.ui.plain.unattended import BackgroundWait, Unattended, short
 from harness.ui.signals import SignalState, handle_signals
 
 if TYPE_CHECKING:
@@ -107,6 +107,8 @@ async def headless(
                     _print(note, err)
                 if session.skipped_lines:
                     _print(f"{counted(session.skipped_lines, 'line')} of the journal could not be read", err)
+                if problem := session.context.too_long(prompt):
+                    raise SettingsError(problem)
                 end, fits = await _answer(session, prompt, output, signalled, schema)
         except asyncio.CancelledError:
             if not signalled.number:
@@ -116,7 +118,7 @@ async def headless(
             output.catch_up()
     if not fits:
         return 1
-    return signalled.exit_code if signalled.number else exit_code(end.code)
+    return signalled.exit_code if signalled.number else _exit_code(end)
 
 
 async def _answer(
@@ -191,6 +193,7 @@ def _together(ends: Sequence[TurnEnded]) -> TurnEnded:
         cost_usd=sum(end.cost_usd for end in ends),
         unpriced=sum(end.unpriced for end in ends),
         sources=tuple(dict.fromkeys(source for end in ends for source in end.sources)),
+        denials=tuple(denial for end in ends for denial in end.denials),
         requests=sum(end.requests for end in ends),
         steps=sum(end.steps for end in ends),
         duration_s=sum(end.duration_s for end in ends),
@@ -268,6 +271,8 @@ class _Output:
             )
         if end.code is not TransitionCode.COMPLETED:
             _print(f"harness: {end.reason} ({end.code}){_how_to_resume(end, session)}", self._err)
+        if end.denials:
+            _print(_denied(end), self._err)
         self._collecting = self._form is not OutputFormat.STREAM_JSON
 
     def _show(self, event: Event) -> None:
@@ -292,6 +297,27 @@ def _how_to_resume(end: TurnEnded, session: Session) -> str:
     return f'; to continue: harness -p --resume {session.id} "go on"'
 
 
+DENIED = 4
+"""Exit code of a run that ended by itself without all that the model wanted to do."""
+SHOWN_DENIALS = 5
+
+
+def _exit_code(end: TurnEnded) -> int:
+    return DENIED if end.denials and end.code is TransitionCode.COMPLETED else exit_code(end.code)
+
+
+def _denied(end: TurnEnded) -> str:
+    shown = "; ".join(
+        short(f"{one.tool} {json.dumps(one.input, ensure_ascii=False)}: {one.why}", 160)
+        for one in end.denials[:SHOWN_DENIALS]
+    )
+    more = f"; … {len(end.denials) - SHOWN_DENIALS} more" if len(end.denials) > SHOWN_DENIALS else ""
+    calls = counted(len(end.denials), "tool call")
+    return (
+        f"harness: {calls} not allowed, so the answer may lack something (exit code {_exit_code(end)}): {shown}{more}"
+    )
+
+
 def result(end: TurnEnded, session: Session) -> Json:
     """The result object of a run, for programs."""
     return {
@@ -308,7 +334,11 @@ def result(end: TurnEnded, session: Session) -> Json:
         "usage": _usage(end.usage),
         "transition": end.code.value,
         "reason": end.reason,
-        "exit_code": exit_code(end.code),
+        "permission_denials": [
+            {"tool_name": one.tool, "tool_use_id": one.call_id, "tool_input": one.input, "reason": one.why}
+            for one in end.denials
+        ],
+        "exit_code": _exit_code(end),
     }
 
 

@@ -13,19 +13,22 @@ from harness.base.errors import HarnessError, SettingsError
 from harness.ui.signals import handle_signals
 
 PATIENCE_S = 3.0
-"""Seconds without data in an open pipe before a message names the reason for the wait."""
+"""Seconds without data in an open pipe, after which a prompt that was given runs without it."""
+MOST_PIPED = 10_000_000
+"""Bytes of piped text, more than fits the window of any model."""
 
 
 def prompt_from(given: str, source: TextIO, err: TextIO) -> str:
     """The prompt of a headless run; piped text follows the given one. Raises SettingsError if both are empty."""
-    piped = _piped(source, err)
+    piped = _piped(source, err, waits=not given.strip())
     prompt = "\n\n".join(part for part in (given, piped.strip("\n")) if part.strip())
     if not prompt:
         raise SettingsError('There is no prompt; give one in quotes, as in harness -p "what is here?", or pipe it in.')
     return prompt
 
 
-def _piped(source: TextIO, err: TextIO) -> str:
+def _piped(source: TextIO, err: TextIO, *, waits: bool) -> str:
+    """The text on standard input; `waits`: also where nobody writes at first, because there is no other prompt."""
     try:
         descriptor = source.fileno()
         kind = os.fstat(descriptor).st_mode
@@ -33,10 +36,23 @@ def _piped(source: TextIO, err: TextIO) -> str:
         return ""
     if stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind):
         if not select.select([descriptor], [], [], PATIENCE_S)[0]:
+            if not waits:
+                print(
+                    f"nothing came on standard input for {PATIENCE_S:g} s, so the prompt runs without it; "
+                    "`< /dev/null` saves the wait",
+                    file=err,
+                )
+                return ""
             print("waiting for the end of standard input; use `< /dev/null` to run without it", file=err)
     elif not stat.S_ISREG(kind):
         return ""
-    return source.buffer.read().decode("utf-8", "replace")
+    data = source.buffer.read(MOST_PIPED + 1)
+    if len(data) > MOST_PIPED:
+        raise SettingsError(
+            f"Standard input has more than {MOST_PIPED:,} bytes, which fits no prompt; name the file in the prompt, so "
+            "that it is read in parts."
+        )
+    return data.decode("utf-8", "replace")
 
 
 def write_line(text: str, out: TextIO) -> None:

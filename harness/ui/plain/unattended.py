@@ -89,9 +89,9 @@ class BackgroundWait:
 
 
 def _names(commands: Sequence[CommandRow]) -> str:
-    return ", ".join(f'{command.id} "{_short(command.line)}"' for command in commands)
+    return ", ".join(f'{command.id} "{short(command.line)}"' for command in commands)
 
 
-def _short(line: str, most: int = 60) -> str:
+def short(line: str, most: int = 60) -> str:
     words = " ".join(line.split())
     return words if len(words) <= most else words[: most - 1] + "…"

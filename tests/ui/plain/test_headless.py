@@ -18,6 +18,7 @@ from harness.practice.server import PracticeServer
 from harness.session import Opening
 from harness.settings import load
 from harness.ui.plain.headless import OutputFormat, headless
+from harness.ui.plain.streams import PATIENCE_S
 from tests.agent.stage import calls, fails, says
 from tests.agent.test_agents import of_subagent, task
 from tests.ui.program import Finished, Place, end_of, run, start
@@ -303,6 +304,59 @@ async def test_what_a_session_keeps_is_for_its_user_alone(place: Place, own_umas
     assert (place.folder / "new.txt").stat().st_mode & 0o777 == 0o666  # a file of the project is a file of the project
 
 
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+async def test_what_was_not_allowed_is_told_with_an_exit_code_of_its_own(place: Place, form: str) -> None:
+    """Also of a subagent."""
+    touch = '{ name = "bash", input = { command = "touch x" } }'
+    script = calls(touch, task("look")) + of_subagent(calls(touch) + says("I could not.")) + says("Pushed.")
+    async with server(script) as standing:
+        ended = await answered(at(place, standing), "push it", form)
+    assert ended.code == 4
+    assert "2 tool calls not allowed" in ended.err
+    assert 'bash {"command": "touch x"}: no user is present to ask; --yolo' in ended.err
+    if form == "text":
+        assert ended.out == "Pushed.\n"
+        return
+    result = json.loads(ended.out.splitlines()[-1])
+    assert (result["subtype"], result["exit_code"]) == ("success", 4)
+    assert [denied["tool_input"] for denied in result["permission_denials"]] == [{"command": "touch x"}] * 2
+    async with server(HELLO) as standing:
+        allowed = await answered(at(place, standing), "hi", "json")
+    assert json.loads(allowed.out)["permission_denials"] == []
+
+
+async def test_a_prompt_does_not_wait_for_an_open_pipe_that_nobody_writes_to(place: Place) -> None:
+    async with server(HELLO) as standing:
+        process = await start(at(place, standing), "-p", "hi")  # its input stays open
+        assert process.stdout is not None
+        assert process.stderr is not None
+        async with asyncio.timeout(60):
+            out, err = await asyncio.gather(process.stdout.read(), process.stderr.read())
+        assert await process.wait() == 0
+    assert out.decode() == "Hello, 世界.\n"
+    assert "nothing came on standard input for 3 s, so the prompt runs without it" in err.decode()
+
+
+async def test_a_slow_writer_that_has_begun_is_read_to_its_end(place: Place) -> None:
+    async with server(HELLO) as standing:
+        process = await start(at(place, standing), "-p", "hi")
+        assert process.stdin is not None
+        process.stdin.write(b"one ")
+        await process.stdin.drain()
+        await asyncio.sleep(PATIENCE_S + 1)  # longer than the patience with a silent one
+        ended = await end_of(process, "two")
+    assert (ended.code, ended.err) == (0, "")
+    assert standing.requests[0].body["messages"][0]["content"][-1]["text"] == "hi\n\none two"
+
+
+async def test_a_prompt_that_cannot_fit_is_refused_with_numbers_before_anything_is_sent(place: Place) -> None:
+    async with server(HELLO) as standing:
+        ended = await run(at(place, standing), "-p", "sum up", stdin="many words " * 600_000)
+    assert (ended.code, ended.out, standing.requests) == (2, "", [])
+    (line,) = ended.err.splitlines()
+    assert re.match(r"harness: The prompt has about [\d,]+ tokens, and .* takes [\d,]+ beside its answer", line)
+
+
 QUESTION = calls('{ name = "ask_user", input = { question = "Which colour?", options = ["red", "blue"] } }')
 
 
@@ -345,7 +399,7 @@ async def test_many_subagents_without_a_user_follow_the_setting(
     async with server(asked + of_subagent(says("Done.", times='"forever"')) + says("All asked.")) as standing:
         ended = await answered(at(place, standing), "hi", "stream-json", None, **flags)
         results = standing.requests[-1].body["messages"][-1]["content"]
-    assert ended.code == 0
+    assert ended.code == (0 if started else 4)
     assert [told in str(result) for result in results] == [True] * 11
     events = [json.loads(line)["type"] for line in ended.out.splitlines() if "type" in json.loads(line)]
     assert events.count("agent_created") == started
