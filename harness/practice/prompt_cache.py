@@ -56,6 +56,10 @@ class _PromptBlock:
     marks: tuple[Any, ...]
 
 
+MOST_KNOWN = 10_000
+"""Requests that later ones can be compared with."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Fingerprint:
     """What of a request another one is compared with."""
@@ -65,8 +69,10 @@ class _Fingerprint:
     tools: str
     others: str
     """Further parameters that the cache of messages depends on."""
-    blocks: tuple[str, ...]
-    """Of its messages."""
+    blocks: int
+    """Their number in its messages."""
+    beginning: str
+    """Digest of all of them."""
     reach: int
 
 
@@ -79,6 +85,7 @@ class CacheDiagnosis:
 
     def __init__(self) -> None:
         self._known: dict[str, _Fingerprint] = {}
+        """The newest ones, by the reply."""
 
     def compare(self, body: Json, lookup: CacheLookup) -> Json | None:
         """The `diagnostics` of the reply; None: nothing was asked, or nothing differs."""
@@ -98,7 +105,7 @@ class CacheDiagnosis:
             return _reason("tools_changed", **missed)
         if before.others != now.others:
             return _reason("unavailable")
-        if before.blocks != now.blocks[: len(before.blocks)]:
+        if before.beginning not in _beginnings(body)[before.blocks : before.blocks + 1]:
             return _reason("messages_changed", **missed)
         return None
 
@@ -106,6 +113,8 @@ class CacheDiagnosis:
         """Keep what later requests are compared with, if the request asks for it."""
         if isinstance(body.get("diagnostics"), dict):
             self._known[message_id] = _fingerprint(body, lookup)
+            if len(self._known) > MOST_KNOWN:
+                del self._known[next(iter(self._known))]
 
 
 def _reason(kind: str, **more: int) -> Json:
@@ -113,15 +122,27 @@ def _reason(kind: str, **more: int) -> Json:
 
 
 def _fingerprint(body: Json, lookup: CacheLookup) -> _Fingerprint:
-    messages = [place for place in _places(body) if place.section not in ("tools", "system")]
+    beginnings = _beginnings(body)
     return _Fingerprint(
         body.get("model"),
         _digest([_bare(block) for block in blocks(body.get("system"))]),
         _digest([_bare(tool) for tool in body.get("tools") or () if isinstance(tool, dict)]),
         _digest([body.get(name) for name in _BEFORE_MESSAGES]),
-        tuple(_digest([place.section, _bare(place.block)]) for place in messages),
+        len(beginnings) - 1,
+        beginnings[-1],
         lookup.reach,
     )
+
+
+def _beginnings(body: Json) -> list[str]:
+    """Digests of the first 0, 1, 2 … blocks of the messages."""
+    running = hashlib.sha256()
+    found = [running.hexdigest()]
+    for place in _places(body):
+        if place.section not in ("tools", "system"):
+            running.update(compact([place.section, _bare(place.block)]).encode())
+            found.append(running.hexdigest())
+    return found
 
 
 def _digest(value: object) -> str:
