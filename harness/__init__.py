@@ -30,6 +30,9 @@ __version__ = "0.1.0"
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
+    def __dir__() -> list[str]:
+        return list(__all__)
+
     def __getattr__(name: str) -> object:
         match name:
             case "Agent":

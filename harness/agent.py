@@ -21,6 +21,7 @@ from collections.abc import AsyncGenerator, Collection
 from dataclasses import replace
 from functools import partial
 
+from harness.base.arguments import check_types
 from harness.base.concurrency import unless
 from harness.engine import turn_lifecycle
 from harness.engine.agent_base import AgentBase
@@ -65,6 +66,9 @@ class Agent(AgentBase):
             model: answers this turn; empty: the selected model.
             only: the only tools that may be called in this turn, also by subagents that it starts; None: all.
         """
+        check_types({"prompt": (prompt, str, "a text"), "model": (model, str, "the name of a model")})
+        if isinstance(only, str):
+            raise TypeError(f"only= takes a list of names: write only=[{only!r}].")
         text = self.conversation.masking.text(prompt)
         return self.parts.turns.events(partial(self._requested, text, model, None if only is None else frozenset(only)))
 

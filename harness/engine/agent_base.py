@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from harness.base.arguments import check_parts, check_types
 from harness.base.clock import Clock
 from harness.engine.build import build_parts
 from harness.engine.config import Policies
@@ -18,6 +19,27 @@ from harness.hooks import Hook
 from harness.settings import Settings
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
+
+ASKER = ("present", "permission", "wait", "loop", "question")
+"""The attributes of an `Asker`."""
+
+
+def types_of_agent(
+    reread: object, log: object, policies: object, answer_format: object
+) -> dict[str, tuple[object, Any, str]]:
+    """What these arguments may be, for `check_types`."""
+    return {
+        "reread": (reread, Callable, "a function that returns Settings"),
+        "log": (log, logging.Logger, "a logging.Logger"),
+        "policies": (policies, Policies, "Policies(…)"),
+        "answer_format": (answer_format, dict, "the format as a dict"),
+    }
+
+
+def check_protocols(asker: object, clock: object) -> None:
+    """Raise TypeError for an asker or a clock without the methods of one."""
+    check_parts("asker", asker, ASKER, f"an object with the methods of harness.session.Asker ({', '.join(ASKER)})")
+    check_parts("clock", clock, ("now", "sleep"), "an object with the methods now and sleep")
 
 
 class AgentBase:
@@ -65,6 +87,18 @@ class AgentBase:
         Raises SettingsError when a setting cannot be used; TypeError and ValueError for tools, hooks and policies that
         cannot.
         """
+        check_types(
+            {
+                "settings": (settings, Settings, "settings as `harness.settings.load(…).settings` holds them"),
+                "conversation": (conversation, Conversation, "a Conversation"),
+                "outputs": (outputs, Path, "a Path"),
+                "agents": (agents, Path, "a Path"),
+                "role": (role, str, "a text"),
+                "standard": (standard, Collection, 'a list of names, such as ["read_file"]'),
+                **types_of_agent(reread, log, policies, answer_format),
+            }
+        )
+        check_protocols(asker, clock)
         if settings is not None and overrides:
             raise TypeError(f"Agent takes settings= or single settings such as {next(iter(overrides))}=, not both.")
         self.parts: AgentParts = build_parts(

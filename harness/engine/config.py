@@ -105,7 +105,7 @@ MEMORY = "memory"
 
 def settings_here(overrides: Mapping[str, object]) -> Settings:
     """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
-    return load(overrides, os.environ).require_answer().settings
+    return load(overrides, os.environ, keywords=True).require_answer().settings
 
 
 def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, ...]:

@@ -1,5 +1,6 @@
 """Hooks: when one runs, what it receives and what it may answer; how one is declared."""
 
+import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -156,9 +157,20 @@ def hook(
     Raises ValueError for a point that does not exist, or `tools` where there is no tool.
     """
     where = point_called(point)
+    for argument, value in (("tools", tools), ("name", name)):
+        if not isinstance(value, str):
+            raise TypeError(f"{argument}= takes a text, not {value!r:.100}.")
+    if isinstance(time_s, bool) or not isinstance(time_s, (int, float)):
+        raise TypeError(f"time_s= takes seconds, not {time_s!r:.100}.")
 
     def made(function: HookFunction) -> Hook:
         called = name or str(getattr(function, "__name__", type(function).__name__))
+        try:
+            inspect.signature(function).bind(None)
+        except TypeError as error:
+            raise TypeError(f"the hook {called} has to be a function of one argument, a HookCall.") from error
+        except ValueError:  # a function without a signature
+            pass
         return Hook(called, where, function, tools, time_s, required)
 
     return made

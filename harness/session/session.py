@@ -13,12 +13,14 @@ from typing import Self
 
 from harness import __version__, journal
 from harness.agent import Agent
+from harness.base.arguments import check_types
 from harness.base.clock import Clock, SystemClock
 from harness.base.concurrency import in_thread
 from harness.base.errors import HarnessError, JournalError
 from harness.base.files import replace_atomically
 from harness.base.secrets import Masking, Secret
 from harness.definitions import CommandFile, tools_named
+from harness.engine.agent_base import check_protocols, types_of_agent
 from harness.engine.config import Policies, commands_for, retirements, secrets_of, web_access
 from harness.engine.conversation import Conversation
 from harness.engine.model.context_report import ContextReport
@@ -311,11 +313,22 @@ async def open_session(
     Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
     journal cannot be written; TypeError and ValueError for tools, hooks and policies that cannot be used.
     """
+    check_types(
+        {
+            "loaded": (loaded, LoadedSettings, "settings as `harness.settings.load` returns them"),
+            "opening": (opening, Opening, 'an Opening, such as Opening(resume="latest")'),
+            "observer": (observer, Callable, "a function of an event and its time"),  # type: ignore[dict-item]
+            **types_of_agent(reread, log, policies, answer_format),
+        }
+    )
+    if opening is not None:
+        check_types({"Opening.resume": (opening.resume, str, 'the id or name of a session, or "latest"')})
+    check_protocols(asker, clock)
     if loaded is not None and overrides:
         raise TypeError(f"open_session takes loaded= or single settings such as {next(iter(overrides))}=, not both.")
     if loaded is None:
-        loaded = load(overrides, os.environ)
-        reread = reread or (lambda: load(overrides, os.environ).settings)
+        loaded = load(overrides, os.environ, keywords=True)
+        reread = reread or (lambda: load(overrides, os.environ, keywords=True).settings)
     opening = opening or Opening()
     settings = loaded.settings
     observer = observer or unobserved

@@ -149,6 +149,7 @@ def load(
     cwd: Path | None = None,
     *,
     user_file: Path | None = None,
+    keywords: bool = False,
 ) -> LoadedSettings:
     """Read the settings: flags > environment > .env of the workspace > project file > user file > defaults.
 
@@ -157,12 +158,14 @@ def load(
         environ: the environment; None: that of this process.
         cwd: what relative paths start from and the default workspace; None: the current folder.
         user_file: the settings file of the user; None: where the platform keeps it.
+        keywords: `flags` are arguments of a program, so messages name them as such.
 
     Raises SettingsError: one sentence with the flag, variable or file, what it holds and what would fit.
     """
     cwd = current_folder() if cwd is None else cwd
     user_file = user_settings_file() if user_file is None else user_file
-    first = (from_flags(flags or {}, cwd), from_environment(os.environ if environ is None else environ, cwd))
+    of_flags = from_flags(flags or {}, cwd, keywords=keywords)
+    first = (of_flags, from_environment(os.environ if environ is None else environ, cwd))
     workspace = _workspace(_merged(first).get("workspace"), cwd)
     of_user = from_file(user_file, SettingsLayer.USER, user_file.parent)
     refuse_misplaced(of_user)

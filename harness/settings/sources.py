@@ -95,8 +95,11 @@ class SettingsSource:
     notes: tuple[str, ...] = ()
 
 
-def from_flags(flags: Mapping[str, object], cwd: Path) -> SettingsSource:
-    """Flags by the name of their setting; None means not given. Raises SettingsError for an unknown name."""
+def from_flags(flags: Mapping[str, object], cwd: Path, *, keywords: bool = False) -> SettingsSource:
+    """Flags by the name of their setting, or `keywords` of a program; None means not given.
+
+    Raises SettingsError for an unknown name.
+    """
     given = {}
     for written, value in flags.items():
         name = RENAMED.get(written, written)
@@ -104,7 +107,7 @@ def from_flags(flags: Mapping[str, object], cwd: Path) -> SettingsSource:
         if name not in Settings.model_fields:
             raise SettingsError(f"There is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
         if value is not None:
-            given[name] = _given(name, value, SettingsLayer.FLAG, f"flag {flag}", cwd)
+            given[name] = _given(name, value, SettingsLayer.FLAG, written if keywords else f"flag {flag}", cwd)
     return SettingsSource(given)
 
 

@@ -5,6 +5,7 @@ Its arguments are a pydantic model: `schema_of` gives the JSON schema for the mo
 
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from typing import Any, Protocol, overload
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from harness.base.arguments import check_types
 from harness.base.concurrency import in_thread
 from harness.base.external_text import visible
 from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
@@ -318,6 +320,10 @@ class Tool:
         return parse(self.name, self.arguments, input)
 
 
+NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""Names of tools that the API takes."""
+
+
 @overload
 def tool(function: Callable[..., Any], /) -> Tool: ...
 @overload
@@ -355,6 +361,17 @@ def tool(
     call counts as a failure of the tool. Raises TypeError when it is not a function, is a generator, has no docstring,
     or an argument has no type or no name; ValueError for a time limit that is not above zero.
     """
+    check_types(
+        {
+            "effect": (effect, Effect, f"an Effect: {', '.join(map(str, Effect))}"),
+            "parallel": (parallel, bool, "True or False"),
+            "polls": (polls, bool, "True or False"),
+            "timeout_s": (timeout_s, (int, float), "seconds"),
+            "name": (name, str, "a text"),
+        }
+    )
+    if name is not None and not NAME.fullmatch(name):
+        raise ValueError(f"name= takes at most 64 letters, digits, _ and -, not {name!r}.")
     if timeout_s is not None and not timeout_s > 0:
         raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
 

@@ -82,6 +82,14 @@ def tools_are_chosen_by_name(said: str) -> None:
     ]
 
 
+def one_city_is_allowed(said: str) -> None:
+    assert said.splitlines() == ["Oslo []", "Bergen [('weather', 'only Oslo')]"]
+
+
+def an_answer_is_validated(said: str) -> None:
+    assert said.splitlines() == ["json_schema", "{'count': 7}"]
+
+
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
@@ -89,6 +97,8 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("docs/hooks.md", "function"): the_stop_hook_objects_once,
     ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
     ("docs/library.md", "tools"): tools_are_chosen_by_name,
+    ("docs/library.md", "asker"): one_city_is_allowed,
+    ("docs/library.md", "json"): an_answer_is_validated,
     ("docs/permissions.md", "decide"): lines_are_decided,
     ("docs/policies.md", "ask"): the_third_overload_changes_the_model,
     ("docs/policies.md", "change"): a_number_is_changed_and_checked,
