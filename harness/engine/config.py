@@ -21,6 +21,9 @@ from harness.engine.background.command import CommandLimits
 from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
+from harness.events.tool_names import nearest_tool
+from harness.hooks import Hook
+from harness.hooks.definition import unknown_tools
 from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
@@ -298,6 +301,14 @@ def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
 def watch_limits(settings: Settings) -> WatchLimits:
     """The numbers of the watchdog."""
     return WatchLimits(**{field.name: getattr(settings, f"watch_{field.name}") for field in fields(WatchLimits)})
+
+
+def require_tools_of_hooks(hooks: Iterable[Hook], own_tools: Collection[str] = ()) -> None:
+    """Raises SettingsError for a hook whose `tools` match none, since it would guard nothing."""
+    for hook in hooks:
+        if unknown := unknown_tools(hook.tools, own_tools):
+            near = nearest_tool(unknown[0], own_tools)
+            raise SettingsError(f"Cannot use the hook {hook.name}: there is no tool {unknown[0]!r}; {near}.")
 
 
 def outputs_folder(settings: Settings) -> Path:
