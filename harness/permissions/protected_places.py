@@ -11,7 +11,7 @@ from harness.permissions.shell.syntax import BASH, Dialect
 
 KEYS = (
     *("~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.kube/**", "~/.docker/config.json"),
-    *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/harness/**", "~/.netrc", "~/.npmrc", "~/.pypirc"),
+    *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/harness/*", "~/.netrc", "~/.npmrc", "~/.pypirc"),
     *("~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.cargo/credentials*", "~/.password-store/**"),
     *("~/.local/share/keyrings/**", "~/Library/Keychains/**", "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*"),
     *("/etc/ssh/ssh_host_*", "/proc/**/environ", "/proc/**/mem", "**/id_rsa", "**/id_dsa", "**/id_ecdsa"),
@@ -37,7 +37,7 @@ _PACKAGES = re.compile(r"/(?:node_modules|site-packages|dist-packages|\.venv|ven
 START_UP = (
     *("~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_logout", "~/.bash_aliases", "~/.profile", "~/.zshrc"),
     *("~/.zshenv", "~/.zprofile", "~/.zlogin", "~/.inputrc", "~/.gitconfig", "~/.config/git/**", "~/.config/fish/**"),
-    *("~/.config/autostart/**", "~/.config/systemd/**", "~/Library/LaunchAgents/**"),
+    *("~/.config/harness/**", "~/.config/autostart/**", "~/.config/systemd/**", "~/Library/LaunchAgents/**"),
 )
 """Files that a shell, git or the desktop runs automatically."""
 OF_THE_PROJECT = (

@@ -419,7 +419,7 @@ TOOL_CALLS = {
         ("run_terminal_cmd", {"bash"}),
         ("run_shell_command(npm:*)", {"bash"}),
         ("shell", {"bash"}),
-        ("Read", {"read_file", "grep", "glob"}),
+        ("Read", {"bash", "read_file", "grep", "glob"}),  # npm reads package.json
         ("Read(./src/**)", {"read_file", "grep", "glob"}),
         ("Read(src)", {"read_file", "grep", "glob"}),
         ("Read(a.py)", {"read_file"}),
