@@ -187,12 +187,13 @@ async def test_a_file_of_a_skill_passes_the_same_gate(tmp_path: Path) -> None:
     script = calls(*read) + says("Done.")
     async with stage(tmp_path, script, permissions_deny=["read(**/.env)"]) as here:
         turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.OK, ToolOutcome.DENIED]
+    assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
     assert "hidden" not in str(turn.results)
+    (tmp_path / "asked").mkdir()
     person = Person(PermissionAnswer("no"))
     async with stage(tmp_path / "asked", script, asker=person, permission_mode="ask", user_dir=tmp_path) as here:
         turn = await here.turn()
-    assert outcomes(turn) == [ToolOutcome.OK, ToolOutcome.OK, ToolOutcome.DENIED]
+    assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
     assert "a place for keys" in person.asked[0][0]
 
 
