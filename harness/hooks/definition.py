@@ -141,6 +141,10 @@ class HookError(Exception):
     """A hook could not answer; the text says why, in a clause."""
 
 
+class UnclearAnswerError(HookError):
+    """It decided something that is not understood, which may have been a no."""
+
+
 def hook(
     point: str, *, tools: str = "", time_s: float = TIME_LIMIT_S, required: bool = False, name: str = ""
 ) -> Callable[[HookFunction], Hook]:
