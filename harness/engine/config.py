@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError, SettingsError
-from harness.base.secrets import Secret
+from harness.base.secrets import Secret, secrets_in
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
 from harness.engine.background.command import CommandLimits
@@ -101,7 +101,6 @@ _NUMBERS: dict[str, type] = {
 
 _HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
 _SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 MEMORY = "memory"
 """Name of folders with memories: in the user folder, and beside the sessions of a project."""
 
@@ -115,7 +114,7 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, 
     """The keys that this program knows, whichever of them it uses.
 
     Those of the settings and of the variables that it or a platform reads keys from, the values of headers whose names
-    promise a secret, and the passwords of proxies.
+    promise a secret, the password of the address, and what the environment holds (`secrets_in`).
     """
     values = [environ.get(name, "").strip() for name in (*SECRETS, *platforms.SECRETS) if name not in _HEADERS]
     lines = [line.partition(":") for name in _HEADERS for line in environ.get(name, "").splitlines()]
@@ -124,11 +123,9 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, 
     for name, value in headers:
         if _SECRET_HEADER.search(name):
             values += (value, value.rpartition(" ")[2])  # also without "Bearer"
-    for name, value in environ.items():
-        if name.lower() in _PROXIES:
-            values.append(_password(value))
+    values.append(_password(settings.base_url or ""))
     given = filter(None, (settings.api_key, settings.auth_token))
-    return (*given, *map(Secret, filter(None, values)))
+    return (*given, *map(Secret, filter(None, values)), *secrets_in(environ))
 
 
 def retirements(settings: Settings, clock: Clock) -> tuple[str, ...]:

@@ -217,3 +217,15 @@ async def test_every_tool_that_takes_a_path_is_decided_by_it_and_has_a_name_for_
                 assert all(path.endswith("/a/.env") for path in paths)
                 opened.add(tool.name)
     assert opened == {"read_file", "write_file", "edit_file", "grep", "glob", "skill"}
+
+
+async def test_a_certificate_stops_no_search_and_a_key_of_the_same_name_does(tmp_path: Path) -> None:
+    script = calls(bash("grep -r words .")) + says("Done.") + calls(bash("grep -r words .")) + says("Done.")
+    person = Person(PermissionAnswer("no"))
+    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+        file = here.workspace / "x.pem"
+        file.write_text("-----BEGIN CERTIFICATE-----\nwords\n-----END CERTIFICATE-----\n")
+        assert outcomes(await here.turn()) == [ToolOutcome.OK]
+        file.write_text(file.read_text() + "-----BEGIN PRIVATE KEY-----\nwords\n")
+        assert outcomes(await here.turn()) == [ToolOutcome.DENIED]
+    assert "x.pem, a place for keys" in person.asked[0][0]
