@@ -166,6 +166,13 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
     return f"{limits}; shared by all your sessions, {running_now} running now"
 
 
+def _other_files(loaded: LoadedSettings, warn: Warn) -> str:
+    """Files of other programs beside those that are read, so that nobody takes their rules for ones that hold."""
+    names = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
+    there = [name for name in names if (loaded.settings.workspace / name).exists()]
+    return f"{', '.join(there)}: not read; their permissions, hooks and servers do not apply here" if there else "none"
+
+
 _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
     {
         "folder": _trust,
@@ -177,6 +184,7 @@ _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
         "permissions": _permissions,
         "hooks": _hooks,
         "admission": _admission,
+        "other files": _other_files,
     }
 )
 

@@ -17,8 +17,9 @@ KEY_FILES = names(
     # environments and settings of programs that log in
     ".env .env.* *.env .envrc .dev.vars .dev.vars.* .netrc _netrc .pgpass .pgservice.conf .my.cnf .mylogin.cnf "
     ".htpasswd .htdigest .git-credentials .vault-token .vault_pass* .terraformrc credentials.tfrc.json *.tfstate "
-    "*.tfvars *.tfvars.json .s3cfg .boto .pypirc .dockercfg .dockerconfigjson .ftpconfig .remote-sync.json sftp-config.json "
-    "sftp.json .rclone.conf rclone.conf filezilla.xml recentservers.xml wp-config.php localsettings.php "
+    "*.tfvars *.tfvars.json .s3cfg .boto .pypirc .dockercfg .dockerconfigjson .ftpconfig .remote-sync.json "
+    "sftp-config.json sftp.json .rclone.conf rclone.conf filezilla.xml recentservers.xml wp-config.php "
+    "localsettings.php "
     # what says of itself that it is secret
     "secret.* secrets.* *.secrets credentials credentials.* .credentials *credentials*.json client_secret*.json "
     "service-account*.json service_account*.json serviceaccount*.json application_default_credentials.json "
