@@ -35,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checkpoints": {"base", "processes", "tools"},
     "journal": {"base", "events", "tools"},
     "memory": {"base", "events", "tools"},
-    "permissions": {"events", "hooks", "processes", "tools"},
+    "permissions": {"base", "events", "hooks", "processes", "tools"},
     "practice": {"base", "events", "media", "model", "tools"},
     "skills": {"base", "events", "definitions", "tools"},
     "tasks": {"base", "events", "policies", "slots", "tools"},

@@ -76,6 +76,18 @@ def locked_file(path: Path, failure: type[HarnessError], *, if_held: str = "") -
         raise failure(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
+def private_folder(folder: Path) -> None:
+    """Close a folder that others may enter, with all in it; what is missing or belongs to others stays as it is."""
+    with suppress(OSError):
+        if not folder.stat().st_mode & 0o077:
+            return
+    for root, _, files in os.walk(folder, topdown=False):
+        for path, mode in (*((Path(root, name), 0o600) for name in files), (Path(root), 0o700)):
+            with suppress(OSError):
+                if not path.is_symlink():
+                    path.chmod(path.stat().st_mode & mode)
+
+
 def set_aside(path: Path, *beside: str) -> Path:
     """Rename a file that cannot be understood, so that it is never written over; returns its new place.
 
@@ -83,8 +95,9 @@ def set_aside(path: Path, *beside: str) -> Path:
     """
     names = (path.with_name(f"{path.name}.unusable-{number}") for number in range(1, 10_000))
     free = next(name for name in names if not os.path.lexists(name))
-    for end in ("", *beside):
-        with suppress(*[FileNotFoundError][: bool(end)]):
+    path.rename(free)
+    for end in beside:
+        with suppress(FileNotFoundError):
             path.with_name(path.name + end).rename(free.with_name(free.name + end))
     return free
 

@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
@@ -87,6 +87,35 @@ LONGEST_REST = 24
 _WORD = re.compile(r"[a-z]+(?:[-_ ][a-z]+)*")
 _LONGEST_WORD = 16
 _BLOCK = 1 << 20
+
+
+_NAME = re.compile(
+    r"TOKEN|(?<!MON)KEY(?!BOARD|MAP|TIMEOUT)|SECRET|PASS(?!ENGER)|PWD|CRED|AUTH(?!OR)|PROXY|PAT$|DSN|COOKIE|SESSION",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[/~.]|[a-z]+[:/].*/|\d+$")
+"""Values that are places or numbers."""
+_USER_INFO = re.compile(r"(?<=://)[^/\s@:]*:([^/\s@]+)@")
+
+
+def secret_name(name: str) -> bool:
+    """Whether a variable of this name may hold a secret."""
+    return _NAME.search(name) is not None
+
+
+def secrets_in(environ: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The values of variables whose names promise a secret, and the passwords in the addresses of all variables."""
+    found = [password for value in environ.values() for password in _USER_INFO.findall(value)]
+    for name, value in environ.items():
+        place = _PLAIN.match(value) or re.search(r"(?:PATH|SOCK|FILE|DIR)S?$", name, re.IGNORECASE)
+        if secret_name(name) and not place and "://" not in value and "\n" not in value.strip():
+            found.append(value.strip())
+    return tuple(Secret(form) for value in dict.fromkeys(found) for form in dict.fromkeys((value, unquote(value))))
+
+
+def without_passwords(text: str) -> str:
+    """The text with the mask in the place of user and password in every address."""
+    return _USER_INFO.sub(f"{MASK}@", text)
 
 
 def is_secret(value: str) -> bool:

@@ -20,7 +20,7 @@ from harness import __version__
 from harness.base.clock import SystemClock
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import counted
-from harness.base.secrets import MASK, Secret
+from harness.base.secrets import MASK, Secret, without_passwords
 from harness.cli.doctor_session import session_extras
 from harness.engine.config import retirements
 from harness.engine.connection import ModelConnection, address_of, endpoint_of
@@ -102,7 +102,7 @@ class _Report:
         self.title(title)
         width = max(map(len, facts), default=0)
         for name, value in facts.items():
-            print(f"  {name:<{width}}  {value}", file=self._out)
+            print(f"  {name:<{width}}  {without_passwords(str(value))}", file=self._out)
         print(file=self._out)
 
     def check(self, name: str, examine: Callable[[], str]) -> None:
@@ -117,7 +117,7 @@ class _Report:
         self.exit_code = 1
 
     def line(self, mark: str, text: str) -> None:
-        print(f"  {mark} {text}", file=self._out)
+        print(f"  {mark} {without_passwords(text)}", file=self._out)
 
 
 def _program() -> dict[str, object]:

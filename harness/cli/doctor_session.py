@@ -18,6 +18,7 @@ from harness.engine.config import (
     agents_for,
     commands_for,
     memory_for,
+    require_tools_of_hooks,
     skills_for,
     tools_for,
 )
@@ -119,11 +120,15 @@ def _permissions(loaded: LoadedSettings, warn: Warn) -> str:
         parts.append(f"{given} from the settings ({origins})")
     if kept:
         parts.append(f"{kept} permanent in {file}")
+    for rule in rules:
+        if rule.meaning != rule.text:
+            parts.append(f"{rule.verdict} {rule.text} means {rule.meaning}")
     return ", ".join(parts) or f"none; permanent ones are stored in {file}"
 
 
 def _hooks(loaded: LoadedSettings, warn: Warn) -> str:
     hooks = loaded.settings.hooks
+    require_tools_of_hooks(hooks)
     points = Counter(hook.point.value for hook in hooks)
     points_text = ", ".join(f"{number} {point}" for point, number in points.items())
     return f"{len(hooks)} ({points_text}), from {loaded.origins['hooks']}" if hooks else "none"
@@ -161,6 +166,13 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
     return f"{limits}; shared by all your sessions, {running_now} running now"
 
 
+def _other_files(loaded: LoadedSettings, warn: Warn) -> str:
+    """Files of other programs beside those that are read, so that nobody takes their rules for ones that hold."""
+    names = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
+    there = [name for name in names if (loaded.settings.workspace / name).exists()]
+    return f"{', '.join(there)}: not read; their permissions, hooks and servers do not apply here" if there else "none"
+
+
 _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
     {
         "folder": _trust,
@@ -172,6 +184,7 @@ _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
         "permissions": _permissions,
         "hooks": _hooks,
         "admission": _admission,
+        "other files": _other_files,
     }
 )
 

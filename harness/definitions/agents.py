@@ -83,25 +83,23 @@ def discover_agents(places: Iterable[DefinitionFolder], *, trusted: bool) -> Age
 
 
 def usable(found: Agents, available: Collection[str]) -> Agents:
-    """Those whose tools are known, each with its own of the `available` ones; the others become problems."""
+    """The agents, each with its own of the `available` tools. One may end up without any, but never with more than it
+    names; names of tools that are not here become problems."""
     kept: list[AgentFile] = []
     problems = Problems(found.problems)
     for agent in found.agents:
         named = None if agent.tools is None else tools_named(agent.tools, available)
         refused = tools_named(agent.refused, available)
-        unknown = named.unknown if named else ()
-        given = [
-            name for name in (available if named is None else named.tools) if not (refused and name in refused.tools)
-        ]
-        if unknown:
-            there = ", ".join(available)
-            problems.note(agent.file, f"is left out: there is no tool {', '.join(unknown)}; there are {there}")
-        elif refused is None or not given:
-            problems.note(agent.file, "is left out: it has none of the tools that there are")
-        else:
-            if named and named.absent:
-                problems.note(agent.file, f"goes without {', '.join(named.absent)}, which is not here")
-            kept.append(replace(agent, given=tuple(given)))
+        wanted = available if named is None else named.tools
+        given = tuple(name for name in wanted if refused is not None and name not in refused.tools)
+        absent = (*(named.absent if named else ()), *(refused.absent if refused else ()))
+        if absent:
+            problems.note(
+                agent.file, f"names {', '.join(absent)}, which {'is' if len(absent) == 1 else 'are'} not here"
+            )
+        if not given:
+            problems.note(agent.file, "has no tools; its subagents can only answer")
+        kept.append(replace(agent, given=given))
     return Agents(tuple(kept), tuple(problems))
 
 

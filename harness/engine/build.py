@@ -29,6 +29,7 @@ from harness.engine.config import (
     outputs_folder,
     prompt_sections,
     recovery_limits,
+    require_tools_of_hooks,
     schedule_for,
     secrets_of,
     settings_here,
@@ -76,6 +77,7 @@ from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.catalogue import Catalogue
 from harness.model.prompt import digest_of, system_blocks
 from harness.model.tokens import TokenCounter
+from harness.permissions.rules import WEB_TOOLS
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.monitor import LoopMonitor
@@ -136,7 +138,11 @@ def build_parts(
 
     limits = recovery_limits(settings, interactive=asker.present, given=policies.recovery, is_subagent=is_subagent)
     signals, turns, restriction = Signals(), TurnLock(conversation), ToolRestriction()
-    shared = parent.shared if parent else shared_parts(settings, conversation, asker, log, reread, session=outputs.stem)
+    if parent is None:
+        require_tools_of_hooks(every_hook, [one.name for one in own])
+        shared = shared_parts(settings, conversation, asker, log, reread, session=outputs.stem, own=own)
+    else:
+        shared = parent.shared
     _require_prices(settings, limits, shared, is_subagent=is_subagent)
     connection, processes = shared.connection, shared.processes
     if not is_subagent:
@@ -204,7 +210,7 @@ def build_parts(
     every = joined(kept_of(ours, standard, strict=not is_subagent), own)
     toolbox = Toolbox(shared.tool_orders.applied(with_faults(every, settings)))
 
-    web = web_access(settings, standard if is_subagent else None)
+    web = web_access(settings, standard if is_subagent else None, shared.rules.kept(WEB_TOOLS))
     sent = (*toolbox.specs(), *web.tools(newest=shared.catalogue.knows(settings.model)))
     lists = _lists(conversation, shared, toolbox, digest_of(sent))
     sections = prompt_sections(
@@ -234,7 +240,9 @@ def build_parts(
         retries=shared.retries,
         effort=settings.effort,
         answer_format=answer_format,
-        web=lambda: web_access(settings, standard if is_subagent else None, restriction.only),
+        web=lambda: web_access(
+            settings, standard if is_subagent else None, restriction.only, shared.rules.kept(WEB_TOOLS)
+        ),
         watches_text=lambda: orchestrator.policy.enabled,
     )
     priced = limits.max_cost_usd is not None
@@ -382,13 +390,15 @@ def shared_parts(
     reread: Callable[[], Settings] | None,
     *,
     session: str,
+    own: Iterable[Tool] = (),
 ) -> SharedParts:
-    """What the agent of a session shares with its subagents; `session` is its name for other sessions.
+    """What the agent of a session shares with its subagents; `session` is its name for other sessions, `own` are tools
+    of the program.
 
     Raises SettingsError for rules that cannot be used.
     """
     counter = TokenCounter()
-    rules = SessionRules(settings, log, conversation.emit)
+    rules = SessionRules(settings, log, conversation.emit, [one.name for one in own])
     notices: deque[str] = deque()
     slots = _slots(settings, session, notices.append) if settings.shared_admission else None
     return SharedParts(

@@ -14,13 +14,16 @@ from urllib.parse import unquote, urlsplit
 
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError, SettingsError
-from harness.base.secrets import Secret
+from harness.base.secrets import Secret, secrets_in
 from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
 from harness.engine.background.command import CommandLimits
 from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
+from harness.events.tool_names import nearest_tool
+from harness.hooks import Hook
+from harness.hooks.definition import unknown_tools
 from harness.journal import new_session_id, session_folder, state_folder
 from harness.memory import MemoryBook, MemoryOwner, MemoryStore, recall_tool
 from harness.model import platforms
@@ -98,7 +101,6 @@ _NUMBERS: dict[str, type] = {
 
 _HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
 _SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 MEMORY = "memory"
 """Name of folders with memories: in the user folder, and beside the sessions of a project."""
 
@@ -112,7 +114,7 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, 
     """The keys that this program knows, whichever of them it uses.
 
     Those of the settings and of the variables that it or a platform reads keys from, the values of headers whose names
-    promise a secret, and the passwords of proxies.
+    promise a secret, the password of the address, and what the environment holds (`secrets_in`).
     """
     values = [environ.get(name, "").strip() for name in (*SECRETS, *platforms.SECRETS) if name not in _HEADERS]
     lines = [line.partition(":") for name in _HEADERS for line in environ.get(name, "").splitlines()]
@@ -121,11 +123,9 @@ def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, 
     for name, value in headers:
         if _SECRET_HEADER.search(name):
             values += (value, value.rpartition(" ")[2])  # also without "Bearer"
-    for name, value in environ.items():
-        if name.lower() in _PROXIES:
-            values.append(_password(value))
+    values.append(_password(settings.base_url or ""))
     given = filter(None, (settings.api_key, settings.auth_token))
-    return (*given, *map(Secret, filter(None, values)))
+    return (*given, *map(Secret, filter(None, values)), *secrets_in(environ))
 
 
 def retirements(settings: Settings, clock: Clock) -> tuple[str, ...]:
@@ -298,6 +298,14 @@ def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
 def watch_limits(settings: Settings) -> WatchLimits:
     """The numbers of the watchdog."""
     return WatchLimits(**{field.name: getattr(settings, f"watch_{field.name}") for field in fields(WatchLimits)})
+
+
+def require_tools_of_hooks(hooks: Iterable[Hook], own_tools: Collection[str] = ()) -> None:
+    """Raises SettingsError for a hook whose `tools` match none, since it would guard nothing."""
+    for hook in hooks:
+        if unknown := unknown_tools(hook.tools, own_tools):
+            near = nearest_tool(unknown[0], own_tools)
+            raise SettingsError(f"Cannot use the hook {hook.name}: there is no tool {unknown[0]!r}; {near}.")
 
 
 def outputs_folder(settings: Settings) -> Path:

@@ -39,6 +39,7 @@ from harness.events import (
 )
 from harness.hooks import Hook, HookAnswer, HookCall, HookError, HookFunction, HookNote, MergedAnswer, in_one_line
 from harness.hooks.commands import MOST_BYTES, answer_of
+from harness.hooks.definition import UnclearAnswerError
 from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
 from harness.model import notices
 from harness.policies.recovery import Continue, RecoveryLimits, Stop, at_turn_end
@@ -259,7 +260,7 @@ class HookRunner:
         try:
             answer = await asking if alone else await unless(self._signals.interrupt, asking)
         except HookError as error:
-            return self._failed(hook, call, str(error), clock() - began)
+            return self._failed(hook, call, error, clock() - began)
         if answer is None:
             self._tell_failure(hook, call, "the turn was interrupted while it ran", clock() - began, times=0)
             return HookAnswer()
@@ -268,12 +269,14 @@ class HookRunner:
         self._conversation.emit(HookRan(hook.point, hook.name, outcome, clock() - began, detail, call.call_id))
         return answer
 
-    def _failed(self, hook: Hook, call: HookCall, why: str, seconds: float) -> HookAnswer:
+    def _failed(self, hook: Hook, call: HookCall, error: HookError, seconds: float) -> HookAnswer:
         self._failures[hook.name] += 1
-        self._tell_failure(hook, call, why, seconds, times=self._failures[hook.name])
-        if not hook.required:
-            return HookAnswer()
-        return as_a_no(HookAnswer(), hook.point, f"it is required, and failed: {why}")
+        self._tell_failure(hook, call, str(error), seconds, times=self._failures[hook.name])
+        if hook.required:
+            return as_a_no(HookAnswer(), hook.point, f"it is required, and failed: {error}")
+        if isinstance(error, UnclearAnswerError) and hook.point is HookPoint.BEFORE_TOOL:
+            return as_a_no(HookAnswer(), hook.point, f"its answer is not understood, and may be a no: {error}")
+        return HookAnswer()
 
     def _tell_failure(self, hook: Hook, call: HookCall, why: str, seconds: float, *, times: int) -> None:
         said = shorten_line(sendable(why), 300)

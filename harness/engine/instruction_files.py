@@ -2,11 +2,14 @@
 
 Yours are AGENTS.md beside your settings and CLAUDE.md in `~/.claude`; those of a project are in the workspace and in
 the folders above it, up to the root of the git repository. `@path` in one of them imports another file. All are read
-once, when a session begins, so that the system prompt and its cache stay the same. What they say is text for the model:
+once, when a session begins, so that the system prompt and its cache stay the same. A file above the workspace that
+another user owns or may write is left out. What they say is text for the model:
 no setting and no permission is ever read from them.
 """
 
+import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -110,6 +113,7 @@ class _Reader:
         self._read: set[Path] = set()
         self._imported = 0
         workspace = settings.workspace.resolve()
+        self._workspace = workspace
         self._project = project_folders(workspace)[-1]
         self._home = settings.home_dir.resolve() if settings.home_dir else None
         self._own = None if settings.user_dir is None else settings.user_dir.resolve()
@@ -198,6 +202,9 @@ class _Reader:
         self._read.add(found)
         try:
             with open_regular(found) as opened:
+                if why := self._of_others(os.fstat(opened.fileno()), found):
+                    self._left_out(shown, why)
+                    return ""
                 data = opened.read(MOST_BYTES)
         except OSError as error:
             self._left_out(shown, error.strerror or "it cannot be read")
@@ -207,6 +214,19 @@ class _Reader:
             return ""
         text = data.decode("utf-8-sig", "replace")
         return text if text.strip() else ""
+
+    def _of_others(self, file: os.stat_result, found: Path) -> str:
+        """Why a file above the workspace may have been put there by another user; empty: it was not.
+
+        You, root and the owner of the workspace are trusted: whoever owns the workspace decides what is in it.
+        """
+        if found.is_relative_to(self._workspace):
+            return ""
+        if file.st_uid not in {os.geteuid(), 0, self._workspace.stat().st_uid}:
+            return f"it belongs to another user (uid {file.st_uid})"
+        if (file.st_mode | found.parent.stat().st_mode) & stat.S_IWOTH:
+            return "every user of this machine may write it or its folder"
+        return ""
 
     def _left_out(self, what: Path | str, why: str) -> None:
         self._report(f"{what} is left out: {why}.")

@@ -1,6 +1,7 @@
 """The answer of a hook command, from its exit code, stdout and stderr.
 
-exit 0    it has no objection; on stdout nothing, or a JSON object with the fields of `HookAnswer`
+exit 0    it has no objection; on stdout nothing, or a JSON object with the fields of `HookAnswer`, or with those of
+          Claude Code (https://code.claude.com/docs/en/hooks)
 exit 2    it blocks; the reason is on stderr
 other     it failed
 """
@@ -9,7 +10,7 @@ import json
 from typing import Any
 
 from harness.events import Json
-from harness.hooks.definition import HookAnswer, HookError, Verdict
+from harness.hooks.definition import HookAnswer, HookError, UnclearAnswerError, Verdict
 
 BLOCKS = 2
 """Exit code of a command that blocks."""
@@ -17,6 +18,9 @@ MOST_BYTES = 100_000
 """Bytes of stdout that are read; longer output is an error."""
 _TEXTS = ("block", "context", "stop", "reason")
 _KEYS = (*_TEXTS, "input", "permission")
+_OF_CLAUDE = ("continue", "stopReason", "decision", "hookSpecificOutput", "suppressOutput", "systemMessage")
+_DECISIONS = {"block": Verdict.DENY, "deny": Verdict.DENY, "ask": Verdict.ASK, "approve": Verdict.ALLOW}
+_DECISIONS |= {"allow": Verdict.ALLOW}
 
 
 def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer:
@@ -39,12 +43,53 @@ def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer
 
 
 def _answer_in(text: str) -> HookAnswer:
+    begin = 0 if text.startswith("{") else text.find("\n{") + 1  # what it logged may stand in front
     try:
-        found: Any = json.loads(text)
+        found: Any = json.loads(text[begin:])
     except (ValueError, RecursionError) as error:
-        raise HookError(f"its output is no JSON ({str(error)[:100]})") from error
+        why = f"its output is no JSON ({str(error)[:100]})"
+        raise (UnclearAnswerError(why) if text.startswith("{", begin) else HookError(why)) from error
     if not isinstance(found, dict):
         raise HookError("its output is JSON, but no object")
+    try:
+        return _answer_of(_in_our_words(found))
+    except HookError as error:
+        raise UnclearAnswerError(str(error)) from None
+
+
+def _in_our_words(found: Json) -> Json:
+    """An answer with the fields of this program, where it has those of Claude Code."""
+    own = {key: value for key, value in found.items() if key not in _OF_CLAUDE}
+    reason = found.get("reason") or "it gave no reason"
+    if found.get("continue") is False:
+        own["stop"] = found.get("stopReason") or reason
+    if found.get("decision") is not None:
+        match _verdict(found["decision"]):
+            case Verdict.DENY:
+                own["block"] = reason
+                own.pop("reason", None)
+            case verdict:
+                own["permission"] = verdict
+    more = found.get("hookSpecificOutput")
+    if more is None:
+        return own
+    if not isinstance(more, dict):
+        raise HookError("hookSpecificOutput in its answer is no object")
+    own["input"] = own.get("input") or more.get("updatedInput")
+    own["context"] = own.get("context") or more.get("additionalContext") or None
+    if more.get("permissionDecision") not in (None, "defer"):
+        own["permission"] = _verdict(more["permissionDecision"])
+        own["reason"] = more.get("permissionDecisionReason") or found.get("reason")
+    return own
+
+
+def _verdict(decision: object) -> Verdict:
+    if str(decision).lower() not in _DECISIONS:
+        raise HookError(f"the decision in its answer is {str(decision)[:50]!r}; there are {', '.join(_DECISIONS)}")
+    return _DECISIONS[str(decision).lower()]
+
+
+def _answer_of(found: Json) -> HookAnswer:
     if strange := [key for key in found if key not in _KEYS]:
         raise HookError(f"its answer has {strange[0][:50]!r}, which is not known; there are {', '.join(_KEYS)}")
     return HookAnswer(

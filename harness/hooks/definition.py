@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import StrEnum
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.events import HookPoint, Json
+from harness.events.tool_names import OURS, tool_called
 
 TIME_LIMIT_S = 10.0
 TOOL_POINTS = frozenset({HookPoint.BEFORE_TOOL, HookPoint.AFTER_TOOL})
@@ -141,6 +142,10 @@ class HookError(Exception):
     """A hook could not answer; the text says why, in a clause."""
 
 
+class UnclearAnswerError(HookError):
+    """It decided something that is not understood, which may have been a no."""
+
+
 def hook(
     point: str, *, tools: str = "", time_s: float = TIME_LIMIT_S, required: bool = False, name: str = ""
 ) -> Callable[[HookFunction], Hook]:
@@ -200,13 +205,28 @@ def point_called(name: str) -> HookPoint:
 def matches(pattern: str, tool: str) -> bool:
     """Whether a tool is one of those that the pattern names.
 
-    Names are separated by `|`, and `*` matches any text: "bash", "write_file|edit_file", "mcp__*". Large and small
-    letters differ, as they do in the names of tools. An empty pattern means every tool.
+    Names are separated by `|`, and `*` or `.*` matches any text: "bash", "write_file|edit_file", "mcp__*". The names
+    that other programs use mean the same tools: "Bash", "Edit|Write". An empty pattern means every tool.
     """
-    return not pattern.strip() or any(_means(part.strip(), tool) for part in pattern.split("|"))
+    return not pattern.strip() or any(_means(part, tool) for part in _parts(pattern))
+
+
+def unknown_tools(pattern: str, also: Collection[str] = ()) -> tuple[str, ...]:
+    """The parts of a pattern that match no tool; `also`: tools that the program has added."""
+    known = (*OURS, *also)
+    parts = _parts(pattern) if pattern.strip() else []
+    return tuple(
+        one for one in parts if one and not one.startswith("mcp__") and not any(_means(one, tool) for tool in known)
+    )
+
+
+def _parts(pattern: str) -> list[str]:
+    return [part.strip().removeprefix("^").removesuffix("$").replace(".*", "*") for part in pattern.split("|")]
 
 
 def _means(part: str, tool: str) -> bool:
+    if tool_called(part) == tool:
+        return True
     return re.fullmatch(".*".join(map(re.escape, part.split("*"))), tool, re.DOTALL) is not None
 
 

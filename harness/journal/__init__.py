@@ -25,6 +25,7 @@ from harness.journal.session_state import (
 from harness.journal.sessions import (
     SessionSummary,
     agents_folder,
+    close_to_others,
     find,
     fork,
     name_of_session,
@@ -54,6 +55,7 @@ __all__ = [
     "SkippedLine",
     "TokenMeasurement",
     "agents_folder",
+    "close_to_others",
     "find",
     "fork",
     "name_of_session",

@@ -5,15 +5,17 @@ import json
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 
 from harness.base.errors import JournalError, UnknownSession
-from harness.base.files import open_regular, replace_atomically
+from harness.base.files import open_regular, private_folder, replace_atomically
 from harness.events import Json, MessageAdded, SessionStarted, TurnEnded, TurnStarted, name_of
 from harness.journal.records import lines_backwards, object_of, time_of
 from harness.journal.session_state import title_of
@@ -22,6 +24,8 @@ from harness.journal.writer import writer_of
 NEAR_LINES = 100
 """Lines at either end of a file that are searched for the first prompt and the end of the last turn."""
 LATEST = "latest"
+OWN_FOLDERS = ("sessions", "logs", "boards", "schedules", "slots")
+"""Folders of this program in the state folder."""
 
 
 # ── folders and ids ─────────────────────────────────────────────────────────────────────────────
@@ -42,6 +46,25 @@ def state_folder(state_dir: Path | None = None) -> Path:
 
         state_dir = user_state_path("harness", appauthor=False)
     return state_dir
+
+
+def close_to_others(state: Path, workspace: Path) -> None:
+    """Make the state folder one that only its owner may enter, whatever the umask, also one that was open before.
+
+    A folder that others work in as well, because it holds the workspace or is like /tmp, is left as it is; in it only
+    what belongs to this program is closed. Never raises: who writes there says what is wrong with the folder.
+    """
+    with suppress(OSError):
+        state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state.joinpath("sessions").mkdir(mode=0o700, exist_ok=True)
+        if state.stat().st_mode & stat.S_ISVTX or workspace.is_relative_to(state.resolve()):
+            pass
+        elif state.stat().st_mode & 0o077:
+            state.chmod(0o700)
+        else:
+            return  # nobody else can reach what is in it
+        for name in OWN_FOLDERS:
+            private_folder(state / name)
 
 
 def session_folder(workspace: Path, state_dir: Path | None = None) -> Path:

@@ -43,6 +43,8 @@ class PermissionRequest:
     outside: Path | None = None
     """The file outside the workspace that the call would read. A question is asked only for a file that the user
     named."""
+    opens: str | None = None
+    """The file that the call opens, where it is not the argument `path`."""
     disk: Disk = UNKNOWN
     """The answers to `Permissions.questions`."""
     offers: tuple[str, ...] = ()

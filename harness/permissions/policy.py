@@ -8,7 +8,7 @@ about commands and places, `Permissions` decides.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
 from harness.hooks import Verdict
@@ -55,8 +55,12 @@ class _Problem:
 class RuleBook:
     """A set of rules; their order does not matter: deny beats ask, ask beats allow."""
 
-    def __init__(self, around: Surroundings, rules: Iterable[PermissionRule] = ()) -> None:
+    def __init__(
+        self, around: Surroundings, rules: Iterable[PermissionRule] = (), own_tools: Collection[str] = ()
+    ) -> None:
+        """`own_tools`: names of tools that a program has added, which rules may name."""
         self.around = around
+        self._own_tools = tuple(own_tools)
         self._rules = tuple(rules)
 
     @property
@@ -66,7 +70,7 @@ class RuleBook:
 
     def parse(self, verdict: Verdict, text: str, scope: RuleScope) -> PermissionRule:
         """A rule for these surroundings. Raises RuleError."""
-        return parse_rule(verdict, text, self.around, scope)
+        return parse_rule(verdict, text, self.around, scope, self._own_tools)
 
     def add(self, rule: PermissionRule) -> None:
         """Add a rule."""
@@ -76,6 +80,10 @@ class RuleBook:
     def remove(self, rule: PermissionRule) -> None:
         """Remove a rule."""
         self._rules = tuple(one for one in self._rules if one != rule)
+
+    def denies(self, tool: str) -> bool:
+        """Whether a rule denies every call of this tool."""
+        return any(rule.verdict is Verdict.DENY and rule.names_tool(tool) for rule in self._rules)
 
     def questions(self, request: PermissionRequest) -> DiskQuestions:
         """The facts that `judge` needs from the disk."""

@@ -7,27 +7,56 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from harness.permissions.disk import Disk
+from harness.permissions.name_sets import names
 from harness.permissions.shell.syntax import BASH, Dialect
 
+KEY_FILES = names(
+    # keys and certificates with keys
+    "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk *_rsa *_dsa *_ecdsa *_ed25519 *.pem *.key *.p8 *.p12 "
+    "*.pfx *.pkcs12 *.jks *.keystore *.bks *.kdb *.kdbx *.ppk *.psafe3 *.agilekeychain *.ovpn master.key key4.db "
+    # environments and settings of programs that log in
+    ".env .env.* *.env .envrc .dev.vars .dev.vars.* .netrc _netrc .pgpass .pgservice.conf .my.cnf .mylogin.cnf "
+    ".htpasswd .htdigest .git-credentials .vault-token .vault_pass* .terraformrc credentials.tfrc.json *.tfstate "
+    "*.tfvars *.tfvars.json .s3cfg .boto .pypirc .dockercfg .dockerconfigjson .ftpconfig .remote-sync.json "
+    "sftp-config.json sftp.json .rclone.conf rclone.conf filezilla.xml recentservers.xml wp-config.php "
+    "localsettings.php "
+    # what says of itself that it is secret
+    "secret.* secrets.* *.secrets credentials credentials.* .credentials *credentials*.json client_secret*.json "
+    "service-account*.json service_account*.json serviceaccount*.json application_default_credentials.json "
+    "*-firebase-adminsdk-*.json keystore.properties key.properties logins.json proftpdpasswd password.txt passwords.txt"
+)
+"""Names of files that hold keys in any folder, as the rules of gitleaks, trufflehog and shhgit and GitHub's gitignore
+templates list them."""
+_KEPT = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".copy", ".swp", ".1")
+"""Ends of names of copies that editors and people make."""
 KEYS = (
     *("~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.kube/**", "~/.docker/config.json"),
-    *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/harness/**", "~/.netrc", "~/.npmrc", "~/.pypirc"),
+    *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/harness/*", "~/.netrc", "~/.npmrc", "~/.pypirc"),
     *("~/.pgpass", "~/.my.cnf", "~/.git-credentials", "~/.cargo/credentials*", "~/.password-store/**"),
     *("~/.local/share/keyrings/**", "~/Library/Keychains/**", "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*"),
-    *("/etc/ssh/ssh_host_*", "/proc/**/environ", "/proc/**/mem", "**/id_rsa", "**/id_dsa", "**/id_ecdsa"),
-    *("**/id_ed25519", "**/id_ecdsa_sk", "**/id_ed25519_sk", "**/*.pem", "**/*.key", "**/*.p12", "**/*.pfx"),
-    *("**/*.jks", "**/*.keystore", "**/*.kdbx", "**/.env", "**/.env.*", "**/*.env", "**/.netrc", "**/.pgpass"),
-    *("**/.htpasswd", "**/.git-credentials", "**/.aws/credentials", "**/.vault_pass*", "**/secrets/**/*"),
-    *("**/.secrets/**/*", "**/secrets.*", "**/credentials", "**/credentials.*", "**/service-account*.json"),
-    *("**/*.tfstate", "**/*.tfvars"),
+    *("/etc/ssh/ssh_host_*", "/proc/**/environ", "/proc/**/mem", "**/.aws/credentials", "**/secrets/**/*"),
+    *("**/.secrets/**/*", "**/*_history", "**/.docker/.dockercfg", "**/.kube/config", "**/.ssh/id_*"),
+    *(f"**/{name}{kept}" for name in sorted(KEY_FILES) for kept in ("", *_KEPT)),
 )
 """Places that hold keys: reading them is asked about."""
-KEYS_WHEN_NAMED = ("**/.git/config", "**/.npmrc", "**/.yarnrc.yml", "**/.docker/config.json", "**/kubeconfig")
+KEYS_WHEN_NAMED = (
+    *("**/.git/config", "**/.npmrc", "**/.yarnrc", "**/.yarnrc.yml", "**/.docker/config.json", "**/kubeconfig"),
+    *("**/pip.conf", "**/.pip/*", "**/.gradle/gradle.properties", "**/.m2/settings.xml", "**/nuget.config"),
+    *(
+        "**/appsettings.*.json",
+        "**/database.yml",
+        "**/database.yaml",
+        "**/auth.json",
+        "**/token.json",
+        "**/tokens.json",
+        "**/local.settings.json",
+    ),
+)
 """Files that may hold a key: reading one by its name is asked about, searching a folder that has one is not."""
 _NO_KEYS = re.compile(
     r".*/[^/]*\.env\.(?:example|sample|template|dist|defaults?|schema)"  # to be copied, and committed
     r"|.*/[^/]*(?:example|sample|template)[^/]*\.env"
-    r"|.*/(?:secrets/.*|secrets\.[^/]*|credentials\.[^/]*)(?<=\.)"
+    r"|.*/(?:secrets/.*|secrets?\.[^/]*|credentials\.[^/]*)(?<=\.)"
     r"(?:py|pyi|js|mjs|cjs|jsx|ts|mts|tsx|go|rs|rb|php|java|kt|scala|swift|c|h|cc|cpp|hpp|cs|ex|exs|sh|md|rst|html|css)",
     re.DOTALL,
 )
@@ -37,7 +66,7 @@ _PACKAGES = re.compile(r"/(?:node_modules|site-packages|dist-packages|\.venv|ven
 START_UP = (
     *("~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.bash_logout", "~/.bash_aliases", "~/.profile", "~/.zshrc"),
     *("~/.zshenv", "~/.zprofile", "~/.zlogin", "~/.inputrc", "~/.gitconfig", "~/.config/git/**", "~/.config/fish/**"),
-    *("~/.config/autostart/**", "~/.config/systemd/**", "~/Library/LaunchAgents/**"),
+    *("~/.config/harness/**", "~/.config/autostart/**", "~/.config/systemd/**", "~/Library/LaunchAgents/**"),
 )
 """Files that a shell, git or the desktop runs automatically."""
 OF_THE_PROJECT = (

@@ -23,6 +23,8 @@ from harness.permissions.variables import harmless_assignment, showable
 from harness.tools.tool import Effect
 
 SHELL = "bash"
+_SEARCHES = ("grep", "glob")
+"""Tools that look through the workspace where no path is given."""
 MOST_FOLDERS = 6
 """Folders that a line may be in at one place, because a cd may have failed."""
 _SYSTEM_FOLDERS = frozenset({"/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"})
@@ -115,7 +117,7 @@ def requirements_of(request: PermissionRequest, around: Surroundings) -> tuple[R
             return tuple(_Line(around).needs(resolved_commands(command, around.dialect)))
         except Unreadable as unreadable:
             return (Requirement(RequirementKind.UNREADABLE, str(unreadable)),)
-    path = request.input.get("path", "." if request.effect is Effect.READ else None)
+    path = request.opens or request.input.get("path", "." if request.tool in _SEARCHES else None)
     if request.effect in (Effect.READ, Effect.WRITE) and isinstance(path, str):
         kind = RequirementKind.READ if request.effect is Effect.READ else RequirementKind.WRITE
         joined = around.joined(path, around.workspace)

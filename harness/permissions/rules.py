@@ -1,18 +1,21 @@
 """Permission rules: allow, ask, deny.
 
-    bash(npm run *)     read(~/.ssh/**)     write(src/**)     task
+    bash(npm run *)     read(~/.ssh/**)     write(src/**)     agent
 
 `bash` takes a command in brackets: each word as it is, a * inside a word for any text, a * at the end for any further
 words. `read` and `write` take a path: * within a name, ** across folders; it begins at the workspace, at ~ or at /.
-Without brackets a rule is about every command, every path, or the tool of that name.
+Without brackets a rule is about every command, every path, or the tool of that name. Rules that were written for other
+programs, `Bash(npm run:*)` or `Edit(src/**)`, are read too. A name that means no tool is an error: it protects nothing.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
+from fnmatch import fnmatchcase
 from functools import cached_property
 
+from harness.events.tool_names import NOTEBOOKS, nearest_tool, plain_name, tool_called
 from harness.hooks import Verdict
 from harness.permissions.dangers import OPAQUE, as_git
 from harness.permissions.disk import Disk, TreeContents
@@ -23,11 +26,12 @@ from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.resolution import base_name
 from harness.permissions.shell.syntax import Assignment, Unreadable, Word, WordKind
 from harness.permissions.variables import harmless_assignment
-from harness.tools.tool import FORMER_NAMES
 
 READ, WRITE = "read", "write"
 FILE_TOOLS = {"read_file": READ, "grep": READ, "glob": READ, "write_file": WRITE, "edit_file": WRITE}
-_WRITTEN = re.compile(r"([A-Za-z_][A-Za-z0-9_.:-]*)\s*(?:\((.*)\))?", re.DOTALL)
+WEB_TOOLS = ("web_fetch", "web_search")
+"""Run by the server of the model, so that nobody can be asked about a call."""
+_WRITTEN = re.compile(r"([A-Za-z_][A-Za-z0-9_.:*-]*)\s*(?:\((.*)\))?", re.DOTALL)
 
 
 class RuleError(ValueError):
@@ -64,6 +68,8 @@ class PermissionRule:
     command: tuple[Word, ...] | None = None
     assignments: tuple[Assignment, ...] = ()
     path: PathPattern | None = None
+    also: tuple[PathPattern, ...] = ()
+    """Other readings of the path in a rule that denies or asks: it is never less than its author thought."""
     scope: RuleScope = RuleScope.SETTINGS
     real_folder: str = ""
     """The resolved folder of the path pattern if it is behind a link; else empty."""
@@ -78,6 +84,21 @@ class PermissionRule:
     def told(self) -> str:
         """The rule and its origin, for a reason text."""
         return f"the rule {self.verdict} {self.text} ({_ORIGINS[self.scope]})"
+
+    @property
+    def meaning(self) -> str:
+        """The rule in the words of this program."""
+        if self.path is not None:
+            everything = self.path.text == "/**"
+            return (
+                self.subject
+                if everything
+                else f"{self.subject}({', '.join(one.text for one in (self.path, *self.also))})"
+            )
+        if self.command is None:
+            return self.subject
+        commands = self._meant[:1] if self.verdict is Verdict.ALLOW else self._meant
+        return f"{self.subject}({' or '.join(' '.join(word.text for word in words) for words in commands)})"
 
     def covers(self, need: Requirement, disk: Disk) -> bool:
         """For allow rules: it covers the whole requirement under every expansion by the shell."""
@@ -121,7 +142,14 @@ class PermissionRule:
         )
 
     def _is_about_tool(self, need: Requirement) -> bool:
-        return self.subject == need.tool and self.subject != SHELL
+        return self.subject != SHELL and self.names_tool(need.tool)
+
+    def names_tool(self, tool: str) -> bool:
+        """It is about this tool, or about all of its MCP server."""
+        if not self.subject.startswith("mcp__"):
+            return self.subject == tool
+        server = "*" not in self.subject and self.subject.count("__") == 1
+        return fnmatchcase(tool, f"{self.subject}__*" if server else self.subject)
 
     # ── commands ────────────────────────────────────────────────────────────────────────────────
 
@@ -132,7 +160,7 @@ class PermissionRule:
             return bool(words) and not any(map(_surprising, words))
         if not all(harmless_assignment(one) or one in self.assignments for one in assignments):
             return False
-        return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False)
+        return not any(map(_surprising, words)) and _fits(self.command, words, unknown=False, wide=False)
 
     def _meets_command(self, need: Requirement) -> RuleMatch:
         if need.kind is RequirementKind.UNREADABLE:
@@ -142,11 +170,11 @@ class PermissionRule:
         if self.command is None:
             return RuleMatch.YES
         views = _views(need.words)
-        if any(_fits(pattern, words, unknown=False) for pattern in self._meant for words in views):
+        if any(_fits(pattern, words, unknown=False, wide=True) for pattern in self._meant for words in views):
             return RuleMatch.YES
         hidden = () if need.looks or base_name(need.words[0].text) in PROGRAMS else _behind(need.words)
         perhaps = not OPAQUE.isdisjoint(need.dangers) or any(
-            _fits(pattern, words, unknown=True) for pattern in self._meant for words in (*views, *hidden)
+            _fits(pattern, words, unknown=True, wide=True) for pattern in self._meant for words in (*views, *hidden)
         )
         return RuleMatch.MAYBE if perhaps or self._perhaps_alias(need.words) else RuleMatch.NO
 
@@ -190,8 +218,16 @@ class PermissionRule:
         return self.subject == READ and self._touches(path)
 
     def _touches(self, path: str) -> bool:
+        return any(pattern.touches(path) for pattern in self._forbidden)
+
+    @cached_property
+    def _forbidden(self) -> tuple[PathPattern, ...]:
+        """Each reading of the path; one that names a folder is about all below it."""
         assert self.path is not None
-        return self.path.touches(path) or (self._elsewhere is not None and self._elsewhere.touches(path))
+        readings = (self.path, *self.also, *(() if self._elsewhere is None else (self._elsewhere,)))
+        return tuple(
+            one if re.search(r"[*?][^/]*$", one.text) else PathPattern(f"{one.text.rstrip('/')}/**") for one in readings
+        )
 
     def _meets_paths(self, need: Requirement, disk: Disk) -> RuleMatch:
         assert self.path is not None
@@ -227,29 +263,65 @@ _ORIGINS = {
 
 
 def parse_rule(
-    verdict: Verdict, text: str, around: Surroundings, scope: RuleScope = RuleScope.SETTINGS
+    verdict: Verdict,
+    text: str,
+    around: Surroundings,
+    scope: RuleScope = RuleScope.SETTINGS,
+    own_tools: Collection[str] = (),
 ) -> PermissionRule:
-    """Parse a rule. Raises RuleError."""
+    """Parse a rule; `own_tools` are those that a program has added. Raises RuleError."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         raise RuleError("is no rule; write for example bash(npm run *), write(src/**), or the name of a tool")
-    subject, inner = FORMER_NAMES.get(found[1], found[1]), found[2]
-    pattern = (inner or "").strip()
+    written, inner = found[1], found[2]
+    subject, pattern = _subject(written, own_tools), (inner or "").strip()
+    foreign = subject != written
     if inner is not None and not pattern:
         raise RuleError("has nothing in its brackets; leave them out to mean everything")
-    plain = f"{subject}({pattern})" if pattern else subject
+    if foreign and not pattern and plain_name(written) == NOTEBOOKS:
+        pattern = "**/*.ipynb"
+    plain = f"{written if foreign else subject}({pattern})" if pattern else subject
     if subject == SHELL and pattern:
+        if pattern.endswith(":*") and ((foreign and verdict is Verdict.ALLOW) or " " not in pattern):
+            pattern = f"{pattern[:-2]} *"
         words, assignments = _command_pattern(pattern)
         return PermissionRule(verdict, plain, subject, words, assignments, scope=scope)
     if subject in (READ, WRITE):
+        if re.search(r"\{[^}]*,", pattern):
+            raise RuleError("has braces, which mean nothing in a path; write a rule for each")
+        pattern = re.sub("^//+", "/", pattern)
         path = around.pattern(pattern) if pattern else PathPattern("/**")
-        return PermissionRule(verdict, plain, subject, path=path, scope=scope)
+        also = _also_meant(pattern, around) if foreign and verdict is not Verdict.ALLOW else ()
+        return PermissionRule(verdict, plain, subject, path=path, also=also, scope=scope)
     if pattern:
         instead = FILE_TOOLS.get(subject)
+        hint = f"write {f'{instead}({pattern})' if instead else subject}"
+        if subject in WEB_TOOLS:
+            hint = "domains are listed in web_allowed_domains and web_blocked_domains"
+        raise RuleError(f"has a pattern that means nothing for this tool; {hint}")
+    if subject in WEB_TOOLS and verdict is Verdict.ASK:
         raise RuleError(
-            f"has a pattern that means nothing for this tool; write {f'{instead}({pattern})' if instead else subject}"
+            f"cannot be asked about, because the server of the model runs it; deny it, or set {subject} = false"
         )
     return PermissionRule(verdict, plain, subject, scope=scope)
+
+
+def _subject(written: str, own_tools: Collection[str]) -> str:
+    """What a rule of this name is about; in other programs "Read" and "Edit" mean all that reads and writes."""
+    if written in (READ, WRITE):
+        return written
+    tool = tool_called(written, own_tools)
+    if not tool:
+        raise RuleError(f"names no tool; {nearest_tool(written, own_tools)}")
+    return FILE_TOOLS[tool] if tool != written and tool in ("read_file", "write_file", "edit_file") else tool
+
+
+def _also_meant(pattern: str, around: Surroundings) -> tuple[PathPattern, ...]:
+    """What a path means in the rules of other programs: a name, in every folder; a / in front, the project."""
+    if pattern.startswith("/"):
+        return (around.pattern(pattern[1:]),)
+    name = pattern.removeprefix("./").rstrip("/")
+    return () if not name or "/" in name or name[0] in "~*" else (PathPattern(f"**/{name}"),)
 
 
 def _command_pattern(pattern: str) -> tuple[tuple[Word, ...] | None, tuple[Assignment, ...]]:
@@ -287,15 +359,20 @@ def _behind(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:
     return tuple(view for start in range(1, len(words)) for view in _views(words[start:]))
 
 
-def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool) -> bool:
-    """Whether words fit a pattern; `unknown`: those that are not known may be any text and any number of words."""
+def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool, wide: bool) -> bool:
+    """Whether words fit a pattern.
+
+    Args:
+        unknown: words that are not known may be any text and any number of words.
+        wide: a * stands for any words also where it is not the last, as in the rules of other programs.
+    """
     reach = {0}
     total = len(pattern)
     for word in words:
-        reach = _closed(pattern, reach)
+        reach = _closed(pattern, reach, wide)
         following = set()
         for at in reach:
-            open_end = at == total - 1 and _is_rest(pattern[at])
+            open_end = at < total and (wide or at == total - 1) and _is_rest(pattern[at])
             if open_end or (at < total and (not unknown or word.kind is WordKind.LITERAL) and _one(pattern[at], word)):
                 following.add(at if open_end else at + 1)
             if unknown and word.kind not in (WordKind.LITERAL, WordKind.PIPE):
@@ -303,13 +380,16 @@ def _fits(pattern: Sequence[Word], words: Sequence[Word], *, unknown: bool) -> b
         reach = following
         if not reach:
             return False
-    return total in _closed(pattern, reach)
+    return total in _closed(pattern, reach, wide)
 
 
-def _closed(pattern: Sequence[Word], reach: set[int]) -> set[int]:
-    """A trailing * may match nothing."""
-    last = len(pattern) - 1
-    return reach | {last + 1} if last in reach and _is_rest(pattern[last]) else reach
+def _closed(pattern: Sequence[Word], reach: set[int], wide: bool) -> set[int]:
+    """A * that stands for any words may match nothing."""
+    found = set(reach)
+    for at in range(len(pattern)):
+        if at in found and _is_rest(pattern[at]) and (wide or at == len(pattern) - 1):
+            found.add(at + 1)
+    return found
 
 
 def _is_rest(word: Word) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 
+from harness.base.secrets import secret_name
 from harness.permissions.name_sets import names
 from harness.permissions.shell.syntax import Assignment
 
@@ -18,9 +19,6 @@ _SHOWABLE = SETTABLE | names(
     "XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR COLORTERM PIPESTATUS FUNCNAME REPLY EPOCHSECONDS"
 )
 """Variables that hold no secret."""
-_SECRET = re.compile(r"TOKEN|KEY|SECRET|PASS|PWD|CRED|AUTH|PROXY|PAT$|DSN|COOKIE|SESSION", re.IGNORECASE)
-
-
 _PLAIN_VALUE = re.compile(r"[\w@:,+=-]*(?:[./][\w@:,+=-]+)*")
 """A value that is no way to a file of the folder: no .. and no / in front."""
 
@@ -40,4 +38,4 @@ def showable(name: str) -> bool:
     """
     if name in _SHOWABLE or name.startswith("LC_") or not name[:1].isalpha():
         return True
-    return name.islower() and _SECRET.search(name) is None
+    return name.islower() and not secret_name(name)

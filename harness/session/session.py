@@ -332,6 +332,7 @@ async def open_session(
     opening = opening or Opening()
     settings = loaded.settings
     observer = observer or unobserved
+    journal.close_to_others(journal.state_folder(settings.state_dir), settings.workspace)
     folder = journal.session_folder(settings.workspace, settings.state_dir)
     state, skipped = SessionState(), 0
     records: tuple[Record, ...] = ()

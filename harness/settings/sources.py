@@ -56,6 +56,13 @@ PROCESS = "HARNESS_PROCESS"
 """Marks the processes that a session has started; set by `harness.processes` and no setting."""
 
 
+_NO_SETTINGS = (
+    *(PROCESS, "HARNESS_LIFELINE", "HARNESS_TEST_", "HARNESS_INTEROP", "HARNESS_ACCOUNT", "HARNESS_PLATFORM"),
+    *("HARNESS_ORG", "HARNESS_PROJECT", "HARNESS_PIPELINE", "HARNESS_STAGE", "HARNESS_BUILD", "HARNESS_DELEGATE"),
+)
+"""Beginnings of variables that are meant for the tests, or for another program of this name (harness.io)."""
+
+
 class SettingsLayer(Enum):
     """Who said it."""
 
@@ -122,11 +129,11 @@ def from_environment(
         for variable, name in variables.items()
         if environ.get(variable, "").strip()
     }
-    strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables and name != PROCESS)
+    strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables)
     notes = [
-        f"{layer.value} {name} is no setting{nearest}."
+        f"{layer.value} {name} is no setting{_nearest(name, variables, cutoff=0.75)}."
         for name in strangers
-        if (nearest := _nearest(name, variables, cutoff=0.85))
+        if not name.startswith(_NO_SETTINGS)
     ]
     old = (f"HARNESS_{name.upper()}" for name in RENAMED)
     notes += [

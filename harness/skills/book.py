@@ -127,7 +127,7 @@ def _text(folder: Path, real: Path, border: Path | None) -> tuple[str, str]:
 
 CATALOGUE_CHARACTERS = 8_000
 """Characters of the whole catalogue, about 1 % of a usual context window."""
-WIDTHS = (300, 150, 80, 40, 0)
+WIDTHS = (300, 150, 80, 60, 50, 40, 35, 30, 25, 20, 15, 10, 0)
 """Characters of a description; the first width that lets all of them fit is used."""
 MOST_FILES = 50
 """Listed files of a skill."""

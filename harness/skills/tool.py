@@ -8,7 +8,7 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.external_text import counted
 from harness.base.files import read_regular
 from harness.events import Json
-from harness.skills.book import Skill, SkillBook, list_text, skill_text
+from harness.skills.book import FILE, Skill, SkillBook, list_text, skill_text
 from harness.tools.files import file_work
 from harness.tools.output import shorten
 from harness.tools.tool import (
@@ -53,6 +53,10 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
         lines = text.count("\n") + 1
         return ToolResult(content, summary=f"{lines} line{'s' * (lines != 1)}", full_output=full)
 
+    def opens(input: Json) -> str | None:
+        skill, file = book.get(str(input.get("name"))), input.get("file") or FILE
+        return None if skill is None else str(skill.folder / str(file))
+
     return Tool(
         name=SKILL,
         description=(
@@ -64,6 +68,7 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
         run=file_work(read),
         summarise=_summary,
         parallel=True,
+        opens=opens,
     )
 
 

@@ -294,6 +294,9 @@ class Tool:
     resource: Callable[[Json], str | None] | None = None
     """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
     a result can be seen to be older than a change."""
+    opens: Callable[[Json], str | None] | None = None
+    """The file that a call opens, absolute, if it is not the argument `path`: a tool that opens one has to name it, so
+    that permissions are decided by it. Takes the raw input and never raises."""
     caches: bool | None = None
     """True: it answers from a cache at times. False: it reads what it shows at each call, so that what it says is the
     present state. None: not known, so that evidence counts."""

@@ -1,19 +1,23 @@
 """Rules, protected places and what is dangerous, in whole turns: the gate is the same for every agent."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import AgentEnd, Event, Notice, PermissionAsked, SettingChanged, ToolEnded, ToolOutcome
+from harness.events.tool_names import OURS
 from harness.journal import read
-from harness.permissions import Mode, PermissionAnswer, Verdict
+from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Surroundings, Verdict
+from harness.permissions.requirements import requirements_of
 from harness.session import Opening
 from harness.settings.permission_file import PermissionFile
 from tests.agent.person import Person
 from tests.agent.stage import Played, calls, played, run, says, sessions, stage
 from tests.agent.test_agents import ends, of_subagent, on_stage, task
+from tests.skills.folders import skill
 
 pytestmark = pytest.mark.anyio
 
@@ -171,3 +175,56 @@ async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: 
     assert [notice.text for notice in turn.of(Notice)] == [
         "dangerous, and not asked about: `rm -rf build`: it removes files for good, whole folders or without a question"
     ]
+
+
+async def test_a_file_of_a_skill_passes_the_same_gate(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "review"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(skill("review", "Reads code.", "Look twice."))
+    (folder / ".env").write_text("TOKEN=hidden")
+    (folder / "notes.txt").write_text("Some notes.")
+    read = [call("skill", name="review"), *(call("skill", name="review", file=file) for file in ("notes.txt", ".env"))]
+    script = calls(*read) + says("Done.")
+    async with stage(tmp_path, script, permissions_deny=["read(**/.env)"]) as here:
+        turn = await here.turn()
+    assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
+    assert "hidden" not in str(turn.results)
+    (tmp_path / "asked").mkdir()
+    person = Person(PermissionAnswer("no"))
+    async with stage(tmp_path / "asked", script, asker=person, permission_mode="ask", user_dir=tmp_path) as here:
+        turn = await here.turn()
+    assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
+    assert "a place for keys" in person.asked[0][0]
+
+
+async def test_every_tool_that_takes_a_path_is_decided_by_it_and_has_a_name_for_rules(tmp_path: Path) -> None:
+    folder = tmp_path / "skills" / "review"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(skill("review", "Reads code.", "Look twice."))
+    async with stage(tmp_path, says("Done."), ask_user="first", board="session", schedule_tools=True) as here:
+        toolbox = here.agent.parts.toolbox
+    assert set(toolbox.names) == OURS - {"web_search", "web_fetch"}
+    around, opened = Surroundings("/w", "/home/ada"), set()
+    for tool in filter(None, map(toolbox.get, toolbox.names)):
+        for argument in tool.spec()["input_schema"]["properties"]:
+            if re.fullmatch(r"\w*(path|file|folder|dir)s?", argument):
+                input = {"name": "review", argument: "a/.env"}
+                opens = tool.opens(input) if tool.opens else None
+                request = PermissionRequest("1", tool.name, tool.effect, "", "", input, opens=opens)
+                paths = [path for need in requirements_of(request, around) for path in need.paths]
+                assert paths, f"{tool.name} does not say which file its argument {argument} opens"
+                assert all(path.endswith("/a/.env") for path in paths)
+                opened.add(tool.name)
+    assert opened == {"read_file", "write_file", "edit_file", "grep", "glob", "skill"}
+
+
+async def test_a_certificate_stops_no_search_and_a_key_of_the_same_name_does(tmp_path: Path) -> None:
+    script = calls(bash("grep -r words .")) + says("Done.") + calls(bash("grep -r words .")) + says("Done.")
+    person = Person(PermissionAnswer("no"))
+    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+        file = here.workspace / "x.pem"
+        file.write_text("-----BEGIN CERTIFICATE-----\nwords\n-----END CERTIFICATE-----\n")
+        assert outcomes(await here.turn()) == [ToolOutcome.OK]
+        file.write_text(file.read_text() + "-----BEGIN PRIVATE KEY-----\nwords\n")
+        assert outcomes(await here.turn()) == [ToolOutcome.DENIED]
+    assert "x.pem, a place for keys" in person.asked[0][0]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.files import NotRegularError, read_regular
+from harness.base.files import NotRegularError, private_folder, read_regular
 
 
 def test_reads_a_file_up_to_the_limit(tmp_path: Path) -> None:
@@ -35,3 +35,18 @@ def test_a_missing_file_is_missing_and_a_directory_is_one(tmp_path: Path) -> Non
         read_regular(tmp_path, 5)
     with pytest.raises(FileNotFoundError):
         read_regular(tmp_path / "a", 5)
+
+
+def test_a_folder_that_was_open_is_closed_with_all_in_it(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        (tmp_path / "open" / "sub").mkdir(parents=True)
+        (tmp_path / "open" / "sub" / "file").write_text("x")
+        (tmp_path / "outside").write_text("x")
+        (tmp_path / "open" / "link").symlink_to(tmp_path / "outside")
+        private_folder(tmp_path / "open")
+    finally:
+        os.umask(before)
+    modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in ("open", "open/sub", "open/sub/file")}
+    assert modes == {"open": 0o700, "open/sub": 0o700, "open/sub/file": 0o600}
+    assert (tmp_path / "outside").stat().st_mode & 0o777 == 0o666

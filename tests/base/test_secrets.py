@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from harness.base.secrets import MASK, Secret
+from harness.base.secrets import MASK, Secret, secrets_in, without_passwords
 
 VALUE = "sk-ant-very-secret-value"
 
@@ -76,3 +76,27 @@ def test_a_traceback_through_a_secret_does_not_show_it() -> None:
     with pytest.raises(ValidationError) as caught:
         Model.model_validate({"secret": [Secret(VALUE)]})
     assert VALUE not in "".join(traceback.format_exception(caught.value))
+
+
+def test_the_environment_says_by_names_and_addresses_what_is_secret() -> None:
+    environ = {
+        "NPM_TOKEN": "npm_0123456789",
+        "MY_PASSWORD": "correct-Horse-9",
+        "aws_secret_access_key": "abc/def+0123",
+        "DATABASE_URL": "postgres://app:pg-Secret-1@db/app",
+        "HTTPS_PROXY": "http://me:proxy%2DSecret@proxy:8080",
+        "PWD": "/home/ada/project",
+        "SSH_AUTH_SOCK": "/run/user/1000/agent",
+        "DBUS_SESSION_BUS_ADDRESS": "unix:path=/run/user/1000/bus",
+        "GIT_AUTHOR_NAME": "Ada Lovelace",
+        "MAX_TOKENS": "4096000000",
+        "HOMEPAGE": "https://example.org/a",
+    }
+    assert {secret.reveal() for secret in secrets_in(environ)} == {
+        *("npm_0123456789", "correct-Horse-9", "abc/def+0123", "pg-Secret-1", "proxy%2DSecret", "proxy-Secret"),
+    }
+
+
+def test_no_address_is_shown_with_its_password() -> None:
+    text = "proxy http://me:pw@proxy:80, https://example.org/a:b@c, mail me@example.org"
+    assert without_passwords(text) == f"proxy http://{MASK}@proxy:80, https://example.org/a:b@c, mail me@example.org"

@@ -264,6 +264,7 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     monkeypatch.setenv("HARNESS_HOME_DIR", str(home))
     for path, text in {
         folder / "CLAUDE.md": "See @.env",
+        folder / ".mcp.json": "{}",
         folder / ".env": "",
         folder / ".claude" / "skills" / "release" / "SKILL.md": skill("release"),
         folder / ".claude" / "commands" / "fix.md": "Fix it. !`git status`",
@@ -279,13 +280,14 @@ def test_files_of_other_programs_are_listed_and_what_is_left_out_is_said_with_th
     assert code == 0
     assert f"{home / '.claude' / 'CLAUDE.md'} (yours), {folder / 'CLAUDE.md'}" in page
     assert re.search(r"skills +1 of the project", page)
+    assert re.search(r"other files +.mcp.json: not read; ", page)
     assert re.search(r"commands +/fix, /tidy \(yours\)", page)
-    assert re.search(r"agents +searcher\n", page)
+    assert re.search(r"agents +odd, searcher\n", page)
     for words in (
         f"! {folder / 'CLAUDE.md'}, line 1: @.env is left out: it may hold keys.",
         f"! {folder / '.claude' / 'commands' / 'cost.md'} is ignored: /cost is a built-in command; rename the file.",
         f"! {folder / '.claude' / 'commands' / 'fix.md'}: !`…` is not expanded;",
-        f"! {folder / '.claude' / 'agents' / 'odd.md'} is left out: there is no tool Telepathy;",
+        f"! {folder / '.claude' / 'agents' / 'odd.md'} names Telepathy, which is not here.",
         f"! {folder / '.claude' / 'agents' / 'searcher.md'} names the model haiku, which waits for your trust",
     ):
         assert words in page, words

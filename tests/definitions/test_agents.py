@@ -57,15 +57,33 @@ def test_tools_are_named_in_many_forms_and_mean_those_that_there_are(
     assert told(agents) == ""
 
 
-def test_known_tools_that_are_not_here_are_left_off_and_unknown_ones_leave_the_agent_out(folders: Folders) -> None:
-    folders.write("workspace/.claude/agents/a.md", agent("a", "tools: Glob, Read, WebSearch, mcp__docs__find\n"))
-    folders.write("workspace/.claude/agents/b.md", agent("b", "tools: Read, Telepathy\n"))
-    folders.write("workspace/.claude/agents/c.md", agent("c", "tools: WebFetch\n"))
+def test_tools_that_are_not_here_are_left_off_and_named_and_the_agent_is_kept(folders: Folders) -> None:
+    for name, tools in {
+        "a": "Glob, Read, WebSearch, mcp__docs__find",
+        "b": "Read, TeamCreate, SendMessage",
+        "c": "WebFetch",
+        "d": "[]",
+        "e": "READ, multi-edit, run_terminal_cmd",
+    }.items():
+        folders.write(f"workspace/.claude/agents/{name}.md", agent(name, f"tools: {tools}\n"))
+    folders.write("workspace/.claude/agents/f.md", agent("f", "tools: Read\ndisallowedTools: Reed\n"))
     agents = found(folders)
-    assert [(one.name, one.given) for one in agents.agents] == [("a", ("glob", "read_file"))]
-    assert "a.md: goes without WebSearch, mcp__docs__find, which is not here" in told(agents)
-    assert f"b.md: is left out: there is no tool Telepathy; there are {', '.join(TOOLS)}" in told(agents)
-    assert "c.md: is left out: it has none of the tools that there are" in told(agents)
+    assert {one.name: one.given for one in agents.agents} == {
+        "a": ("glob", "read_file"),
+        "b": ("read_file",),
+        "c": (),
+        "d": (),
+        "e": ("read_file", "edit_file", "bash"),
+        "f": ("read_file",),
+    }
+    assert [(problem.file.name, problem.text) for problem in agents.problems] == [
+        ("a.md", "names WebSearch, mcp__docs__find, which are not here"),
+        ("b.md", "names TeamCreate, SendMessage, which are not here"),
+        ("c.md", "names WebFetch, which is not here"),
+        ("c.md", "has no tools; its subagents can only answer"),
+        ("d.md", "has no tools; its subagents can only answer"),
+        ("f.md", "names Reed, which is not here"),
+    ]
 
 
 @pytest.mark.parametrize("line", ["tools:\n", "tools: [Read,\ndescription: a: b\n", "tools:\n  Read: yes\n"])

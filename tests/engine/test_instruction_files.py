@@ -278,3 +278,26 @@ def test_a_file_of_a_project_may_be_a_link_inside_of_it_and_not_one_that_leads_o
     (told,) = folders.told
     assert str(folders.package / NAME) in told
     assert "outside of the project" in told
+
+
+def test_a_file_above_the_workspace_that_others_may_have_put_there_is_left_out(folders: Folders) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    folders.write(folders.package, "Of the workspace.")
+    folders.write(folders.package.parent, "Of root.")
+    folders.write(folders.repository, "Of another user.")
+    os.chown(folders.repository / NAME, 12345, 12345)
+    assert [one.text for one in folders.read()] == ["Of root.", "Of the workspace."]
+    assert folders.told == [f"{folders.repository / NAME} is left out: it belongs to another user (uid 12345)."]
+    os.chown(folders.package, 12345, 12345)  # whoever owns the workspace may say how to work above it, too
+    assert [one.text for one in folders.read()] == ["Of another user.", "Of root.", "Of the workspace."]
+
+
+@pytest.mark.parametrize("opened", [NAME, ""])
+def test_a_file_above_the_workspace_that_everyone_may_write_is_left_out(folders: Folders, opened: str) -> None:
+    folders.write(folders.package, "Of the workspace.")
+    folders.write(folders.repository, "Of anyone.")
+    for path in (folders.package, folders.package / NAME, folders.repository / opened):
+        path.chmod(0o777)
+    assert [one.text for one in folders.read()] == ["Of the workspace."]
+    assert "every user of this machine may write it or its folder" in folders.told[0]

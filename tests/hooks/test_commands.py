@@ -6,6 +6,7 @@ import pytest
 
 from harness.hooks import HookAnswer, HookError, Verdict
 from harness.hooks.commands import MOST_BYTES, answer_of
+from harness.hooks.definition import UnclearAnswerError
 
 
 def test_silence_is_no_objection() -> None:
@@ -22,6 +23,59 @@ def test_an_object_on_stdout_is_an_answer() -> None:
     said = {"input": {"command": "ls"}, "context": " hello ", "permission": "ask", "reason": "careful", "stop": None}
     expected = HookAnswer(input={"command": "ls"}, context="hello", permission=Verdict.ASK, reason="careful")
     assert answer_of(0, json.dumps(said).encode(), b"") == expected
+
+
+def claude(**fields: object) -> dict[str, object]:
+    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}}
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ({"decision": "block", "reason": "no"}, HookAnswer(block="no")),
+        ({"decision": "block"}, HookAnswer(block="it gave no reason")),
+        ({"decision": "Deny", "reason": "no"}, HookAnswer(block="no")),
+        ({"decision": "approve", "reason": "fine"}, HookAnswer(permission=Verdict.ALLOW, reason="fine")),
+        ({"decision": None, "suppressOutput": True, "systemMessage": "hm"}, HookAnswer()),
+        ({"continue": True}, HookAnswer()),
+        ({"continue": False, "stopReason": "enough"}, HookAnswer(stop="enough")),
+        ({"continue": False}, HookAnswer(stop="it gave no reason")),
+        (
+            claude(permissionDecision="deny", permissionDecisionReason="no"),
+            HookAnswer(permission=Verdict.DENY, reason="no"),
+        ),
+        (claude(permissionDecision="deny"), HookAnswer(permission=Verdict.DENY)),
+        (claude(permissionDecision="ask"), HookAnswer(permission=Verdict.ASK)),
+        (claude(permissionDecision="allow"), HookAnswer(permission=Verdict.ALLOW)),
+        (claude(permissionDecision="defer"), HookAnswer()),
+        (
+            claude(updatedInput={"command": "ls"}, additionalContext="c"),
+            HookAnswer(input={"command": "ls"}, context="c"),
+        ),
+    ],
+)
+def test_an_answer_in_the_form_of_claude_code_decides_the_same(said: dict[str, object], answer: HookAnswer) -> None:
+    assert answer_of(0, json.dumps(said).encode(), b"") == answer
+    assert answer_of(0, b"checking\n" + json.dumps(said).encode(), b"") == answer
+
+
+@pytest.mark.parametrize(
+    ("stdout", "unclear"),
+    [
+        (b"all good", False),
+        (b"[]", False),
+        (b'{"decision": "block"', True),
+        (b'checking\n{"decision": "block",}', True),
+        (b'{"decision": "nope"}', True),
+        (b'{"permission": "no"}', True),
+        (b'{"hookSpecificOutput": "deny"}', True),
+        (b'{"verdict": "deny"}', True),
+    ],
+)
+def test_an_object_that_is_not_understood_may_have_been_a_no(stdout: bytes, unclear: bool) -> None:
+    with pytest.raises(HookError) as raised:
+        answer_of(0, stdout, b"")
+    assert isinstance(raised.value, UnclearAnswerError) is unclear
 
 
 @pytest.mark.parametrize(

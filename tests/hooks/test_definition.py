@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.events import HookPoint
 from harness.hooks import Hook, HookAnswer, HookCall, declared, hook
-from harness.hooks.definition import hook_lines, matches
+from harness.hooks.definition import hook_lines, matches, unknown_tools
 
 
 @hook("before_tool", tools="bash")
@@ -92,12 +92,12 @@ def test_a_table_that_cannot_be_used_is_named(tables: object, why: str) -> None:
 def test_each_hook_is_a_line_that_says_what_it_is_for_and_what_it_runs() -> None:
     hooks = [
         Hook("guard", HookPoint.BEFORE_TOOL, "look  here", "bash", 5.0),
-        Hook("typo", HookPoint.AFTER_TOOL, lambda call: None, "Bash"),
+        Hook("typo", HookPoint.AFTER_TOOL, lambda call: None, "Bsh"),
         Hook("tests", HookPoint.STOP, lambda call: None, required=True),
     ]
     assert list(hook_lines(hooks, ["bash", "grep"])) == [
         "  before_tool  guard: for bash, runs look here, at most 5 s",
-        "  after_tool   typo: for Bash (there is no such tool), a function of this program, at most 10 s",
+        "  after_tool   typo: for Bsh (there is no such tool), a function of this program, at most 10 s",
         "  stop         tests: a function of this program, at most 10 s, required: its failure counts as a no",
     ]
 
@@ -115,12 +115,32 @@ def test_each_hook_is_a_line_that_says_what_it_is_for_and_what_it_runs() -> None
         ("mcp__*", "mcp__docs__search", True),
         ("*_file", "read_file", True),
         ("read.file", "read_file", False),
+        ("Bash", "bash", True),
+        ("Edit|Write|MultiEdit", "write_file", True),
+        ("^(Edit)$", "edit_file", False),
+        ("^Edit$", "edit_file", True),
+        ("mcp__docs__.*", "mcp__docs__search", True),
+        (".*", "bash", True),
         ("b[a]sh", "bash", False),
         ("bash|", "grep", False),
     ],
 )
 def test_a_pattern_means_these_tools(pattern: str, tool: str, meant: bool) -> None:
     assert matches(pattern, tool) is meant
+
+
+@pytest.mark.parametrize(
+    ("pattern", "unknown"),
+    [
+        ("", ()),
+        ("Bash|Edit", ()),
+        ("mcp__*|deploy|*_file|bash|", ()),
+        ("Bsh|grep", ("Bsh",)),
+        ("Notebook*", ("Notebook*",)),
+    ],
+)
+def test_a_pattern_that_matches_no_tool_is_found(pattern: str, unknown: tuple[str, ...]) -> None:
+    assert unknown_tools(pattern, ["deploy"]) == unknown
 
 
 @given(st.text("ab*|", min_size=1), st.text("ab", min_size=1))

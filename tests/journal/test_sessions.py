@@ -25,6 +25,7 @@ from harness.events import (
 )
 from harness.journal import (
     Journal,
+    close_to_others,
     find,
     fork,
     name_of_session,
@@ -288,3 +289,19 @@ def test_the_search_names_the_line_and_finds_names_prompts_and_answers(tmp_path:
     assert " in src/Settings.py yyy" in hit
     assert list(search(sessions(tmp_path), "turn_started")) == []
     assert first_hit(tmp_path / "missing.jsonl", "x") is None
+
+
+def test_the_state_folder_is_closed_to_others_and_a_shared_one_is_left(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        new, old, shared = (tmp_path / name for name in ("new", "old", "shared"))
+        close_to_others(new, tmp_path / "workspace")
+        for folder in (old, shared):
+            (folder / "sessions" / "a").mkdir(parents=True)
+        close_to_others(old, tmp_path / "workspace")
+        close_to_others(shared, shared / "workspace")
+    finally:
+        os.umask(before)
+    modes = {path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+    assert modes.pop("shared") == 0o777
+    assert set(modes.values()) == {0o700}

@@ -11,7 +11,10 @@ from harness.permissions import (
     Mode,
     PermissionAnswer,
     PermissionRequest,
+    Permissions,
+    RuleBook,
     RuleError,
+    RuleScope,
     Verdict,
     parse_rule,
 )
@@ -66,6 +69,14 @@ def test_a_rule_is_kept_as_it_is_written(written: str, text: str) -> None:
         ("edit_file(src/**)", r"write write\(src/\*\*\)"),
         ("read_file(a)", r"write read\(a\)"),
         ("agent(x)", "write agent"),
+        ("Grep(src/**)", r"write read\(src/\*\*\)"),
+        ("Bsh", "names no tool; perhaps bash was meant"),
+        ("writefile2", "names no tool; perhaps write_file was meant"),
+        ("Telepathy(x)", "names no tool; there are agent, "),
+        ("bash*", "names no tool"),
+        ("Read()", "nothing in its brackets"),
+        ("Read(**/*.{pem,key})", "has braces"),
+        ("WebFetch(domain:example.org)", "web_blocked_domains"),
     ],
 )
 def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: str) -> None:
@@ -368,9 +379,108 @@ def test_setting_an_agent_to_work_is_allowed_in_every_mode_unless_a_rule_says_ot
 
 def test_a_tool_of_ones_own_has_rules_by_its_name() -> None:
     deploy = PermissionRequest("1", "deploy", Effect.RUN, "deploy", "", {"where": "here"})
-    assert isinstance(permissions(allow="deploy").decide(deploy), Allow)
-    assert isinstance(permissions(deny="deploy", allow="deploy").decide(deploy), Deny)
-    assert isinstance(permissions(allow="bash").decide(deploy), Ask)
+
+    def decided_by(**rules: str) -> object:
+        book = RuleBook(AROUND, own_tools=["deploy"])
+        for verdict, text in rules.items():
+            book.add(book.parse(Verdict(verdict), text, RuleScope.SETTINGS))
+        return Permissions(Mode.ASK, book=book).decide(deploy)
+
+    assert isinstance(decided_by(allow="deploy"), Allow)
+    assert isinstance(decided_by(deny="deploy", allow="deploy"), Deny)
+    assert isinstance(decided_by(allow="bash"), Ask)
+    with pytest.raises(RuleError, match="names no tool"):
+        parse_rule(Verdict.DENY, "deploy", AROUND)
+
+
+# ── rules as other programs write them ──────────────────────────────────────────────────────────
+
+TOOL_CALLS = {
+    "bash": bash("npm run -s build"),
+    "read_file": file_call("read_file", "src/a.py"),
+    "write_file": file_call("write_file", "src/a.py"),
+    "edit_file": file_call("edit_file", "src/a.py"),
+    "grep": file_call("grep", "src"),
+    "glob": file_call("glob", "src"),
+    "agent": PermissionRequest("1", "agent", Effect.DELEGATE, "find it", "", {"prompt": "find it"}),
+    "todo_write": PermissionRequest("1", "todo_write", Effect.READ, "plan", "", {"todos": []}),
+    "mcp__docs__find": PermissionRequest("1", "mcp__docs__find", Effect.RUN, "find", "", {}),
+}
+
+
+@pytest.mark.parametrize("name", ["", "lower", "upper"])
+@pytest.mark.parametrize(
+    ("written", "denied"),
+    [
+        ("Bash", {"bash"}),
+        ("Bash(npm:*)", {"bash"}),
+        ("Bash(npm *)", {"bash"}),
+        ("Bash(npm * build)", {"bash"}),
+        ("run_terminal_cmd", {"bash"}),
+        ("run_shell_command(npm:*)", {"bash"}),
+        ("shell", {"bash"}),
+        ("Read", {"bash", "read_file", "grep", "glob"}),  # npm reads package.json
+        ("Read(./src/**)", {"read_file", "grep", "glob"}),
+        ("Read(src)", {"read_file", "grep", "glob"}),
+        ("Read(a.py)", {"read_file"}),
+        ("Read(//srv/project/src/a.py)", {"read_file"}),
+        ("Read(/src/a.py)", {"read_file"}),
+        ("Write", {"write_file", "edit_file"}),
+        ("Edit(src/**)", {"write_file", "edit_file"}),
+        ("MultiEdit", {"write_file", "edit_file"}),
+        ("apply_patch", {"write_file", "edit_file"}),
+        ("NotebookEdit", set()),
+        ("NotebookEdit(src/*.py)", {"write_file", "edit_file"}),
+        ("Grep", {"grep"}),
+        ("LS", {"glob"}),
+        ("Task", {"agent"}),
+        ("TodoWrite", {"todo_write"}),
+        ("mcp__docs", {"mcp__docs__find"}),
+        ("mcp__docs__*", {"mcp__docs__find"}),
+        ("mcp__docs__find", {"mcp__docs__find"}),
+        ("mcp__doc", set()),
+    ],
+)
+def test_a_rule_of_another_program_denies_what_its_author_means(written: str, denied: set[str], name: str) -> None:
+    tool, bracket, rest = written.partition("(")
+    if name and not tool.startswith("mcp__") and tool not in ("Read", "Write"):  # read and write are names of ours
+        written = (tool.upper() if name == "upper" else tool.lower()) + bracket + rest
+    session = permissions(Mode.YOLO, deny=written)
+    assert {call for call, request in TOOL_CALLS.items() if isinstance(session.decide(request), Deny)} == denied
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "covered"),
+    [
+        ("Bash(npm run test:*)", "npm run test", True),
+        ("Bash(npm run test:*)", "npm run test -- -x", True),
+        ("Bash(npm run test:*)", "npm run tests", False),
+        ("bash(npm run test:*)", "npm run test:unit", True),
+        ("bash(make:*)", "make all", True),
+        ("Bash(git * push)", "git -C a b push", False),
+        ("Bash", "make all", True),
+    ],
+)
+def test_a_rule_of_another_program_allows_no_more_than_it_says(written: str, line: str, covered: bool) -> None:
+    assert isinstance(permissions(allow=written).decide(bash(line)), Allow) is covered
+
+
+def test_what_the_server_runs_is_denied_by_name_and_never_asked_about() -> None:
+    book = RuleBook(AROUND)
+    book.add(book.parse(Verdict.DENY, "WebFetch", RuleScope.SETTINGS))
+    assert (book.denies("web_fetch"), book.denies("web_search")) == (True, False)
+    with pytest.raises(RuleError, match="web_search = false"):
+        book.parse(Verdict.ASK, "WebSearch", RuleScope.SETTINGS)
+
+
+def test_the_meaning_of_a_rule_is_told_in_words_of_this_program() -> None:
+    def meaning(verdict: Verdict, text: str) -> str:
+        return parse_rule(verdict, text, AROUND).meaning
+
+    assert meaning(Verdict.ALLOW, "Bash(npm run:*)") == "bash(npm run *)"
+    assert meaning(Verdict.DENY, "Read(.env)") == "read(/srv/project/.env, **/.env)"
+    assert meaning(Verdict.DENY, "Edit") == "write"
+    assert meaning(Verdict.DENY, "Task") == "agent"
 
 
 # ── what is answered ────────────────────────────────────────────────────────────────────────────

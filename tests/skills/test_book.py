@@ -27,6 +27,12 @@ def test_the_catalogue_keeps_within_its_room_and_names_as_many_as_fit(count: int
         assert text.count("x" * length) >= count
 
 
+def test_each_of_two_hundred_skills_keeps_a_part_of_its_description() -> None:
+    lines = catalogue_text([made(number, "Reads all the code of a change.") for number in range(199)]).splitlines()[2:]
+    assert len(lines) == 199
+    assert all("): Reads" in line for line in lines)
+
+
 def test_a_usual_skill_costs_a_line() -> None:
     assert catalogue_text([made(1, "Reads code.")]).splitlines()[-1] == "- skill-1 (person): Reads code."
 

@@ -31,6 +31,10 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
     """The answers to what the decision wants to know. What is too much to look up is left out, and so counts as not
     known."""
     asked = permissions.questions(request)
+
+    def matters(path: str) -> bool:
+        return permissions.matters(path) and (permissions.withholds(path, content=False) or not _is_certificate(path))
+
     places: dict[str, tuple[str, ...]] = {path: (_real(path),) for path in asked.paths}
     matches = {}
     for pattern in asked.patterns:
@@ -40,11 +44,22 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
     return Disk(
         places,
         matches,
-        {tree: _in_time(tree, permissions.matters) for tree in asked.trees},
+        {tree: _in_time(tree, matters) for tree in asked.trees},
         frozenset(filter(os.path.lexists, asked.programs)),
         {folder: programs_in_config(Path(folder)) or "" for folder in asked.repositories},
         {folder: password_in_config(Path(folder)) or "" for folder in asked.addresses},
     )
+
+
+def _is_certificate(path: str) -> bool:
+    """A file whose name may be that of a key, and that holds certificates or public keys only."""
+    if not path.casefold().endswith((".pem", ".key")):
+        return False
+    try:
+        data = read_regular(Path(path), MOST_RULE_BYTES)
+    except OSError:
+        return False
+    return data.lstrip().startswith((b"-----BEGIN CERTIFICATE", b"-----BEGIN PUBLIC KEY")) and b"PRIVATE" not in data
 
 
 def _real(path: str) -> str:

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,12 +43,19 @@ def surroundings_of(workspace: Path) -> Surroundings:
 class SessionRules:
     """The permissions of a session, and the file with the rules of the user."""
 
-    def __init__(self, settings: Settings, log: logging.Logger, emit: Callable[[Event], None] = ignore) -> None:
-        """Raises SettingsError for a rule or a file that cannot be used."""
+    def __init__(
+        self,
+        settings: Settings,
+        log: logging.Logger,
+        emit: Callable[[Event], None] = ignore,
+        own_tools: Collection[str] = (),
+    ) -> None:
+        """`own_tools`: names of the tools that a program has added. Raises SettingsError for a rule or a file that
+        cannot be used."""
         self._emit = emit
         self._log = log
         self._file = None if settings.permissions_file is None else PermissionFile(settings.permissions_file)
-        self._book = RuleBook(surroundings_of(settings.workspace))
+        self._book = RuleBook(surroundings_of(settings.workspace), own_tools=own_tools)
         self.permissions = Permissions(Mode(settings.permission_mode), book=self._book)
         given = {
             Verdict.ALLOW: settings.permissions_allow,
@@ -80,6 +87,10 @@ class SessionRules:
     def rules(self) -> tuple[PermissionRule, ...]:
         """The rules of the settings, of the user's file and of this session."""
         return self._book.rules
+
+    def kept(self, tools: Iterable[str]) -> tuple[str, ...]:
+        """Those tools that no rule denies. What the model's server runs passes no gate, so it must not be offered."""
+        return tuple(tool for tool in tools if not self._book.denies(tool))
 
     @property
     def mode(self) -> Mode:

@@ -242,7 +242,10 @@ class ToolCalls:
         if checked is None:
             return None
         arguments, preview = checked
-        request = PermissionRequest(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input)
+        request = PermissionRequest(
+            *(call.id, tool.name, tool.effect, tool.summarise(call.input), preview, call.input),
+            opens=tool.opens(call.input) if tool.opens else None,
+        )
         disk = await unless(interrupt, in_thread(partial(disk_of, self._permissions, request)))
         if disk is None:
             return None
