@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from harness.checkpoints.manifest import IGNORED, ChangeKind, FileChange, Manifest
 from harness.checkpoints.object_store import ContentsError, ContentStore
-from harness.checkpoints.scan import WorkspaceScan, signature
+from harness.checkpoints.scan import Signature, WorkspaceScan, signature
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import sendable
 
@@ -86,6 +86,8 @@ def _write(
     for path in sorted(same):
         _put(path, None, target, now, tree, outcome)
     others = [path for path in paths if path not in same]
+    names = _names(target, now)
+    done: set[Signature] = set()
     reading = contents.reading([target.entries[path].content for path in others])
     for number, path in enumerate(others):
         try:
@@ -96,13 +98,35 @@ def _write(
             return
         if data is None:
             outcome.leave(path, "what it held is damaged or gone")
-        else:
-            _put(path, data, target, now, tree, outcome)
+            continue
+        file = now.seen.get(path, ())[3:]
+        if file in done:
+            outcome.written.append(sendable(path))  # another name of a file that is restored
+            continue
+        apart = len(names.get(file, ())) > 1
+        if _put(path, data, target, now, tree, outcome, apart=apart) and file in names and not apart:
+            done.add(file)
+
+
+def _names(target: Manifest, now: WorkspaceScan) -> dict[Signature, set[str]]:
+    """What the names (hard links) of each file with several of them held, by number of the file."""
+    names: dict[Signature, list[str]] = {}
+    for path, seen in now.seen.items():
+        if path in target.entries and target.entries[path].kind == "file":
+            names.setdefault(seen[3:], []).append(target.entries[path].content)
+    return {file: set(contents) for file, contents in names.items() if len(contents) > 1}
 
 
 def _put(
-    path: str, data: bytes | None, target: Manifest, now: WorkspaceScan, tree: FolderTree, outcome: RestoreOutcome
-) -> None:
+    path: str,
+    data: bytes | None,
+    target: Manifest,
+    now: WorkspaceScan,
+    tree: FolderTree,
+    outcome: RestoreOutcome,
+    *,
+    apart: bool = False,
+) -> bool:
     entry = target.entries[path]
     try:
         _require_untouched(path, now, tree)
@@ -111,10 +135,12 @@ def _put(
         elif entry.kind == "link":
             tree.write_link(path, data)
         else:
-            tree.write(path, data, entry.mode)
+            tree.write(path, data, entry.mode, apart=apart)
         outcome.written.append(sendable(path))
     except (_NotDoneError, OSError) as error:
         outcome.leave(path, _why(error))
+        return False
+    return True
 
 
 def _only_the_mode_differs(path: str, target: Manifest, now: Manifest) -> bool:
