@@ -374,6 +374,7 @@ async def open_session(
     try:
         parts.breakers.recall((record.event, record.at) for record in records)
         parts.checkpoint_fold.recall(events)
+        parts.tools.seen.recall(Workspace(settings.workspace).root, events)
         parts.loops.recall((record.event, record.at) for record in records)
         if parts.background is not None:
             parts.background.recall(events)
