@@ -84,30 +84,40 @@ def test_glob_finds_what_a_naive_search_finds(tree: set[str], pattern: str) -> N
         everything = {
             str((Path(where) / name).relative_to(root)) for where, _, names in os.walk(root) for name in names
         }
-    assert found == {name for name in everything if naive_match(name.split("/"), pattern.split("/"))}
+    parts = pattern.split("/") if "/" in pattern else ["**", pattern]
+    assert found == {name for name in everything if naive_match(name.split("/"), parts)}
 
 
 @pytest.mark.parametrize(
     ("pattern", "yes", "no"),
     [
-        ("*.{py,toml}", ["a.py", "b.toml"], ["a.txt", "d/a.py"]),
+        ("*.{py,toml}", ["a.py", "b.toml", "d/a.py"], ["a.txt"]),
+        ("/*.py", ["a.py"], ["d/a.py"]),
+        ("!*.md", ["a.py", "md"], ["a.md", "d/a.md", "d.md/a.py"]),
+        ("!build/", ["build", "a.py"], ["build/a", "d/build/a"]),
+        ("app/[id]/page.tsx", ["app/[id]/page.tsx", "app/i/page.tsx"], ["app/id/page.tsx"]),
+        ("app/[id]/*.{ts,tsx}", ["app/[id]/page.tsx", "app/d/a.ts"], ["app/[id]/page.js"]),
+        ("{{name}}/*.py", ["{{name}}/a.py", "name/a.py"], ["{{name}/a.py"]),
+        ("\\[id\\].py", ["[id].py", "d/[id].py"], ["i.py"]),
+        ("[[:digit:]]*", ["1a", "d/1"], ["a1"]),
         ("{src,tests/{a,b}}/*.py", ["src/x.py", "tests/b/x.py"], ["tests/c/x.py"]),
         ("src/**", ["src/a", "src/b/c"], ["src", "other/a"]),
         ("./a", ["a"], []),
         ("[]]", ["]"], ["a"]),
         ("[", ["["], []),
         ("a{b", ["a{b"], []),
-        ("[\\d]", ["\\", "d"], ["5"]),
+        ("[\\d]", ["d", "a/d"], ["5"]),
     ],
 )
 async def test_patterns_by_example(pattern: str, yes: list[str], no: list[str]) -> None:
     matcher = compile_glob(pattern)
-    assert [path for path in [*yes, *no] if matcher.fullmatch(path)] == yes
+    assert [path for path in [*yes, *no] if matcher.fits(path)] == yes
 
 
 async def test_a_pattern_that_is_none_is_refused() -> None:
-    with pytest.raises(ToolError, match="glob pattern"):
-        compile_glob("[z-a]")
+    for pattern in ("", "!", "/", "a\\"):
+        with pytest.raises(ToolError, match="glob pattern"):
+            compile_glob(pattern)
     with pytest.raises(ToolError, match="choices"):
         compile_glob("{a,b}" * 12)
 
@@ -139,12 +149,49 @@ async def test_very_long_names_are_shortened_too(context: ToolContext, root: Pat
 async def test_an_ignored_folder_is_searched_when_it_is_named(context: ToolContext, root: Path) -> None:
     make(root, {".gitignore": "build/\n", "build/x.py": "", "src/x.py": "", ".git/x.py": ""})
     assert (await glob(context, "**/*.py")).content == "src/x.py"
-    assert (await glob(context, "*.py", path="build")).content == "build/x.py"
+    for where in ({"pattern": "*.py", "path": "build"}, {"pattern": "build/*.py"}, {"pattern": "build/**"}):
+        assert (await call(glob_tool(), context, where)).content == "build/x.py"
+    assert (await grep(context, "^", glob="build/*.py")).summary == "no match"
+    (root / "build/x.py").write_text("x\n")
+    assert (await grep(context, "x", glob="build/*.py")).content == "build/x.py:1:x"
+
+
+async def test_ignored_files_that_would_fit_are_named(context: ToolContext, root: Path) -> None:
+    make(root, {".gitignore": "node_modules/\n*.log\n", "node_modules/a/package.json": "", "a.log": "x", "b.txt": "x"})
+    found = await glob(context, "node_modules/**/package.json")
+    assert found.content == "node_modules/a/package.json"
+    found = await glob(context, "**/package.json")
+    assert found.content == (
+        "No file matches **/package.json in the workspace. Not searched, because .gitignore excludes them: "
+        "node_modules/. To search one, name it in path."
+    )
+    assert (await grep(context, "x", glob="*.log")).content.endswith(
+        "a.log, node_modules/. To search one, name it in path."
+    )
+    found = await glob(context, "[ab].*")
+    assert found.content == "b.txt\n[Left out, because .gitignore excludes them: a.log.]"
+    assert (await grep(context, "x", glob="[ab].*")).content.endswith("excludes them: a.log.]")
+
+
+async def test_path_and_glob_go_together(context: ToolContext, root: Path) -> None:
+    make(root, {"src/a.py": "x", "src/d/b.py": "x", "src/c.md": "x", "e.py": "x"})
+    for glob, names in {
+        "*.py": "a.py d/b.py",
+        "/*.py": "a.py",
+        "src/*.py": "a.py",
+        "!*.py": "c.md",
+        "d/**": "d/b.py",
+    }.items():
+        result = await grep(context, "x", path="src", glob=glob, files_only=True)
+        assert result.content.split() == [f"src/{name}" for name in names.split()], glob
 
 
 async def test_nothing_found_and_wrong_folders_are_told(context: ToolContext, root: Path) -> None:
     make(root, {"a/b.py": ""})
-    assert "Deeper: **/*.py" in (await glob(context, "*.py")).content
+    assert (await glob(context, "*.py")).content == "a/b.py"
+    assert (await glob(context, "*.md")).content == "No file matches *.md in the workspace."
+    assert (await glob(context, "*.md", path="a/.")).content == "No file matches *.md in a/."
+    assert "a/** matches what is in them." in (await glob(context, "a/")).content
     assert "There is no folder c." in (await glob(context, "*", path="c")).content
     assert "is a file" in (await glob(context, "*", path="a/b.py")).content
     assert "outside the workspace" in (await glob(context, "*", path="..")).content
