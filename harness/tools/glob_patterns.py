@@ -82,7 +82,7 @@ def compile_glob(pattern: str) -> Glob:
     anchored = "/" in body
     body = body.lstrip("/")
     readings = [body] if "\\" in body else [body, *(re.sub(chars, r"\\\g<0>", body) for chars in _LITERAL)]
-    alternatives = {}
+    alternatives: dict[str, None] = {}
     for option in (option for reading in dict.fromkeys(readings) for option in _expand(reading)):
         try:
             names: list[str | list[str]] = [
