@@ -1,7 +1,7 @@
 """Restore a workspace to a manifest and report what could not be restored."""
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checkpoints.manifest import IGNORED, ChangeKind, FileChange, Manifest
@@ -35,8 +35,12 @@ def changes(target: Manifest, now: Manifest) -> Iterator[FileChange]:
             yield FileChange(sendable(path), kind)
 
 
-def restore(target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: FolderTree) -> RestoreOutcome:
+def restore(
+    target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: FolderTree, leave: Collection[str] = ()
+) -> RestoreOutcome:
     """Undo the changes between `target` and `now` as far as possible; the outcome lists the rest.
+
+    `leave`: paths of the user's own changes.
 
     Paths skipped in either are not touched: they are unknown, or could not be restored again. Nor are paths that change
     while this runs.
@@ -44,7 +48,9 @@ def restore(target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: 
     outcome = RestoreOutcome()
     wanted: list[str] = []
     for path, kind in _differences(target, now.manifest):
-        if reason := now.manifest.reason(path):
+        if sendable(path) in leave:
+            outcome.leave(path, "changed after the turn")
+        elif reason := now.manifest.reason(path):
             outcome.leave(path, reason)
         elif kind is ChangeKind.ADDED:
             _remove(path, now, tree, outcome)

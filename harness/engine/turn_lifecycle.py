@@ -75,6 +75,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
 async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     """Leave a note for the model after an end that was not its own, and emit the last events."""
     conversation = parts.conversation
+    await parts.rollbacks.end_turn()
     if note := _note(parts, stop.code):
         conversation.add("user", _texts(note), Origin.REPAIR)
     if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
