@@ -75,7 +75,7 @@ def write_file_tool() -> Tool:
         name="write_file",
         description=(
             "Write a whole file: a new one, with the folders it needs, or in place of an old one that you have read "
-            "and that nobody has changed since. To change a part of a file, edit_file is the better tool."
+            "and that has not changed since. To change a part of a file, edit_file is the better tool."
         ),
         arguments=WriteFileArguments,
         effect=Effect.WRITE,
@@ -197,7 +197,7 @@ def _require_writable(path: Path, shown: str) -> int:
 
 
 def _content(context: ToolContext, path: Path) -> tuple[bytes, str]:
-    """What the file holds, but for what is beyond `COMPARED_BYTES` + 1, and its version."""
+    """The content of the file, cut after `COMPARED_BYTES` + 1, and its version."""
     root = context.workspace.root
     with FolderTree(root) as tree:
         status, data = tree.read(path.relative_to(root).as_posix(), COMPARED_BYTES + 1)
@@ -209,7 +209,7 @@ def _version(content: bytes) -> str:
 
 
 def carry_out(context: ToolContext, change: PlannedEdit) -> None:
-    """Write what was planned. Raises `ToolError` where the file has changed since then, or OSError."""
+    """Carry out a planned change. Raises `ToolError` where the file has changed since then, or OSError."""
     root = context.workspace.root
 
     def check() -> None:

@@ -19,7 +19,7 @@ LONGEST = 1_000
 MOST_CHOICES = 1_000
 """Most patterns that the braces of one pattern may expand to."""
 _LITERAL = (r"[\[\]]", r"[\[\]{}]")
-"""What is taken as itself in a second and a third reading of a pattern."""
+"""Characters without a meaning in a second and a third reading of a pattern."""
 ANY_RUN = ""
 """The token of a `*`: any number of characters of one name. All other tokens match exactly one character."""
 _CLASSES = {

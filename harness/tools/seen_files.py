@@ -77,7 +77,7 @@ class SeenFiles:
                 self._versions[path] = version
 
     def _present(self, path: Path) -> str:
-        """Empty where there is no file that can be read."""
+        """The version on the disk; empty for a missing or unreadable file."""
         try:
             with open_regular(path) as file:
                 status = os.fstat(file.fileno())

@@ -231,7 +231,7 @@ class Rewinder:
         found = await checkpoints.changes_since(id)
         if why == "undo":
             restored = self._kept.restored
-            left, yours = {change.path for change in found if restored} - restored, frozenset[str]()
+            left, yours = frozenset(change.path for change in found if restored) - restored, frozenset[str]()
         else:
             turns, later = await self._changed(turn)
             left, yours = later - turns, later & turns
