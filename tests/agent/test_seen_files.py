@@ -1,11 +1,12 @@
 """What other programs write is not overwritten; what an agent changed in another way itself is not refused."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from harness.events import Event, ToolEnded
+from harness.events import Event, ToolEnded, ToolStarted
 from harness.hooks import HookAnswer, hook
 from harness.session import Opening
 from tests.agent.stage import Played, calls, played, says, sessions, stage
@@ -51,6 +52,23 @@ async def test_what_its_own_command_changed_is_known(command: str, tmp_path: Pat
         turn = await here.turn()
         assert (here.workspace / "g.txt").read_text() == "mine\n"
     assert "rote g.txt" in last_result(turn)
+
+
+@pytest.mark.parametrize("mode", ["ask", "yolo"])
+async def test_what_happens_during_a_command_that_only_reads_is_not_its_work(mode: str, tmp_path: Path) -> None:
+    script = READ + calls(call("bash", command="cat pipe")) + WRITE + says("Done.")
+    async with stage(tmp_path, script, permission_mode=mode, permissions_allow=["write_file"]) as here:
+        file, pipe = here.workspace / "g.txt", here.workspace / "pipe"
+        file.write_text("old\n")
+        os.mkfifo(pipe)
+
+        def writes(event: Event) -> None:
+            if isinstance(event, ToolStarted) and event.tool == "bash":
+                threading.Thread(target=lambda: (file.write_text("theirs\n"), pipe.write_text("go\n"))).start()
+
+        turn = await here.turn(on_event=writes)
+        assert file.read_text() == "theirs\n"
+    assert "g.txt has changed" in last_result(turn)
 
 
 async def test_a_formatter_that_a_hook_runs_belongs_to_the_write(tmp_path: Path) -> None:

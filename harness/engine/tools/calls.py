@@ -76,6 +76,8 @@ class _Ready:
     """What hooks want the model to read behind the result."""
     only_looks: bool = False
     """Nobody was asked, because it changes nothing."""
+    looks: bool = False
+    """It changes nothing."""
 
 
 class ToolCalls:
@@ -262,7 +264,7 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments, words, decision.only_looks)
+                return _Ready(call, tool, arguments, words, decision.only_looks, decision.looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -363,7 +365,7 @@ class ToolCalls:
     @asynccontextmanager
     async def _own_changes(self, item: _Ready) -> AsyncIterator[None]:
         """Files that a call changes stay known to the agent."""
-        if item.only_looks or item.tool.effect not in (Effect.WRITE, Effect.RUN):
+        if item.looks or item.tool.effect not in (Effect.WRITE, Effect.RUN):
             yield
             return
         known = await in_thread(self.seen.current)
