@@ -4,7 +4,7 @@ import asyncio
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from logging import Logger
 from pathlib import Path
 from typing import TypeVar
@@ -98,8 +98,18 @@ class Checkpoints:
 
         return await self._in_thread(compare)
 
-    async def restore(self, id: str) -> RestoreResult:
-        """Undo what `changes_since` shows, and report what cannot be undone. The present state is kept first.
+    async def changed_between(self, first: str, second: str) -> frozenset[str]:
+        """The paths that differ between two checkpoints. Raises CheckpointError."""
+
+        def compare(_: Proceed) -> frozenset[str]:
+            before, after = (read_manifest(id, self._manifests)[0] for id in (first, second))
+            return frozenset(change.path for change in changes(before, after))
+
+        return await self._in_thread(compare)
+
+    async def restore(self, id: str, leave: Collection[str] = ()) -> RestoreResult:
+        """Undo what `changes_since` shows, but for the paths in `leave`, and report what cannot be undone. The present
+        state is kept first.
 
         Raises CheckpointError before anything has been changed.
         """
@@ -108,7 +118,7 @@ class Checkpoints:
             target, how = read_manifest(id, self._manifests)
             undo, now = self._keep(f"before going back to {id}", target.entries, proceed)
             with FolderTree(self._workspace) as tree:
-                outcome = restore(target, now, self._stores[how], tree)
+                outcome = restore(target, now, self._stores[how], tree, leave)
             return RestoreResult(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
 
         return await self._in_thread(work, RESTORE_GRACE_S)

@@ -1,12 +1,12 @@
 """Restore a workspace to a manifest and report what could not be restored."""
 
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from harness.checkpoints.manifest import IGNORED, ChangeKind, FileChange, Manifest
 from harness.checkpoints.object_store import ContentsError, ContentStore
-from harness.checkpoints.scan import WorkspaceScan, signature
+from harness.checkpoints.scan import Signature, WorkspaceScan, signature
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import sendable
 
@@ -35,8 +35,12 @@ def changes(target: Manifest, now: Manifest) -> Iterator[FileChange]:
             yield FileChange(sendable(path), kind)
 
 
-def restore(target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: FolderTree) -> RestoreOutcome:
+def restore(
+    target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: FolderTree, leave: Collection[str] = ()
+) -> RestoreOutcome:
     """Undo the changes between `target` and `now` as far as possible; the outcome lists the rest.
+
+    `leave`: paths of the user's own changes.
 
     Paths skipped in either are not touched: they are unknown, or could not be restored again. Nor are paths that change
     while this runs.
@@ -44,7 +48,9 @@ def restore(target: Manifest, now: WorkspaceScan, contents: ContentStore, tree: 
     outcome = RestoreOutcome()
     wanted: list[str] = []
     for path, kind in _differences(target, now.manifest):
-        if reason := now.manifest.reason(path):
+        if sendable(path) in leave:
+            outcome.leave(path, "changed after the turn")
+        elif reason := now.manifest.reason(path):
             outcome.leave(path, reason)
         elif kind is ChangeKind.ADDED:
             _remove(path, now, tree, outcome)
@@ -86,6 +92,8 @@ def _write(
     for path in sorted(same):
         _put(path, None, target, now, tree, outcome)
     others = [path for path in paths if path not in same]
+    names = _names(target, now)
+    done: set[Signature] = set()
     reading = contents.reading([target.entries[path].content for path in others])
     for number, path in enumerate(others):
         try:
@@ -96,13 +104,35 @@ def _write(
             return
         if data is None:
             outcome.leave(path, "what it held is damaged or gone")
-        else:
-            _put(path, data, target, now, tree, outcome)
+            continue
+        file = now.seen.get(path, ())[3:]
+        if file in done:
+            outcome.written.append(sendable(path))  # another name of a file that is restored
+            continue
+        apart = len(names.get(file, ())) > 1
+        if _put(path, data, target, now, tree, outcome, apart=apart) and file in names and not apart:
+            done.add(file)
+
+
+def _names(target: Manifest, now: WorkspaceScan) -> dict[Signature, set[str]]:
+    """What the names (hard links) of each file with several of them held, by number of the file."""
+    names: dict[Signature, list[str]] = {}
+    for path, seen in now.seen.items():
+        if path in target.entries and target.entries[path].kind == "file":
+            names.setdefault(seen[3:], []).append(target.entries[path].content)
+    return {file: set(contents) for file, contents in names.items() if len(contents) > 1}
 
 
 def _put(
-    path: str, data: bytes | None, target: Manifest, now: WorkspaceScan, tree: FolderTree, outcome: RestoreOutcome
-) -> None:
+    path: str,
+    data: bytes | None,
+    target: Manifest,
+    now: WorkspaceScan,
+    tree: FolderTree,
+    outcome: RestoreOutcome,
+    *,
+    apart: bool = False,
+) -> bool:
     entry = target.entries[path]
     try:
         _require_untouched(path, now, tree)
@@ -111,10 +141,12 @@ def _put(
         elif entry.kind == "link":
             tree.write_link(path, data)
         else:
-            tree.write(path, data, entry.mode)
+            tree.write(path, data, entry.mode, apart=apart)
         outcome.written.append(sendable(path))
     except (_NotDoneError, OSError) as error:
         outcome.leave(path, _why(error))
+        return False
+    return True
 
 
 def _only_the_mode_differs(path: str, target: Manifest, now: Manifest) -> bool:

@@ -93,6 +93,7 @@ from harness.slots.client import SharedSlots
 from harness.slots.store import SqliteSlotStore, slots_file
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
+from harness.tools.seen_files import SeenFiles
 from harness.tools.todo_write import TODO_WRITE
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, joined, kept_of, own_tools
@@ -272,6 +273,7 @@ def build_parts(
         log=log,
         remember=shared.rules.remember,
         agent=agent,
+        seen=SeenFiles(shared.file_writes),
     )
 
     new_compactor = partial(

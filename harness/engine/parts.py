@@ -4,7 +4,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,7 @@ from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
 from harness.slots.client import SharedSlots
+from harness.tools.seen_files import SeenFiles
 from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox
 
@@ -82,6 +83,8 @@ class SharedParts:
     """Faults of tools that the user ordered."""
     notices: deque[str]
     """Sentences for the user that no turn has reported yet; another thread may add to them."""
+    file_writes: dict[Path, tuple[SeenFiles, str]] = field(default_factory=dict)
+    """The agent that wrote each file last, with the version."""
 
     def news(self) -> Iterator[str]:
         """The notices; each is given once."""

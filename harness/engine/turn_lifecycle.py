@@ -4,12 +4,13 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from harness import skills
-from harness.base.concurrency import shielded
+from harness.base.concurrency import in_thread, shielded
 from harness.base.external_text import sendable
-from harness.base.files import read_regular
+from harness.checkpoints.git import GitError, ask
 from harness.engine.parts import AgentParts
 from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn
@@ -20,8 +21,9 @@ from harness.model import notices, prompt
 from harness.policies.recovery import Stop, before_turn
 from harness.skills import SKILL
 
-MOST_HEAD_BYTES = 1_000
-_ON_A_BRANCH = re.compile(r"ref: refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,200})\n?")
+GIT_S = 2.0
+"""Seconds for the question of the branch."""
+_ON_A_BRANCH = re.compile(r"refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,200})\n?")
 
 
 def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
@@ -59,7 +61,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         conversation.begin_step()
         return stop
     if text is not None:
-        facts = turn_facts(parts.settings.workspace, conversation.messages)
+        facts = await in_thread(partial(turn_facts, parts.settings.workspace, conversation.messages))
         memories = await _memory_news(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
@@ -74,6 +76,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
 async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     """Leave a note for the model after an end that was not its own, and emit the last events."""
     conversation = parts.conversation
+    await parts.rollbacks.end_turn()
     if note := _note(parts, stop.code):
         conversation.add("user", _texts(note), Origin.REPAIR)
     if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
@@ -160,16 +163,15 @@ def turn_facts(workspace: Path, messages: Sequence[Message]) -> str:
 
 
 def _branch(workspace: Path) -> str:
-    """The branch that is checked out; empty outside a repository and on a detached head.
+    """The branch that is checked out; empty outside a repository and on a detached head, and without git.
 
-    The repository chooses the name and the model reads it, so only what git accepts as a branch name passes
+    git is asked, because a worktree, a submodule or a reftable keeps its branch elsewhere than `.git/HEAD`. The
+    repository chooses the name and the model reads it, so only what git accepts as a branch name passes
     (https://git-scm.com/docs/git-check-ref-format): no sentence can be placed there.
     """
-    for folder in (workspace, *workspace.parents):
-        try:
-            head = read_regular(folder / ".git" / "HEAD", MOST_HEAD_BYTES).decode()
-        except (OSError, UnicodeDecodeError):
-            continue
-        found = _ON_A_BRANCH.fullmatch(head)
-        return found["name"] if found else ""
-    return ""
+    try:
+        head = ask("symbolic-ref", "--quiet", "HEAD", cwd=workspace, time_s=GIT_S).printed.decode()
+    except (GitError, UnicodeDecodeError):
+        return ""
+    found = _ON_A_BRANCH.fullmatch(head)
+    return found["name"] if found else ""

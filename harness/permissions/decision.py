@@ -80,6 +80,8 @@ class Allow:
     """Why a rule could not be saved; empty: no problem."""
     only_looks: bool = False
     """Allowed without a question because it is read-only, which the system enforces where it can."""
+    looks: bool = False
+    """It is read-only, in whatever mode."""
 
 
 @dataclass(frozen=True, slots=True)

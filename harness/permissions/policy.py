@@ -353,8 +353,10 @@ class Permissions:
         if asked := _firm(request, judgement, judgement.perhaps_denied or judgement.asked):
             return asked
         if not judgement.missing:
-            only_looks = request.tool == SHELL and not judgement.by_rule
-            return Allow(judgement.allowed, by="rule" if judgement.by_rule else "default", only_looks=only_looks)
+            looks = _looks(request, judgement)
+            return Allow(
+                judgement.allowed, by="rule" if judgement.by_rule else "default", only_looks=looks, looks=looks
+            )
         decision = self._by_answer(request) or self._by_mode(request)
         if isinstance(decision, Ask):
             about = "" if judgement.missing == "the call" else f", and no rule allows {judgement.missing}"
@@ -365,7 +367,8 @@ class Permissions:
         """The decision in mode yolo, where only deny rules count, including possible matches."""
         if judgement.perhaps_denied and (asked := _firm(request, judgement, judgement.perhaps_denied)):
             return asked
-        return Allow("everything is allowed in this mode", by="mode", dangerous="; ".join(judgement.dangers))
+        dangerous, looks = "; ".join(judgement.dangers), _looks(request, judgement)
+        return Allow("everything is allowed in this mode", by="mode", dangerous=dangerous, looks=looks)
 
     def _by_answer(self, request: PermissionRequest) -> Allow | None:
         return Allow("allowed for this session", by="user") if _scope(request) in self._always else None
@@ -402,6 +405,11 @@ class Permissions:
             case "always":
                 self._always.add(_scope(request))
                 return Allow(answer.why, by=answer.by)
+
+
+def _looks(request: PermissionRequest, judgement: RuleVerdict) -> bool:
+    """A command line that runs unasked because it only reads."""
+    return request.tool == SHELL and not judgement.missing and not judgement.by_rule
 
 
 def _firm(request: PermissionRequest, judgement: RuleVerdict, reason: str) -> Ask | None:

@@ -38,6 +38,9 @@ from harness.tools.ignored_files import walk_files
 from harness.tools.tool import Tool
 from harness.tools.workspace import Workspace, sendable
 
+MOST_FILES = 50_000
+"""Files that a completion can name; each key looks through all of them."""
+
 
 class Session:
     """A conversation with a journal. Make one with `open_session`.
@@ -207,8 +210,8 @@ class Session:
         self.name = journal.rename(self.path, self.conversation.masking.text(name))
         return self.name
 
-    def files(self, limit: int = 20_000) -> tuple[str, ...]:
-        """Paths of the files in the workspace that git does not ignore. Reads the disk; call it in a thread."""
+    def files(self, limit: int = MOST_FILES) -> tuple[str, ...]:
+        """Paths of the first files in the workspace that git does not ignore. Reads the disk; call it in a thread."""
         root = Workspace(self.settings.workspace).root
         prefix = len(f"{root}/".replace("//", "/"))
         return tuple(sendable(path[prefix:]) for path in islice(walk_files(root, root), limit))
@@ -388,6 +391,7 @@ async def open_session(
     try:
         parts.breakers.recall((record.event, record.at) for record in records)
         parts.checkpoint_fold.recall(events)
+        parts.tools.seen.recall(Workspace(settings.workspace).root, events)
         parts.loops.recall((record.event, record.at) for record in records)
         if parts.background is not None:
             parts.background.recall(events)

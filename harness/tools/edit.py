@@ -1,9 +1,9 @@
 """write_file and edit_file: whole files and exact replacements, written atomically, with a diff."""
 
-from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -11,17 +11,19 @@ from pydantic import Field
 
 from harness.events import Json
 from harness.tools.diff import Diff, unified_diff
-from harness.tools.files import file_work, open_inside, path_of, revision
+from harness.tools.files import file_work, path_of, revision
+from harness.tools.read_file import is_binary
+from harness.tools.seen_files import COMPARED_BYTES, version_of
+from harness.tools.text_encoding import UTF8, TextEncoding, encoding_of
 from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, require_file
 
-EDITABLE_BYTES = 20_000_000
-"""Larger files are not edited in memory."""
 HINT_LINES = 20_000
 """In longer files the nearest line is not looked for."""
 HINT_CHARACTERS = 400
 """Longer lines are not compared: that takes the square of their length."""
+CHANGED = "{path} has changed since you last read or wrote it. Read it again before you change it."
 MOST_OCCURRENCES = 100
 """That are counted before an edit is refused because there are several."""
 
@@ -53,12 +55,18 @@ class PlannedEdit:
     before: bytes | None
     """None: the file does not exist yet."""
     after: bytes
+    encoding: TextEncoding = UTF8
+    version: str = ""
+    """Of the content before; empty: the file does not exist yet."""
     replaced: int = 0
 
     @property
     def diff(self) -> Diff:
         """The change, for display."""
-        return unified_diff(_shown_text(self.before or b""), _shown_text(self.after), self.shown)
+        return unified_diff(self._text(self.before or b""), self._text(self.after), self.shown)
+
+    def _text(self, data: bytes) -> str:
+        return data.removeprefix(self.encoding.mark).decode(self.encoding.codec, "replace")
 
 
 def write_file_tool() -> Tool:
@@ -66,8 +74,8 @@ def write_file_tool() -> Tool:
     return Tool(
         name="write_file",
         description=(
-            "Write a whole file: a new one, with the folders it needs, or in place of an old one. "
-            "To change a part of a file, edit_file is the better tool."
+            "Write a whole file: a new one, with the folders it needs, or in place of an old one that you have read "
+            "and that has not changed since. To change a part of a file, edit_file is the better tool."
         ),
         arguments=WriteFileArguments,
         effect=Effect.WRITE,
@@ -97,25 +105,44 @@ def edit_file_tool() -> Tool:
 
 def plan_write(context: ToolContext, arguments: WriteFileArguments) -> PlannedEdit:
     """The change that a write_file call means. Raises `PathError`, `ToolError` or OSError."""
-    path = context.workspace.resolve(arguments.path)
-    before, after = None, arguments.content.encode()
-    if path.exists():
-        size = _require_writable(path, arguments.path)
-        before = _content(context, path) if size <= EDITABLE_BYTES else b""
-        after = _in_the_form_of(before, after)
-    return PlannedEdit(path, context.workspace.relative(path), before, after)
+    path, shown = context.workspace.resolve(arguments.path), context.workspace.relative
+    if not path.exists():
+        return PlannedEdit(path, shown(path), None, arguments.content.encode())
+    _require_writable(path, arguments.path)
+    before, version = _content(context, path)
+    encoding = UTF8
+    if len(before) > COMPARED_BYTES or is_binary(before):
+        after = arguments.content.encode()
+    else:
+        encoding = encoding_of(before)
+        crlf = _has_crlf(before.decode(encoding.codec, "replace"))
+        after = _encoded(encoding, _with_crlf(arguments.content) if crlf else arguments.content, arguments.path)
+    if before not in (b"", after) and not context.seen.has_seen(path, version):
+        if not context.seen.knows(path):
+            raise ToolError(
+                f"{arguments.path} exists, and you have not read it. Read it first, so that nothing in it is lost."
+            )
+        raise ToolError(CHANGED.format(path=arguments.path))
+    before = before if len(before) <= COMPARED_BYTES else b""
+    return PlannedEdit(path, shown(path), before, after, encoding, version)
 
 
 def plan_edit(context: ToolContext, arguments: EditFileArguments) -> PlannedEdit:
     """The change that an edit_file call means. Raises `PathError`, `ToolError` or OSError."""
     path = context.workspace.resolve(arguments.path)
-    if _require_writable(path, arguments.path) > EDITABLE_BYTES:
-        raise ToolError(f"{arguments.path} is larger than {EDITABLE_BYTES:,} bytes; change it with bash.")
-    before = _content(context, path)
-    if b"\0" in before:
+    _require_writable(path, arguments.path)
+    before, version = _content(context, path)
+    if len(before) > COMPARED_BYTES:
+        raise ToolError(f"{arguments.path} is larger than {COMPARED_BYTES:,} bytes; change it with bash.")
+    if context.seen.knows(path) and not context.seen.has_seen(path, version):
+        raise ToolError(CHANGED.format(path=arguments.path))
+    encoding = encoding_of(before)
+    try:
+        text = encoding.decode(before)
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
         raise ToolError(f"{arguments.path} is a binary file; change it with a program that knows the format.")
-    # Bytes that are not UTF-8 come back exactly as they were.
-    text = before.decode("utf-8", "surrogateescape")
     old, new = arguments.old_string, arguments.new_string
     if _has_crlf(text):
         old, new = _with_crlf(old), _with_crlf(new)
@@ -130,13 +157,14 @@ def plan_edit(context: ToolContext, arguments: EditFileArguments) -> PlannedEdit
             f"old_string occurs {times} in {arguments.path}, from lines {_line_numbers(text, starts)}. "
             "Give more of the text around the one you mean, or set replace_all."
         )
-    after = text.replace(old, new).encode("utf-8", "surrogateescape")
-    return PlannedEdit(path, context.workspace.relative(path), before, after, text.count(old))
+    after = _encoded(encoding, text.replace(old, new), arguments.path)
+    return PlannedEdit(path, context.workspace.relative(path), before, after, encoding, version, text.count(old))
 
 
 def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResult:
     change = plan_write(context, arguments)
-    _write(context, change)
+    carry_out(context, change)
+    context.seen.wrote(change.path, _version(change.after))
     lines = _count_lines(arguments.content)
     done = "Wrote" if change.before is None else "Overwrote"
     return ToolResult(
@@ -150,7 +178,10 @@ def _write_file(context: ToolContext, arguments: WriteFileArguments) -> ToolResu
 
 def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult:
     change = plan_edit(context, arguments)
-    _write(context, change)
+    known = context.seen.knows(change.path)
+    carry_out(context, change)
+    if known:  # one edit shows nothing of the rest of the file
+        context.seen.wrote(change.path, _version(change.after))
     times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
     after = revision(context, change.path, change.after)
     diff, done = change.diff, f"Edited {change.shown}: {times}."
@@ -165,23 +196,43 @@ def _require_writable(path: Path, shown: str) -> int:
     return size
 
 
-def _content(context: ToolContext, path: Path) -> bytes:
-    with open_inside(context, path) as file:
-        return file.read(EDITABLE_BYTES + 1)
-
-
-def _write(context: ToolContext, change: PlannedEdit) -> None:
+def _content(context: ToolContext, path: Path) -> tuple[bytes, str]:
+    """The content of the file, cut after `COMPARED_BYTES` + 1, and its version."""
     root = context.workspace.root
     with FolderTree(root) as tree:
-        tree.write(str(change.path.relative_to(root)), change.after, durable=True)
+        status, data = tree.read(path.relative_to(root).as_posix(), COMPARED_BYTES + 1)
+    return data, version_of(status, data)
 
 
-def _in_the_form_of(before: bytes, after: bytes) -> bytes:
-    """The new content with the byte order mark and the line ends of the old one, which a model does not see."""
-    if _has_crlf(before.decode("utf-8", "replace")):
-        after = after.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    marked = before.startswith(BOM_UTF8) and not after.startswith(BOM_UTF8)
-    return BOM_UTF8 + after if marked else after
+def _version(content: bytes) -> str:
+    return sha256(content).hexdigest()
+
+
+def carry_out(context: ToolContext, change: PlannedEdit) -> None:
+    """Carry out a planned change. Raises `ToolError` where the file has changed since then, or OSError."""
+    root = context.workspace.root
+
+    def check() -> None:
+        if change.version and _content(context, change.path)[1] != change.version:
+            raise ToolError(CHANGED.format(path=change.shown))
+
+    with FolderTree(root) as tree:
+        path = str(change.path.relative_to(root))
+        try:
+            tree.write(path, change.after, durable=True, new=not change.version, check=check)
+        except FileExistsError as error:
+            raise ToolError(CHANGED.format(path=change.shown)) from error
+
+
+def _encoded(encoding: TextEncoding, text: str, shown: str) -> bytes:
+    """Raises ToolError for a text that the encoding cannot hold."""
+    try:
+        return encoding.encode(text)
+    except UnicodeEncodeError as error:
+        raise ToolError(
+            f"{shown} is {encoding.name}, which has no {text[error.start]!r} (in the new text). Write it without that "
+            "character, or convert the file to UTF-8 first, with bash and iconv."
+        ) from error
 
 
 def _has_crlf(text: str) -> bool:
@@ -233,10 +284,6 @@ def _with_crlf(text: str) -> str:
 
 def _printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r")
-
-
-def _shown_text(data: bytes) -> str:
-    return data.decode("utf-8-sig", "replace")
 
 
 def _count_lines(text: str) -> str:

@@ -5,27 +5,12 @@ them to regular expressions that backtrack, here they become those of `patterns`
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.tools.glob_patterns import ANY_RUN, path_regex
+from harness.tools.glob_patterns import UnusableError, name_tokens, path_regex
 
 LONGEST = 1_000
 """Characters of a rule; a longer one is left out, as git leaves out a rule that it cannot use."""
-_CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": " \\t",
-    "cntrl": "\\x00-\\x1f\\x7f",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": "!-/:-@\\[-`{-~",
-    "space": "\\s",
-    "upper": "A-Z",
-    "xdigit": "0-9A-Fa-f",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,74 +54,18 @@ def _rule(line: str) -> IgnoreRule | None:
     if not pattern:
         return None
     parts = pattern.removeprefix("/").split("/")
+    if "" in parts:
+        return None
     try:
-        names: list[str | list[str]] = [part if part == "**" else list(_tokens(part)) for part in parts]
-    except _Unusable:
+        names: list[str | list[str]] = [part if part == "**" else name_tokens(part) for part in parts]
+    except UnusableError:
         return None
     if "/" not in pattern:
         names.insert(0, "**")
     return IgnoreRule(re.compile(path_regex(names), re.DOTALL), ignores, folders_only)
 
 
-class _Unusable(Exception):  # noqa: N818  it says what the rule is
-    """Git would not use this rule either."""
-
-
 def _without_trailing_spaces(line: str) -> str:
     bare = line.rstrip(" ")
     escapes = len(bare) - len(bare.rstrip("\\"))
     return bare + " " if escapes % 2 and bare != line else bare
-
-
-def _tokens(part: str) -> Iterator[str]:
-    """The tokens of one name. Raises _Unusable."""
-    if not part:
-        raise _Unusable
-    index = 0
-    while index < len(part):
-        char = part[index]
-        index += 1
-        if char == "*":
-            yield ANY_RUN
-        elif char == "?":
-            yield "[^/]"
-        elif char == "[":
-            token, index = _bracket(part, index)
-            yield token
-        elif char == "\\":
-            if index == len(part):
-                raise _Unusable
-            yield re.escape(part[index])
-            index += 1
-        else:
-            yield re.escape(char)
-
-
-def _bracket(part: str, index: int) -> tuple[str, int]:
-    """One character out of the set that begins behind a bracket, and where the set ends. Raises _Unusable."""
-    negated = part[index : index + 1] in ("!", "^")
-    index += negated
-    body, first = "", True
-    while first or part[index : index + 1] != "]":
-        if index >= len(part):
-            raise _Unusable
-        first = False
-        if part.startswith("[:", index) and (end := part.find(":]", index)) > 0:
-            if (members := _CLASSES.get(part[index + 2 : end])) is None:
-                raise _Unusable
-            body += members
-            index = end + 2
-            continue
-        low, index = _member(part, index)
-        body += re.escape(low)  # git takes the first character of a range also where the range runs backwards
-        if part[index : index + 1] == "-" and part[index + 1 : index + 2] not in ("", "]"):
-            high, index = _member(part, index + 1)
-            if low <= high:
-                body += f"{re.escape(low)}-{re.escape(high)}"
-    return f"(?!/)[{'^' if negated else ''}{body}]", index + 1
-
-
-def _member(part: str, index: int) -> tuple[str, int]:
-    if part[index] == "\\" and index + 1 < len(part):
-        return part[index + 1], index + 2
-    return part[index], index + 1

@@ -17,8 +17,9 @@ from harness.events import FailureCategory, Json, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.tools import grep_worker, tree
 from harness.tools.files import broken, on_disk, refused, without_link
+from harness.tools.glob import ignored_note, no_file
 from harness.tools.glob_patterns import compile_glob
-from harness.tools.ignored_files import walk_files
+from harness.tools.ignored_files import fitting_files
 from harness.tools.output import readable, shorten
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult
 from harness.tools.workspace import require_file
@@ -33,7 +34,9 @@ class GrepArguments(ToolArguments):
 
     pattern: str = Field(description="A Python regular expression; each line is searched on its own.", min_length=1)
     path: str = Field(default=".", description="File or folder to search in.", min_length=1)
-    glob: str = Field(default="**", description="Search only files whose path matches, for example `**/*.py`.")
+    glob: str = Field(
+        default="**", description="Search only these files, as for ripgrep: `*.py` at any depth, `src/**`, `!*.md`."
+    )
     ignore_case: bool = Field(default=False, description="Ignore upper and lower case.")
     context: int = Field(default=0, ge=0, le=20, description="Lines to show before and after each match.")
     files_only: bool = Field(default=False, description="Only name the files that have a match.")
@@ -63,7 +66,8 @@ def grep_tool(
         name="grep",
         description=(
             "Find lines by a regular expression in a file or in all files of a folder. Answers `path:line:text`. "
-            "Binary files and those that .gitignore excludes are skipped, unless path names them."
+            "Binary files and those that .gitignore excludes are skipped, unless path, or the beginning of glob, names "
+            "them."
         ),
         arguments=GrepArguments,
         effect=Effect.READ,
@@ -78,16 +82,27 @@ async def _grep(
 ) -> ToolResult:
     files: list[str] = []
     withheld: list[str] = []
+    left_out: list[str] = []
     stop = threading.Event()
 
     def list_files() -> ToolResult:
-        for path in _files(context, arguments, stop):
-            (withheld if _withheld(context, arguments, path) else files).append(path)
-        return ToolResult("")
+        base = context.workspace.resolve(arguments.path)
+        if not base.is_dir():
+            require_file(base, arguments.path)
+            files.append(str(base))
+            return ToolResult("")
+        glob = compile_glob(arguments.glob)
+        for path in fitting_files(base, context.workspace.root, glob, left_out, stop.is_set):
+            (withheld if context.withholds(without_link(path), content=True) else files).append(path)
+        if not files and not withheld:
+            return ToolResult("", summary=no_file(context, arguments.glob, base, glob, left_out))
+        return ToolResult("", detail=ignored_note(context, glob, left_out))
 
     listed = await on_disk(list_files, on_cancel=stop.set)
     if listed.outcome is not ToolOutcome.OK:
         return listed
+    if listed.summary:
+        return ToolResult(listed.summary, summary="no match")
     search = GrepRequest(
         arguments.pattern,
         arguments.ignore_case,
@@ -103,16 +118,9 @@ async def _grep(
     answer = _answer(
         bytes(output), finished, search, lambda index: context.workspace.relative(Path(files[index])), limits
     )
-    text = answer.content + _told(context, withheld)
+    text = answer.content + _told(context, withheld) + (f"\n{listed.detail}" if listed.detail else "")
     content, full_output = shorten(text, result_characters, context.output_file)
     return replace(answer, content=content, full_output=full_output)
-
-
-def _withheld(context: ToolContext, arguments: GrepArguments, path: str) -> bool:
-    """A file below the folder that is searched may be kept out of it; one that the call names was decided about."""
-    return path != str(context.workspace.resolve(arguments.path)) and context.withholds(
-        without_link(path), content=True
-    )
 
 
 def _told(context: ToolContext, withheld: list[str]) -> str:
@@ -121,18 +129,6 @@ def _told(context: ToolContext, withheld: list[str]) -> str:
     names = ", ".join(context.workspace.relative(Path(path)) for path in withheld[:3])
     more = " and more" if len(withheld) > 3 else ""
     return f"\n[Not searched, because a rule forbids it or it may hold keys: {names}{more}.]"
-
-
-def _files(context: ToolContext, arguments: GrepArguments, stop: threading.Event) -> Iterator[str]:
-    workspace = context.workspace
-    base = workspace.resolve(arguments.path)
-    if not base.is_dir():
-        require_file(base, arguments.path)
-        yield str(base)
-        return
-    matcher = compile_glob(arguments.glob)
-    start = len(f"{base}/".replace("//", "/"))
-    yield from (path for path in walk_files(base, workspace.root, stop.is_set) if matcher.fullmatch(path, start))
 
 
 async def _search(

@@ -13,13 +13,13 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from typing import Any, BinaryIO
 
 HEAD_BYTES = 8_192
 SMALL_BYTES = 65_536
-"""A file of less is searched in memory, others line by line."""
+"""A file of less is searched in memory; of others, lines are looked at where a match may be in them."""
 PIECE_BYTES = 1_000_000
 """A longer line is searched in pieces of this size."""
 SHOWN_CHARACTERS = 400
@@ -28,33 +28,89 @@ SHOWN_CHARACTERS = 400
 Found = list[Any]
 
 
-def lines_of(file: BinaryIO, literal: bytes | None) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a file; none of a binary file, nor of a small one that does not hold `literal`."""
+def required(parsed: Any, *, ignore_case: bool) -> list[str]:
+    """Pieces of text; every match of a parsed expression holds one of them. None: a match may hold anything.
+
+    Upper and lower case of ASCII letters are the same to `ignore_case`; i, k and s have equals beyond ASCII there and
+    are never part of a piece.
+    """
+    best: list[str] = []
+    run = ""
+    for operation, argument in [*parsed, (None, None)]:
+        name, found = str(operation), list[str]()
+        if name == "LITERAL" and argument != 0xFFFD:
+            char = chr(argument)
+            if not ignore_case:
+                run += char
+                continue
+            if char.isascii() and char not in "iksIKS":
+                run += char.lower()
+                continue
+        elif name == "SUBPATTERN" and not argument[1]:
+            found = required(argument[3], ignore_case=ignore_case)
+        elif name == "MAX_REPEAT" and argument[0] > 0:
+            found = required(argument[2], ignore_case=ignore_case)
+        elif name == "BRANCH":
+            choices = [required(choice, ignore_case=ignore_case) for choice in argument[1]]
+            found = [piece for choice in choices for piece in choice] if all(choices) else []
+        best = max(best, [run] * bool(run), found, key=lambda pieces: min(map(len, pieces), default=0))
+        run = ""
+    return best
+
+
+def may_match(pattern: str, *, ignore_case: bool) -> tuple[Callable[[bytes], bool], int]:
+    """A quick look whether a match may be in some bytes, and the length of what it looks for."""
+    from re import _parser  # type: ignore[attr-defined]  # of the standard library, but private
+
+    try:
+        parsed = _parser.parse(pattern)
+        ignore_case = ignore_case or bool(parsed.state.flags & re.IGNORECASE)
+        verbose = parsed.state.flags & re.VERBOSE
+        pieces = [] if verbose else [piece.encode() for piece in required(parsed, ignore_case=ignore_case)]
+    except Exception:  # noqa: BLE001  without it the search is slower, and no other
+        pieces = []
+    if not pieces:
+        return lambda data: True, 0
+    if ignore_case:
+        return lambda data: any(map(data.lower().__contains__, pieces)), max(map(len, pieces))
+    return lambda data: any(map(data.__contains__, pieces)), max(map(len, pieces))
+
+
+def lines_of(
+    file: BinaryIO, look: tuple[Callable[[bytes], bool], int], *, matches_only: bool
+) -> Iterator[tuple[int, str]]:
+    """The numbered lines of a file; none of a binary file, nor of one without a match; `matches_only`: nor those."""
+    may, length = look
     data = file.read(SMALL_BYTES)
     if not data or b"\0" in data[:HEAD_BYTES]:
         return
     if len(data) < SMALL_BYTES:
-        if literal is not None and literal not in data:
-            return
-        for number, line in enumerate(data.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
-            yield number, line.removesuffix("\r")
+        if may(data):
+            for number, line in enumerate(data.decode("utf-8", "replace").removesuffix("\n").split("\n"), 1):
+                yield number, line.removesuffix("\r")
         return
+    while not may(data):
+        piece = file.read(PIECE_BYTES)
+        if not piece:
+            return
+        data = data[-length:] + piece
     file.seek(0)
     number = 0
     starts_line = True
     while piece := file.readline(PIECE_BYTES):
         number += starts_line
         starts_line = piece.endswith(b"\n")
-        yield number, piece.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        if not matches_only or may(piece):
+            yield number, piece.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
 
 
 def search_file(
-    file: BinaryIO, regex: re.Pattern[str], literal: bytes | None, context: int, index: int
+    file: BinaryIO, regex: re.Pattern[str], look: tuple[Callable[[bytes], bool], int], context: int, index: int
 ) -> Iterator[Found]:
     """The matching lines of one file and `context` lines around them."""
     before: deque[Found] = deque(maxlen=context)
     after = 0
-    for number, line in lines_of(file, literal):
+    for number, line in lines_of(file, look, matches_only=not context):
         if match := regex.search(line):
             yield from before
             before.clear()
@@ -101,8 +157,7 @@ def main() -> None:
     except (re.error, OverflowError, RecursionError) as error:
         report({"error": str(error)})
         return
-    plain = search["pattern"].isalnum() and search["pattern"].isascii() and not search["ignore_case"]
-    literal = search["pattern"].encode() if plain else None
+    look = may_match(search["pattern"], ignore_case=search["ignore_case"])
     matches = searched = 0
     tree = tree_class(search["tree"])(search["root"])
     for index, path in enumerate(paths.split(b"\0")[:-1]):
@@ -112,7 +167,7 @@ def main() -> None:
             continue  # gone, not ours to read, or reached by a link that was a folder when the path was found
         searched += 1
         with file:
-            for found in search_file(file, regex, literal, search["context"], index):
+            for found in search_file(file, regex, look, search["context"], index):
                 report(found)
                 matches += found[2]
                 if matches >= search["most"] or (search["files_only"] and found[2]):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harness.base.files import read_regular
 from harness.tools.gitignore import IgnoreRule, parse_gitignore, verdict
+from harness.tools.glob_patterns import Glob
 
 RULE_FILE = ".gitignore"
 MOST_RULE_BYTES = 1_000_000
@@ -25,6 +26,32 @@ def walk_files(base: Path, root: Path, stopped: Callable[[], bool] = lambda: Fal
     """
     for entry, ignored in walk(base, root, stopped):
         if not ignored and _is_file_inside(entry, root):
+            yield entry.path
+
+
+def fitting_files(
+    base: Path, root: Path, glob: Glob, left_out: list[str], stopped: Callable[[], bool] = lambda: False
+) -> Iterator[str]:
+    """The absolute paths of the files below `base` that fit a pattern, which may begin there or at `root`.
+
+    An ignored folder that the pattern begins with is searched. Others, with a slash at their end, and ignored files
+    that fit are added to `left_out`.
+    """
+    folder = base / glob.folder
+    named = bool(glob.folder) and folder.is_dir() and folder.resolve() == folder and ".git" not in folder.parts
+    starts = {len(f"{place}/".replace("//", "/")) for place in (base, root)}
+
+    def fits(path: str) -> bool:
+        found = [glob.fits(path[start:]) for start in starts]
+        return all(found) if glob.excludes else any(found)
+
+    for entry, ignored in walk(folder if named else base, root, stopped):
+        if ignored:
+            if entry.is_dir(follow_symlinks=False):
+                left_out.append(f"{entry.path}/")
+            elif fits(entry.path):
+                left_out.append(entry.path)
+        elif fits(entry.path) and _is_file_inside(entry, root):
             yield entry.path
 
 

@@ -1,7 +1,7 @@
 """read_file: a range of lines of a text file, numbered; an image or a PDF as it is, also one that a user has named."""
 
-import codecs
 import io
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,26 +17,19 @@ from harness.events import Json
 from harness.media.attachment import MediaError, attachment
 from harness.media.formats import MOST_FILE_BYTES, media_type
 from harness.tools.files import file_work, on_disk, open_inside, path_of, readable_path, revision
+from harness.tools.seen_files import COMPARED_BYTES, version_of
+from harness.tools.text_encoding import BYTE_ORDER_MARKS, TextEncoding, encoding_of
 from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import PathError, require_file
 
 LINE_CHARACTERS = 2_000
 """Longer lines are cut when shown."""
-COMPARED_BYTES = 20_000_000
-"""No revision is reported for larger files: the whole of them would have to be read for it."""
 LONGEST_LINE = 20_000_000
 """Characters; a longer line has no end that is worth waiting for."""
 PIECE_CHARACTERS = 65_536
 """How much of a long line is skipped at once."""
 HEAD_BYTES = 8_192
 """Bytes of a file that are checked to distinguish text from binary."""
-BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
 MAGIC = (
     (b"PK\x03\x04", "a ZIP archive"),
     (b"\x1f\x8b", "gzip data"),
@@ -115,16 +108,20 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
     with open_inside(context, path) as file:
         if media_type(file.read(HEAD_BYTES)) is not None:
             data = _media_file(file, arguments.path, size)
+            context.seen.saw(path, version_of(os.fstat(file.fileno()), data))
             return replace(media_result(data, arguments.path), as_of=as_of, revision=revision(context, path, data))
-        encoding = _encoding(file, arguments.path, size)
-        whole = arguments.model_fields_set <= {"path"} and size <= COMPARED_BYTES
-        read = revision(context, path, file.read(COMPARED_BYTES)) if whole else None
-        if size == 0:
+        _require_text(file, arguments.path, size)
+        status, data = os.fstat(file.fileno()), file.read(COMPARED_BYTES + 1)
+        context.seen.saw(path, version_of(status, data))
+        whole = arguments.model_fields_set <= {"path"} and len(data) <= COMPARED_BYTES
+        read = revision(context, path, data) if whole else None
+        if not data:
             return ToolResult("(the file is empty)", summary="empty", as_of=as_of, revision=read)
-        file.seek(0)
+        encoding = encoding_of(data)
+        file.seek(len(encoding.mark))
         # Lines end at \n alone, so that their numbers agree with grep and with editors.
-        errors = "surrogateescape" if "8" in encoding else "replace"
-        lines = _lines(io.TextIOWrapper(file, encoding, errors, newline="\n"), arguments.path, stop)
+        errors = "replace" if encoding.codec.startswith(("utf-16", "utf-32")) else "surrogateescape"
+        lines = _lines(io.TextIOWrapper(file, encoding.codec, errors, newline="\n"), arguments.path, stop)
         skipped = sum(1 for _ in islice(lines, arguments.offset - 1))
         for number, line in enumerate(lines, arguments.offset):
             if len(numbered.lines) == arguments.limit or not numbered.add(number, line):
@@ -149,9 +146,9 @@ def _kept_at(context: ToolContext, path: Path) -> float | None:
     return path.stat().st_mtime if kept else None
 
 
-def _notes(numbered: _Numbered, encoding: str, next_line: int | None) -> Iterator[str]:
-    if encoding not in ("utf-8", "utf-8-sig"):
-        yield f"[The file is {encoding.upper()}; shown as text.]"
+def _notes(numbered: _Numbered, encoding: TextEncoding, next_line: int | None) -> Iterator[str]:
+    if not encoding.is_utf8:
+        yield f"[The file is {encoding.name}; shown as text. write_file and edit_file keep the encoding.]"
     if numbered.damaged:
         lines = f"{numbered.damaged} line{'s' * (numbered.damaged != 1)}"
         yield f"[Not valid UTF-8: bad bytes, on {lines}, are shown as \N{REPLACEMENT CHARACTER}.]"
@@ -175,19 +172,16 @@ def media_result(data: bytes, name: str) -> ToolResult:
     return ToolResult(made.words, summary=made.size, media=(made.block,))
 
 
-def _encoding(file: BinaryIO, shown: str, size: int) -> str:
+def _require_text(file: BinaryIO, shown: str, size: int) -> None:
+    """Raises ToolError for a binary file."""
     file.seek(0)
     head = file.read(HEAD_BYTES)
     file.seek(0)
-    for mark, encoding in BYTE_ORDER_MARKS:
-        if head.startswith(mark):
-            return encoding
     if is_binary(head) or any(head.startswith(magic) for magic, _ in MAGIC):
         named = next((name for magic, name in MAGIC if head.startswith(magic)), "a binary file")
         raise ToolError(
             f"{shown} is {named} of {size:,} bytes, not text. Use bash with a program that knows the format."
         )
-    return "utf-8"
 
 
 def _lines(file: TextIO, shown: str, stop: threading.Event) -> Iterator[str]:

@@ -25,6 +25,7 @@ from harness.base.external_text import visible
 from harness.events import Block, FailureCategory, Json, PlanItem, Revision, Score, ToolOutcome
 from harness.processes import Processes
 from harness.tools.output import as_text, shorten
+from harness.tools.seen_files import SeenFiles
 from harness.tools.workspace import Workspace
 
 MOST_FAULTS = 3
@@ -244,6 +245,8 @@ class ToolContext:
     """Id of the subagent that calls; empty: the main agent."""
     only_looks: bool = False
     """The call runs without a question because it changes nothing; its child processes are held to that."""
+    seen: SeenFiles = field(default_factory=SeenFiles)
+    """What the calling agent knows of the files."""
 
     @property
     def output_file(self) -> Path:

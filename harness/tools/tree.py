@@ -8,7 +8,10 @@ standard library only, because the program behind grep loads this file by its pa
 import errno
 import os
 import stat
+import sys
+from collections.abc import Callable
 from contextlib import suppress
+from io import BytesIO, FileIO
 from types import TracebackType
 from typing import Self
 
@@ -70,30 +73,62 @@ class FolderTree:
         folder, name = self._enter(path)
         return os.readlink(os.fsencode(name), dir_fd=folder)
 
-    def write(self, path: str, data: bytes, mode: int | None = None, *, durable: bool = False) -> None:
+    def write(
+        self,
+        path: str,
+        data: bytes,
+        mode: int | None = None,
+        *,
+        durable: bool = False,
+        new: bool = False,
+        apart: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         """Put a file at `path`, which others see whole or not at all; folders are made. Raises OSError.
 
         Without a `mode` the file keeps the one it has, but for the bits that let a program run with the rights of its
         owner, which were given to other content; a new file gets what the umask gives. `durable` waits for the disk.
+        With `new` nothing may exist at `path`; `apart` separates it from its other names (hard links). `check` is
+        called just before the file changes; what it raises ends the write.
+
+        A file that has other names, another owner or group, or extended attributes such as an access list would lose
+        them to a new one in its place, so it is overwritten where it is. Its old content lies beside it until that is
+        done, and stays there if the program is killed meanwhile.
         """
         folder, name = self._enter(path, make=True)
-        if mode is None and (before := self.status(path)) is not None:
+        before = None if new else self.status(path)
+        if mode is None and before is not None:
             mode = before.st_mode & 0o777
-        temporary = _temporary_name()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        temporary = f".{name[:50]}{_temporary_name()}"
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600, dir_fd=folder)
         try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
+            with os.fdopen(descriptor, "w+b", buffering=0) as file:
                 if mode is not None:
                     os.fchmod(descriptor, mode)
+                replaces = before is not None and stat.S_ISREG(before.st_mode) and not apart
+                stays = replaces and self._must_stay(path, descriptor)
+                with os.fdopen(self.open(path), "rb", buffering=0) if stays else BytesIO(data) as source:
+                    _fill(file, source)
                 if durable:
                     os.fsync(descriptor)
-            self._put(folder, temporary, name)
+                check()
+                if stays:
+                    _overwrite(name, folder, data, file, mode, durable=durable)
+            if stays:
+                os.unlink(temporary, dir_fd=folder)
+            elif new:
+                _link_or_rename(temporary, name, folder)
+            else:
+                self._put(folder, temporary, name)
         except BaseException:
             _unlink_if_there(temporary, folder)
             raise
+
+    def _must_stay(self, path: str, descriptor: int) -> bool:
+        """Whether the file at `path` has something that the new one behind `descriptor` has not."""
+        with os.fdopen(self.open(path), "rb") as file:
+            return os.fstat(file.fileno()).st_nlink > 1 or _attributes(file.fileno()) != _attributes(descriptor)
 
     def write_link(self, path: str, target: bytes) -> None:
         """Create a link at `path`, replacing a file or link there; folders are made. Raises OSError."""
@@ -164,6 +199,54 @@ def _open_folder(name: str, above: int, *, make: bool) -> int:
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=above)
     return os.open(name, _FOLDER, dir_fd=above)
+
+
+def _attributes(descriptor: int) -> tuple[int, int, dict[str, bytes]]:
+    """Owner, group and extended attributes."""
+    status = os.fstat(descriptor)
+    attributes: dict[str, bytes] = {}
+    if sys.platform == "linux":
+        with suppress(OSError):  # a disk without them
+            attributes = {name: os.getxattr(descriptor, name) for name in os.listxattr(descriptor)}
+    attributes.pop("security.capability", None)  # the kernel takes it away from changed content
+    return status.st_uid, status.st_gid, attributes
+
+
+def _overwrite(name: str, folder: int, data: bytes, old: FileIO, mode: int | None, *, durable: bool) -> None:
+    """Give an existing file other content; the old one comes back when that fails."""
+    descriptor = os.open(name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(descriptor, "wb", buffering=0) as file:
+        if mode is not None and stat.S_IMODE(os.fstat(descriptor).st_mode) != mode:
+            os.fchmod(descriptor, mode)
+        try:
+            _fill(file, BytesIO(data))
+        except BaseException:
+            old.seek(0)
+            _fill(file, old)
+            raise
+        if durable:
+            os.fsync(descriptor)
+
+
+def _fill(file: FileIO, source: FileIO | BytesIO) -> None:
+    file.seek(0)
+    while piece := memoryview(source.read(1 << 20)):
+        while piece:
+            piece = piece[file.write(piece) :]
+    file.truncate()
+
+
+def _link_or_rename(temporary: str, name: str, folder: int) -> None:
+    """Give a file a name that is free. Raises FileExistsError where it is not."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without hard links
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, dir_fd=folder))
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(temporary, dir_fd=folder)
 
 
 def _temporary_name() -> str:

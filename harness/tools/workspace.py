@@ -37,6 +37,10 @@ class Workspace:
         """
         return resolve_within(path, self.root, self.root)
 
+    def named(self, folder: Path) -> str:
+        """A folder inside a sentence, where a dot would be taken for its end."""
+        return "the workspace" if folder == self.root else f"{self.relative(folder)}/"
+
     def relative(self, path: Path) -> str:
         """The path as shown to people and to the model: from the root, with forward slashes."""
         return sendable((path.relative_to(self.root) if path.is_relative_to(self.root) else path).as_posix())

@@ -227,6 +227,49 @@ async def test_what_a_person_changes_while_they_are_asked_is_shown_before_it_is_
         assert ["mine.txt" in request.detail for request in person.shown] == [False, True]
 
 
+LATER = "changed after the turn"
+
+
+async def test_what_a_person_changed_after_the_turn_stays_or_is_marked(tmp_path: Path) -> None:
+    person = Person(YES, YES)
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
+        await two_turns(session)
+        (here.workspace / "mine.txt").write_text("mine")
+        (here.workspace / "new.txt").write_text("new, and mine\n")
+        (here.workspace / "notes.txt").write_text("one\ntwo\nthree\nmine\n")
+        rewound = await played(session.rewind.with_files(2))
+        assert here.files == {**BEFORE, "mine.txt": "mine", "new.txt": "new, and mine\n"}
+        (back,) = rewound.of(RolledBack)
+        assert [line for line in back.not_undone if "mine.txt" in line] == [
+            "mine.txt: changed after the turn; it stays as it is"
+        ]
+        (here.workspace / "late.txt").write_text("late")
+        await played(session.rewind.undo())
+        assert here.files["notes.txt"] == "one\ntwo\nthree\nmine\n"
+        assert here.files["late.txt"] == "late"
+    lines = person.shown[0].detail.splitlines()
+    assert lines[:4] == [
+        f"write back  notes.txt  ({LATER}; /rewind undo brings that back)",
+        "bring back  old.txt",
+        f"left alone  mine.txt  ({LATER} only)",
+        f"left alone  new.txt  ({LATER} only)",
+    ]
+    assert person.shown[0].summary.endswith("1 of them changed after the turn")
+
+
+async def test_what_changed_between_two_turns_stays_also_after_the_session_was_opened_again(tmp_path: Path) -> None:
+    async with place(tmp_path, TWO_TURNS) as here:
+        async with await here.open(Person()) as session:
+            await played(session.run("first"))
+            (here.workspace / "between.txt").write_text("mine")
+            await played(session.run("second"))
+        person = Person(YES)
+        async with await here.open(person, Opening(session.id)) as session:
+            await played(session.rewind.with_files(1))
+        assert here.files == {**BEFORE, "between.txt": "mine"}
+    assert f"left alone  between.txt  ({LATER} only)" in person.shown[0].detail
+
+
 # ── for programs ────────────────────────────────────────────────────────────────────────────────
 
 

@@ -224,13 +224,27 @@ async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
     assert line.startswith("a: what it held ")
 
 
-async def test_a_hard_link_is_restored_as_a_file_of_its_own(workspace: Path, kept: Checkpoints) -> None:
+async def test_the_names_of_one_file_stay_together(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "a", "1")
     (workspace / "b").hardlink_to(workspace / "a")
     before = state_of(workspace)
     first = await kept.keep(1, 1)
     write(workspace / "a", "2")
     assert (workspace / "b").read_text() == "2"
+    result = await kept.restore(first.id)
+    assert (result.written, result.not_undone) == (("a", "b"), ())
+    assert state_of(workspace) == before
+    assert (workspace / "a").samefile(workspace / "b")
+
+
+async def test_files_that_were_linked_since_become_two_again(workspace: Path, kept: Checkpoints) -> None:
+    write(workspace / "a", "1")
+    write(workspace / "b", "2")
+    first = await kept.keep(1, 1)
+    before = state_of(workspace)
+    (workspace / "b").unlink()
+    (workspace / "b").hardlink_to(workspace / "a")
+    write(workspace / "a", "3")
     assert (await kept.restore(first.id)).not_undone == ()
     assert state_of(workspace) == before
 

@@ -1,6 +1,7 @@
 """Facts of the moment are said once, and again when the history has lost them."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,62 @@ def test_facts_are_said_again_after_the_history_was_cleared_or_summarised(tmp_pa
     assert turn_facts(tmp_path, (said("The conversation so far, summarised."),)) == first
 
 
-def test_a_fact_that_was_true_before_is_said_again_when_it_is_true_again(tmp_path: Path) -> None:
-    head = tmp_path / ".git" / "HEAD"
-    head.parent.mkdir()
+def git(*words: str, cwd: Path) -> None:
+    identity = ("-c", "user.name=T", "-c", "user.email=t@example.com", "-c", "protocol.file.allow=always")
+    subprocess.run(["git", *identity, *words], cwd=cwd, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository on the branch main, with one commit."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    git("init", "-q", "-b", "main", ".", cwd=folder)
+    git("commit", "-q", "--allow-empty", "-m", "one", cwd=folder)
+    return folder
+
+
+def test_a_fact_that_was_true_before_is_said_again_when_it_is_true_again(repository: Path) -> None:
     history: list[Message] = []
+    git("branch", "other", cwd=repository)
     for branch in ("main", "other", "main"):
-        head.write_text(f"ref: refs/heads/{branch}\n")
-        news = turn_facts(tmp_path, history)
+        git("checkout", "-q", branch, cwd=repository)
+        news = turn_facts(repository, history)
         assert f"branch is {branch}." in news
         history.append(said(news))
+
+
+def test_the_branch_is_the_one_of_this_checkout(repository: Path, tmp_path: Path) -> None:
+    git("worktree", "add", "-q", "-b", "inside", "trees/inside", cwd=repository)
+    git("worktree", "add", "-q", "-b", "feature/beside", "../beside", cwd=repository)
+    git("worktree", "add", "-q", "--detach", "../detached", cwd=repository)
+    git("submodule", "add", "-q", "-b", "main", str(repository), "module", cwd=tmp_path / "beside")
+    git("checkout", "-q", "-b", "own", cwd=tmp_path / "beside" / "module")
+    git("clone", "-q", "--bare", str(repository), "bare.git", cwd=tmp_path)
+    git("init", "-q", "-b", "unborn", "new", cwd=tmp_path)
+    git("init", "-q", "-b", "apart", "--separate-git-dir", "../elsewhere", cwd=_made(tmp_path / "linked"))
+    (tmp_path / "linked" / ".git").write_text("gitdir: ../elsewhere\n")
+    (repository / "below").mkdir()
+    branches = {
+        repository: "main",
+        repository / "below": "main",
+        repository / "trees" / "inside": "inside",
+        tmp_path / "beside": "feature/beside",
+        tmp_path / "detached": "",
+        tmp_path / "beside" / "module": "own",
+        tmp_path / "bare.git": "main",
+        tmp_path / "new": "unborn",
+        tmp_path / "linked": "apart",
+        tmp_path: "",
+    }
+    for folder, branch in branches.items():
+        facts = turn_facts(folder, ())
+        assert (f"branch is {branch}." in facts) if branch else ("branch" not in facts), folder
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -40,14 +88,14 @@ def test_a_fact_that_was_true_before_is_said_again_when_it_is_true_again(tmp_pat
         "ref: refs/heads/a\\b",
         "0123456789abcdef\n",
     ],
+    ids=["sentence", "words", "long", "endless", "backslash", "number"],
 )
-def test_what_is_no_name_of_a_branch_never_reaches_the_model(tmp_path: Path, head: str) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "HEAD").write_text(head)
-    assert "branch" not in turn_facts(tmp_path, ())
+def test_what_is_no_name_of_a_branch_never_reaches_the_model(repository: Path, head: str) -> None:
+    (repository / ".git" / "HEAD").write_text(head)
+    assert "branch" not in turn_facts(repository, ())
 
 
-def test_a_pipe_in_place_of_the_head_holds_nothing_up(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
-    os.mkfifo(tmp_path / ".git" / "HEAD")
-    assert "Today is" in turn_facts(tmp_path, ())
+def test_a_pipe_in_place_of_the_head_holds_nothing_up(repository: Path) -> None:
+    (repository / ".git" / "HEAD").unlink()
+    os.mkfifo(repository / ".git" / "HEAD")
+    assert "Today is" in turn_facts(repository, ())

@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import os
+import resource
 import stat
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import Json, ToolOutcome
-from harness.tools.edit import edit_file_tool, write_file_tool
+from harness.tools.edit import carry_out, edit_file_tool, plan_write, write_file_tool
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolResult
 from harness.tools.workspace import Workspace
@@ -28,6 +29,8 @@ async def call(tool: Tool, context: ToolContext, input: Json) -> ToolResult:
 
 
 async def write(context: ToolContext, path: str, content: str) -> ToolResult:
+    """Read first what is there, as an agent has to."""
+    await read(context, path)
     return await call(write_file_tool(), context, {"path": path, "content": content})
 
 
@@ -101,7 +104,8 @@ async def test_a_reader_never_sees_half_a_file(context: ToolContext, root: Path)
 async def test_a_cancelled_write_has_happened_or_has_not(context: ToolContext, root: Path) -> None:
     for ticks in range(6):
         (root / "f").write_text("old")
-        task = asyncio.create_task(write(context, "f", "new"))
+        await read(context, "f")
+        task = asyncio.create_task(call(write_file_tool(), context, {"path": "f", "content": "new"}))
         for _ in range(ticks):
             await asyncio.sleep(0)
         in_time = task.cancel()
@@ -277,3 +281,105 @@ async def test_a_folder_that_becomes_a_link_meanwhile_leads_nowhere(
 
 async def read(context: ToolContext, path: str) -> ToolResult:
     return await call(read_file_tool(), context, {"path": path})
+
+
+async def test_a_file_keeps_its_other_names(context: ToolContext, root: Path) -> None:
+    (root / "f").write_text("old\nrest\n")
+    (root / "f").chmod(0o640)
+    (root / "other").hardlink_to(root / "f")
+    await edit(context, "old", "new and longer")
+    assert (root / "other").read_text() == "new and longer\nrest\n"
+    await write(context, "f", "short\n")
+    assert (root / "other").read_text() == "short\n"
+    assert (root / "f").samefile(root / "other")
+    assert stat.S_IMODE((root / "f").stat().st_mode) == 0o640
+    assert sorted(path.name for path in root.iterdir()) == ["f", "other"]
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="no extended attributes here")
+async def test_a_file_keeps_its_extended_attributes(context: ToolContext, root: Path) -> None:
+    (root / "f").write_text("old\n")
+    try:
+        os.setxattr(root / "f", "user.note", b"kept")
+    except OSError as error:
+        pytest.skip(f"no extended attributes on this disk: {error}")
+    await write(context, "f", "new\n")
+    assert ((root / "f").read_text(), os.getxattr(root / "f", "user.note")) == ("new\n", b"kept")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file to another user")
+async def test_a_file_keeps_its_owner_and_group(context: ToolContext, root: Path) -> None:
+    (root / "f").write_text("old\n")
+    os.chown(root / "f", 1234, 2345)
+    await write(context, "f", "new\n")
+    status = (root / "f").stat()
+    assert ((root / "f").read_text(), status.st_uid, status.st_gid) == ("new\n", 1234, 2345)
+
+
+async def test_a_full_disk_leaves_a_file_with_other_names_as_it_was(context: ToolContext, root: Path) -> None:
+    (root / "f").write_text("old\n" * 10)
+    (root / "other").hardlink_to(root / "f")
+    arguments = write_file_tool().parse({"path": "f", "content": "new\n" * 1_000})
+    await read(context, "f")
+    planned = plan_write(context, arguments)
+
+    def written() -> str:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))  # as a disk that is full after 2,000 bytes
+        try:
+            carry_out(context, planned)
+        except OSError as error:
+            return str(error)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        return ""
+
+    assert "too large" in written()
+    assert (root / "f").read_text() == "old\n" * 10
+    assert (root / "f").samefile(root / "other")
+    assert sorted(path.name for path in root.iterdir()) == ["f", "other"]
+
+
+TEXTS = {"latin-1": "café\n", "cp1252": "“café”\n", "cp932": "日本語のテスト\n", "euc_jp": "日本語のテスト\n"}
+
+
+@pytest.mark.parametrize("codec", [*TEXTS, "utf-16", "utf-32", "utf-8-sig"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+async def test_a_file_keeps_its_encoding(codec: str, end: str, context: ToolContext, root: Path) -> None:
+    def on_disk(text: str) -> bytes:
+        return text.replace("\n", end).encode(codec)
+
+    text = TEXTS.get(codec, "größe\n")
+    letter = text.strip("“”\n")[0]
+    (root / "f").write_bytes(on_disk(f"key = 1\n{text}"))
+    assert (await edit(context, "1", f"2 {letter}")).outcome is ToolOutcome.OK
+    assert (root / "f").read_bytes() == on_disk(f"key = 2 {letter}\n{text}")
+    result = await write(context, "f", f"{text}new\n")
+    assert (root / "f").read_bytes() == on_disk(f"{text}new\n")
+    assert "+new" in result.detail
+
+
+@pytest.mark.parametrize("codec", TEXTS)
+async def test_a_character_that_the_encoding_does_not_have_is_refused(
+    codec: str, context: ToolContext, root: Path
+) -> None:
+    before = TEXTS[codec].encode(codec)
+    (root / "f").write_bytes(before)
+    for result in (await write(context, "f", "ok \U0001f600\n"), await edit(context, "\n", " \U0001f600\n")):
+        assert result.outcome is ToolOutcome.ERROR
+        assert "which has no '\U0001f600' (in the new text). Write it without that character" in result.content
+    assert (root / "f").read_bytes() == before
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60))
+def test_any_bytes_around_an_edit_stay_as_they_are(data: bytes) -> None:
+    with TemporaryDirectory() as folder:
+        root = Path(folder)
+        context = ToolContext(Workspace(root), root / "outputs", "id")
+        (root / "f").write_bytes(b"@old@\n" + data)
+        result = asyncio.run(edit(context, "@old@", "@new@"))
+        after = (root / "f").read_bytes()
+    ok = result.outcome is ToolOutcome.OK
+    assert after == (b"@new@\n" if ok else b"@old@\n") + data
+    assert ok or b"\0" in data or b"@old@" in data

@@ -1,5 +1,6 @@
 """Globs and the rules of .gitignore: the same answers as a naive matcher and as git, and none takes long."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -48,9 +49,60 @@ def name_fits(glob: str, name: str) -> bool:
 
 
 @settings(max_examples=600)
-@given(GLOBS, PATHS)
-def test_a_glob_matches_what_a_search_of_all_ways_finds(glob: str, path: str) -> None:
-    assert (compile_glob(glob).fullmatch(path) is not None) == fits(glob.split("/"), path.split("/"))
+@given(st.booleans(), GLOBS, PATHS)
+def test_a_glob_matches_what_a_search_of_all_ways_finds(excludes: bool, glob: str, path: str) -> None:
+    parts, names = glob.split("/"), path.split("/")
+    if len(parts) == 1:
+        parts = ["**", *parts]
+    wanted = fits(parts, names)
+    if excludes:  # folders, too
+        wanted = not any(fits(parts, names[:end]) for end in range(1, len(names) + 1))
+    assert compile_glob("!" * excludes + glob).fits(path) == wanted
+
+
+TREE = ["a", "b.py", ".c/a.py", "ab/a", "ab/b.md", "ab/ab/a.py", "a.d/b/c/ab.py", "b/a/.env", "b/a/c.md", "b/b/b.py"]
+WORDS = [
+    "**",
+    "*",
+    "a",
+    "b",
+    "?",
+    "*.py",
+    "a*",
+    "[ab]",
+    "[!a]",
+    "[^b]*",
+    ".*",
+    "{a,b}",
+    "*.{py,md}",
+    "a**b",
+    "[a-b]?",
+    "\\a",
+    "ab",
+]
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from(["", "", "!", "/", "!/"]),
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("/".join),
+    st.sampled_from(["", "", "/", "/**"]),
+)
+def test_a_glob_means_what_it_means_to_ripgrep(files: Path, start: str, middle: str, end: str) -> None:
+    glob = start + middle + end
+    command = ("rg", "--no-config", "--files", "--hidden", "--no-ignore", f"--glob={glob}")
+    shown = subprocess.run(command, check=False, cwd=files, capture_output=True, text=True).stdout
+    assert set(filter(compile_glob(glob).fits, TREE)) == set(shown.splitlines())
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("files")
+    for name in TREE:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+    return root
 
 
 HOSTILE = ["*a" * 25 + "b", "**/" * 20 + "x", "**/a/" * 12 + "x", "**/*a*a*a*b/" * 5 + "c", "?*" * 60 + "b", "*" * 900]
@@ -62,7 +114,7 @@ def test_the_time_for_a_path_does_not_explode(glob: str) -> None:
     rule = parse_gitignore(glob)
     before = time.process_time()
     for path in LONG_PATHS:
-        compile_glob(glob).fullmatch(path)
+        compile_glob(glob).fits(path)
         verdict(rule, path)
     assert time.process_time() - before < 5  # hours where it explodes
 

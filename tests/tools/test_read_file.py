@@ -16,6 +16,7 @@ from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 from tests.media.files import pdf, png
 
+KEPT = "write_file and edit_file keep the encoding."
 pytestmark = pytest.mark.anyio
 
 
@@ -96,10 +97,19 @@ def test_the_lines_shown_are_the_lines_of_the_file(text: str) -> None:
     [
         (b"\xef\xbb\xbfmarked\n", "     1\tmarked"),
         (b"a\r\nb\r\n", "     1\ta\n     2\tb"),
-        ("größe\n".encode("utf-16"), "     1\tgröße\n[The file is UTF-16; shown as text.]"),
+        ("größe\n".encode("utf-16"), f"     1\tgröße\n[The file is UTF-16; shown as text. {KEPT}]"),
+        (b"caf\xe9\nok\n", f"     1\tcafé\n     2\tok\n[The file is Latin-1; shown as text. {KEPT}]"),
         (
-            b"caf\xe9\nok\n",
-            "     1\tcaf\ufffd\n     2\tok\n[Not valid UTF-8: bad bytes, on 1 line, are shown as \ufffd.]",
+            "日本語のテキスト\n".encode("cp932"),
+            f"     1\t日本語のテキスト\n[The file is Shift JIS; shown as text. {KEPT}]",
+        ),
+        (
+            "日本語のテキスト\n".encode("euc_jp"),
+            f"     1\t日本語のテキスト\n[The file is EUC-JP; shown as text. {KEPT}]",
+        ),
+        (
+            "café ".encode() + b"caf\xe9\nok\n",
+            "     1\tcafé caf\ufffd\n     2\tok\n[Not valid UTF-8: bad bytes, on 1 line, are shown as \ufffd.]",
         ),
         ("\ufffd is fine\n".encode(), "     1\t\ufffd is fine"),
         (b"", "(the file is empty)"),

@@ -22,6 +22,7 @@ from harness.processes import ProcessLimits
 from harness.tools.glob import glob_tool
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.grep import WORKER, grep_tool
+from harness.tools.grep_worker import may_match
 from harness.tools.ignored_files import walk_files
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
@@ -84,30 +85,40 @@ def test_glob_finds_what_a_naive_search_finds(tree: set[str], pattern: str) -> N
         everything = {
             str((Path(where) / name).relative_to(root)) for where, _, names in os.walk(root) for name in names
         }
-    assert found == {name for name in everything if naive_match(name.split("/"), pattern.split("/"))}
+    parts = pattern.split("/") if "/" in pattern else ["**", pattern]
+    assert found == {name for name in everything if naive_match(name.split("/"), parts)}
 
 
 @pytest.mark.parametrize(
     ("pattern", "yes", "no"),
     [
-        ("*.{py,toml}", ["a.py", "b.toml"], ["a.txt", "d/a.py"]),
+        ("*.{py,toml}", ["a.py", "b.toml", "d/a.py"], ["a.txt"]),
+        ("/*.py", ["a.py"], ["d/a.py"]),
+        ("!*.md", ["a.py", "md"], ["a.md", "d/a.md", "d.md/a.py"]),
+        ("!build/", ["build", "a.py"], ["build/a", "d/build/a"]),
+        ("app/[id]/page.tsx", ["app/[id]/page.tsx", "app/i/page.tsx"], ["app/id/page.tsx"]),
+        ("app/[id]/*.{ts,tsx}", ["app/[id]/page.tsx", "app/d/a.ts"], ["app/[id]/page.js"]),
+        ("{{name}}/*.py", ["{{name}}/a.py", "name/a.py"], ["{{name}/a.py"]),
+        ("\\[id\\].py", ["[id].py", "d/[id].py"], ["i.py"]),
+        ("[[:digit:]]*", ["1a", "d/1"], ["a1"]),
         ("{src,tests/{a,b}}/*.py", ["src/x.py", "tests/b/x.py"], ["tests/c/x.py"]),
         ("src/**", ["src/a", "src/b/c"], ["src", "other/a"]),
         ("./a", ["a"], []),
         ("[]]", ["]"], ["a"]),
         ("[", ["["], []),
         ("a{b", ["a{b"], []),
-        ("[\\d]", ["\\", "d"], ["5"]),
+        ("[\\d]", ["d", "a/d"], ["5"]),
     ],
 )
 async def test_patterns_by_example(pattern: str, yes: list[str], no: list[str]) -> None:
     matcher = compile_glob(pattern)
-    assert [path for path in [*yes, *no] if matcher.fullmatch(path)] == yes
+    assert [path for path in [*yes, *no] if matcher.fits(path)] == yes
 
 
 async def test_a_pattern_that_is_none_is_refused() -> None:
-    with pytest.raises(ToolError, match="glob pattern"):
-        compile_glob("[z-a]")
+    for pattern in ("", "!", "/", "a\\"):
+        with pytest.raises(ToolError, match="glob pattern"):
+            compile_glob(pattern)
     with pytest.raises(ToolError, match="choices"):
         compile_glob("{a,b}" * 12)
 
@@ -139,12 +150,49 @@ async def test_very_long_names_are_shortened_too(context: ToolContext, root: Pat
 async def test_an_ignored_folder_is_searched_when_it_is_named(context: ToolContext, root: Path) -> None:
     make(root, {".gitignore": "build/\n", "build/x.py": "", "src/x.py": "", ".git/x.py": ""})
     assert (await glob(context, "**/*.py")).content == "src/x.py"
-    assert (await glob(context, "*.py", path="build")).content == "build/x.py"
+    for where in ({"pattern": "*.py", "path": "build"}, {"pattern": "build/*.py"}, {"pattern": "build/**"}):
+        assert (await call(glob_tool(), context, where)).content == "build/x.py"
+    assert (await grep(context, "^", glob="build/*.py")).summary == "no match"
+    (root / "build/x.py").write_text("x\n")
+    assert (await grep(context, "x", glob="build/*.py")).content == "build/x.py:1:x"
+
+
+async def test_ignored_files_that_would_fit_are_named(context: ToolContext, root: Path) -> None:
+    make(root, {".gitignore": "node_modules/\n*.log\n", "node_modules/a/package.json": "", "a.log": "x", "b.txt": "x"})
+    found = await glob(context, "node_modules/**/package.json")
+    assert found.content == "node_modules/a/package.json"
+    found = await glob(context, "**/package.json")
+    assert found.content == (
+        "No file matches **/package.json in the workspace. Not searched, because .gitignore excludes them: "
+        "node_modules/. To search one, name it in path."
+    )
+    assert (await grep(context, "x", glob="*.log")).content.endswith(
+        "a.log, node_modules/. To search one, name it in path."
+    )
+    found = await glob(context, "[ab].*")
+    assert found.content == "b.txt\n[Left out, because .gitignore excludes them: a.log.]"
+    assert (await grep(context, "x", glob="[ab].*")).content.endswith("excludes them: a.log.]")
+
+
+async def test_path_and_glob_go_together(context: ToolContext, root: Path) -> None:
+    make(root, {"src/a.py": "x", "src/d/b.py": "x", "src/c.md": "x", "e.py": "x"})
+    for glob, names in {
+        "*.py": "a.py d/b.py",
+        "/*.py": "a.py",
+        "src/*.py": "a.py",
+        "!*.py": "c.md",
+        "d/**": "d/b.py",
+    }.items():
+        result = await grep(context, "x", path="src", glob=glob, files_only=True)
+        assert result.content.split() == [f"src/{name}" for name in names.split()], glob
 
 
 async def test_nothing_found_and_wrong_folders_are_told(context: ToolContext, root: Path) -> None:
     make(root, {"a/b.py": ""})
-    assert "Deeper: **/*.py" in (await glob(context, "*.py")).content
+    assert (await glob(context, "*.py")).content == "a/b.py"
+    assert (await glob(context, "*.md")).content == "No file matches *.md in the workspace."
+    assert (await glob(context, "*.md", path="a/.")).content == "No file matches *.md in a/."
+    assert "a/** matches what is in them." in (await glob(context, "a/")).content
     assert "There is no folder c." in (await glob(context, "*", path="c")).content
     assert "is a file" in (await glob(context, "*", path="a/b.py")).content
     assert "outside the workspace" in (await glob(context, "*", path="..")).content
@@ -349,3 +397,47 @@ async def test_glob_names_what_may_hold_keys_but_not_what_a_rule_is_about(contex
     make(root, {"a.txt": "", ".env": ""})
     assert ".env" in (await glob(withholding(context), "**")).content
     assert ".env" not in (await glob(withholding(context, names=True), "**")).content
+
+
+# ── the quick look before a search ──────────────────────────────────────────────────────────────
+
+ATOMS = st.sampled_from(["a", "k", "S", "é", "ſ", "\\w", ".", "[ab]", "^", "$", "\\.", "ß", "İ", " "])
+EXPRESSIONS = st.recursive(
+    ATOMS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=4).map("".join),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: f"({'|'.join(parts)})"),
+        inner.map(lambda part: f"(?:{part})+"),
+        inner.map(lambda part: f"(?:{part})?"),
+        inner.map(lambda part: f"(?i:{part})"),
+        inner.map(lambda part: f"(?={part})"),
+        inner.map(lambda part: f"(?!{part})"),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=800)
+@given(EXPRESSIONS, st.text("aAkKsSſéÉßbiIİı. \ufffd\u212a", max_size=8), st.booleans())
+def test_the_quick_look_passes_over_no_match(expression: str, text: str, ignore_case: bool) -> None:
+    found = re.search(expression, text, re.IGNORECASE if ignore_case else 0)
+    may, _ = may_match(expression, ignore_case=ignore_case)
+    assert may(text.encode()) or not found
+
+
+def test_the_quick_look_sees_what_every_match_holds() -> None:
+    for expression, ignore_case in {
+        "def need_\\w+\\(": False,
+        "(need|door)$": False,
+        "(?i)NEED": False,
+        "Need": True,
+    }.items():
+        may, _ = may_match(expression, ignore_case=ignore_case)
+        assert (may(b"def need_1("), may(b"def nee_d(")) == (True, False), expression
+
+
+async def test_a_match_on_the_border_of_two_pieces_is_found(context: ToolContext, root: Path) -> None:
+    for before in (65_530, 1_065_530):
+        (root / "f").write_text("x" * 99 + "\n" + "y" * (before - 100) + "needle\n" + "z\n" * 9)
+        assert (await grep(context, "ne+dle", files_only=True)).content == "f"
+        assert (await grep(context, "needle|zebra", files_only=True)).content == "f"

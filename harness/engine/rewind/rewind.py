@@ -35,7 +35,11 @@ class RewindPlan:
     step: int
     """The last step before it."""
     changes: tuple[FileChange, ...]
-    """Differences now, with the changes of the user."""
+    """What would be undone."""
+    yours: frozenset[str]
+    """The paths among them that changed again after the turn: by the user, or another program."""
+    left: tuple[str, ...]
+    """The paths that only changed after or between turns; they stay as they are."""
     stays: tuple[str, ...]
     """Effects since then that cannot be undone, such as commands, in one line each."""
 
@@ -45,14 +49,18 @@ class RewindPlan:
         removed = sum(change.kind is ChangeKind.ADDED for change in self.changes)
         parts = [("write back", len(self.changes) - removed), ("remove", removed)]
         said = [f"{what} {count:,} file{'s' * (count != 1)}" for what, count in parts if count]
-        return f"{' and '.join(said) or 'no file differs'}, as {'they were' if said else 'it was'} {self.when}"
+        yours = f"; {len(self.yours):,} of them changed after the turn" if self.yours else ""
+        return f"{' and '.join(said) or 'no file differs'}, as {'they were' if said else 'it was'} {self.when}{yours}"
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The first paths, and what stays."""
         verbs = {ChangeKind.ADDED: "remove", ChangeKind.CHANGED: "write back", ChangeKind.REMOVED: "bring back"}
-        paths = [f"{verbs[change.kind]:<10}  {change.path}" for change in self.changes]
-        return (*_first(paths), *_first([f"not undone  {one}" for one in self.stays]))
+        again = "  (changed after the turn; /rewind undo brings that back)"
+        ordered = sorted(self.changes, key=lambda change: change.path not in self.yours)
+        paths = [f"{verbs[change.kind]:<10}  {change.path}{again * (change.path in self.yours)}" for change in ordered]
+        left = [f"left alone  {path}  (changed after the turn only)" for path in self.left]
+        return (*_first(paths), *_first(left), *_first([f"not undone  {one}" for one in self.stays]))
 
 
 class Rewinder:
@@ -211,7 +219,7 @@ class Rewinder:
 
         Raises CheckpointError, and then nothing has been changed.
         """
-        done = await self._checkpoints_here().restore(back.id)
+        done = await self._checkpoints_here().restore(back.id, back.left)
         restored = (*done.written, *done.removed)
         left = (*done.not_undone, *self._kept.left(back.step, restored))
         return RolledBack(back.turn, back.step, restored, left, back.why, done.undo)
@@ -220,9 +228,34 @@ class Rewinder:
         checkpoints = self._checkpoints_here()
         if not checkpoints.holds(id):
             raise CheckpointError(self._elsewhere(when))
-        changes = await checkpoints.changes_since(id)
+        found = await checkpoints.changes_since(id)
+        if why == "undo":
+            restored = self._kept.restored
+            left, yours = frozenset(change.path for change in found if restored) - restored, frozenset[str]()
+        else:
+            turns, later = await self._changed(turn)
+            left, yours = later - turns, later & turns
+        changes = tuple(change for change in found if change.path not in left)
         paths = tuple(change.path for change in changes)
-        return RewindPlan(id, when, why, turn, step, changes, self._kept.left(step, paths))
+        stay = tuple(change.path for change in found if change.path in left)
+        return RewindPlan(
+            id, when, why, turn, step, changes, yours & frozenset(paths), stay, self._kept.left(step, paths)
+        )
+
+    async def _changed(self, turn: int) -> tuple[frozenset[str], frozenset[str]]:
+        """The paths that changed in turns since that one began, and those that changed between or after them."""
+        checkpoints = self._checkpoints_here()
+        turns, later = set[str](), set[str]()
+        for first, second in self._kept.since_each(turn):
+            if not (checkpoints.holds(first.id) and (second is None or checkpoints.holds(second.id))):
+                continue
+            if second is not None:
+                paths = await checkpoints.changed_between(first.id, second.id)
+            else:
+                paths = frozenset(change.path for change in await checkpoints.changes_since(first.id))
+                paths -= self._kept.restored if first.ends_turn else frozenset()
+            (later if first.ends_turn else turns).update(paths)
+        return frozenset(turns), frozenset(later)
 
     def _checkpoints_here(self) -> Checkpoints:
         if self._checkpoints is None:

@@ -1,7 +1,9 @@
 """Where a turn can be taken back to, and what of it cannot be undone."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from harness.checkpoints import CheckpointError, Checkpoints
@@ -25,6 +27,8 @@ from harness.events import (
 from harness.tools.files import path_of
 from harness.tools.tool import Effect, Tool
 
+END_S = 3.0
+"""Seconds that the end of a turn waits for it."""
 _LEFT_NOTHING = frozenset({ToolOutcome.DENIED, ToolOutcome.INVALID, ToolOutcome.SKIPPED})
 
 
@@ -36,6 +40,8 @@ class CheckpointMark:
     step: int
     """Before the calls of this step."""
     id: str
+    ends_turn: bool = False
+    """Kept when the turn had ended: what changes from here to the next one is not the work of a turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,8 @@ class CheckpointFold:
         self._step = 0
         self.undo = ""
         """Id of the state before the last restore; empty: there was none."""
+        self.restored: frozenset[str] = frozenset()
+        """The paths of the last restore, until the files are kept again."""
         self.copied_from = ""
         """The session that this one began as a copy of."""
 
@@ -85,7 +93,7 @@ class CheckpointFold:
             case StepStarted(step=step):
                 self._step = step
             case CheckpointMade(id=id, turn=turn, step=step):
-                self.add(CheckpointMark(turn, step, id))
+                self.add(CheckpointMark(turn, step, id, ends_turn=step > self._step))
             case ToolStarted(call_id=call_id, summary=summary, input=input):
                 self._calls[call_id] = summary, path_of(input)
             case ToolEnded(tool=tool) if not self.only_reads(tool) and event.outcome not in _LEFT_NOTHING:
@@ -94,7 +102,7 @@ class CheckpointFold:
                 writes = path if known is not None and known.effect is Effect.WRITE else None
                 self._effects.append(_Effect(self._step, f"{tool} {summary}".rstrip(), writes))
             case RolledBack(step=step, files_restored=restored) if restored:
-                self.undo = event.undo
+                self.undo, self.restored = event.undo, frozenset(restored)
                 self._effects = [
                     effect for effect in self._effects if effect.step <= step or not effect.is_undone(restored)
                 ]
@@ -102,6 +110,7 @@ class CheckpointFold:
     def add(self, kept: CheckpointMark) -> None:
         """The files were kept once more."""
         self._kept.append(kept)
+        self.restored = frozenset()
 
     @property
     def last(self) -> CheckpointMark | None:
@@ -115,6 +124,11 @@ class CheckpointFold:
     def since(self, turn: int) -> CheckpointMark | None:
         """What the files held when that turn began: no call before this checkpoint may have changed them since."""
         return next((kept for kept in self._kept if kept.turn >= turn), None)
+
+    def since_each(self, turn: int) -> Iterator[tuple[CheckpointMark, CheckpointMark | None]]:
+        """The checkpoints since that turn began, each with the next one; None: now."""
+        kept = [one for one in self._kept if one.turn >= turn]
+        yield from zip(kept, [*kept[1:], None], strict=True)
 
     def began(self, turn: int) -> int | None:
         """The last step before a turn; None: there was no such turn."""
@@ -156,17 +170,29 @@ class Rollbacks:
 
     async def keep(self, tools: list[str]) -> None:
         """Keep what the files hold, if one of these tools may change them; called before a round of calls."""
-        if self._checkpoints is None or all(self._kept.only_reads(tool) for tool in tools):
+        if not all(self._kept.only_reads(tool) for tool in tools):
+            await self._keep(self._conversation.step)
+
+    async def end_turn(self) -> None:
+        """Keep what the turn has made of the files, if they were kept before; the user's changes come after this."""
+        last = self._kept.last
+        if last is not None and last.turn == self._conversation.turn:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(END_S):
+                    await self._keep(self._conversation.step + 1, ends_turn=True)
+
+    async def _keep(self, step: int, *, ends_turn: bool = False) -> None:
+        if self._checkpoints is None:
             return
         conversation = self._conversation
         try:
-            kept = await self._checkpoints.keep(conversation.turn, conversation.step)
+            kept = await self._checkpoints.keep(conversation.turn, step)
         except CheckpointError as error:
             self._checkpoints = None  # one that cannot be kept now will not be kept a moment later either
             self._conversation.emit(Notice("warning", f"files are not kept for a way back: {error}"))
             return
-        here = CheckpointMark(conversation.turn, conversation.step, kept.id)
-        if (last := self._kept.last) is not None and (last.turn, last.id) == (here.turn, here.id):
+        here = CheckpointMark(conversation.turn, step, kept.id)
+        if not ends_turn and (last := self._kept.last) is not None and (last.turn, last.id) == (here.turn, here.id):
             self._kept.add(here)
         else:
             conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.how, kept.files, kept.left_out))

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -43,12 +45,15 @@ from harness.processes import Processes
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
+from harness.tools.seen_files import SeenFiles
 from harness.tools.tool import ArgumentError, Effect, Tool, ToolContext, ToolResult, category_of, shorten_line
 from harness.tools.toolbox import Toolbox
 from harness.tools.workspace import Workspace
 
 LONGEST_PREVIEW_S = 60.0
 """Seconds for the preview of a call, which a permission question shows."""
+OWN_CHANGES_S = 30.0
+"""What changes while a longer call runs may well be the work of the user, and has to be read again."""
 _INTERRUPTED = (notices.INTERRUPTED_RESULT, "interrupted")
 
 
@@ -73,6 +78,8 @@ class _Ready:
     """What hooks want the model to read behind the result."""
     only_looks: bool = False
     """Nobody was asked, because it changes nothing."""
+    looks: bool = False
+    """It changes nothing."""
 
 
 class ToolCalls:
@@ -99,6 +106,7 @@ class ToolCalls:
         log: logging.Logger,
         remember: Callable[[PermissionRequest, PermissionAnswer], Allow | Deny] | None = None,
         agent: str = "",
+        seen: SeenFiles | None = None,
     ) -> None:
         """
         Args:
@@ -115,6 +123,7 @@ class ToolCalls:
             log: gets the traceback of a tool that failed in a way it should not.
             remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
             agent: id of the subagent whose calls these are; empty: the main agent.
+            seen: what the agent knows of the files; None: nothing yet.
         """
         self._toolbox = toolbox
         self._permissions = permissions
@@ -133,6 +142,8 @@ class ToolCalls:
         self._outputs = outputs
         self._processes = processes
         self._agent = agent
+        self.seen = SeenFiles() if seen is None else seen
+        """What the agent knows of the files."""
         self._log = log
         self._attach = attachment_tool()
         self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
@@ -258,7 +269,7 @@ class ToolCalls:
         match decision:
             case Allow():
                 self._tell(decision)
-                return _Ready(call, tool, arguments, words, decision.only_looks)
+                return _Ready(call, tool, arguments, words, decision.only_looks, decision.looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
                 await self._finished(call, denied, 0.0, words, results)
@@ -337,9 +348,9 @@ class ToolCalls:
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
-            result = await self._limits.run(
-                tool, replace(self._context(call), only_looks=item.only_looks), item.arguments
-            )
+            context = replace(self._context(call), only_looks=item.only_looks)
+            async with self._own_changes(item):
+                result = await self._limits.run(tool, context, item.arguments)
         except asyncio.CancelledError as cancelled:
             runs = isinstance(cancelled, CallStillRunning)
             text, summary = (notices.STILL_RUNS_RESULT, "interrupted, still runs") if runs else _INTERRUPTED
@@ -350,9 +361,23 @@ class ToolCalls:
         except Exception as error:  # noqa: BLE001 (the border to tools, also those of others: a failing one must not end the turn
             result = self._broken(tool, error)
         result = await self._masked(call, result)
-        await self._finished(call, self._labelled(item, result), loop.time() - began, item.words, results)
+        seconds = loop.time() - began
+        async with self._own_changes(item):  # a hook may format what was written
+            await self._finished(call, self._labelled(item, result), seconds, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
+
+    @asynccontextmanager
+    async def _own_changes(self, item: _Ready) -> AsyncIterator[None]:
+        """Files that a call changes stay known to the agent."""
+        if item.looks or item.tool.effect not in (Effect.WRITE, Effect.RUN):
+            yield
+            return
+        known = await in_thread(self.seen.current)
+        began = time.monotonic()
+        yield
+        if known and time.monotonic() - began <= OWN_CHANGES_S:
+            await in_thread(partial(self.seen.adopt, known))
 
     async def _masked(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """The result as hooks, the journal and the model may see it; also its whole text on disk holds no known key."""
@@ -417,6 +442,7 @@ class ToolCalls:
             *(self._workspace, self._outputs, call.id, self._processes),
             withholds=self._permissions.withholds,
             agent=self._agent,
+            seen=self.seen,
         )
 
     # ── the results ─────────────────────────────────────────────────────────────────────────────

@@ -170,11 +170,19 @@ class WorkspaceFiles:
         self,
         read: Callable[[], Sequence[str]],
         on_change: Callable[[], None],
+        on_read: Callable[[int], None] = lambda count: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`read` returns the paths of all files relative to the workspace, with forward slashes."""
+        """
+        Args:
+            read: returns the paths of the files relative to the workspace, with forward slashes.
+            on_change: called when they differ.
+            on_read: called with their number.
+            clock: seconds.
+        """
         self._read = read
         self._on_change = on_change
+        self._on_read = on_read
         self._clock = clock
         self._known: Sequence[str] = ()
         self._read_at: float | None = None
@@ -188,7 +196,9 @@ class WorkspaceFiles:
 
     async def _refresh(self) -> None:
         try:
-            known = await in_thread(lambda: with_folders(self._read()))  # abandoned when the program exits
+            files = await in_thread(self._read)  # abandoned when the program exits
+            known = await in_thread(lambda: with_folders(files))
+            self._on_read(len(files))
         finally:
             self._read_at, self._reading = self._clock(), None
         if known != self._known:

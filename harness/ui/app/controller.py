@@ -20,6 +20,7 @@ from harness.events import (
     TurnEnded,
 )
 from harness.session import Opening, Session, open_session
+from harness.session.session import MOST_FILES
 from harness.settings import LoadedSettings, Settings
 from harness.ui.app.activity import activity, status_of, title
 from harness.ui.app.asker import ScreenAsker
@@ -153,7 +154,11 @@ class Controller:
             prompt.history.add(text)
         of_files = [FileCommand(one.name, one.hint, one.description) for one in session.commands.commands]
         self._app.commands = command_candidates((*of_files, *COMMANDS.values(), *SCREEN_COMMANDS.values()), session)
-        self._app.files = WorkspaceFiles(session.files, prompt.refresh_completion)
+        self._app.files = WorkspaceFiles(session.files, prompt.refresh_completion, self._warn_of_more_files)
+
+    def _warn_of_more_files(self, count: int) -> None:
+        if count >= MOST_FILES:
+            self.warn(f"@ completes the first {MOST_FILES:,} files only; write the paths of others out")
 
     @property
     def session(self) -> Session:

@@ -47,3 +47,10 @@ async def test_files_are_read_again_when_they_are_old_and_somebody_asks() -> Non
     assert files() == ("src/", "src/a.py")
     await news.wait()
     assert files() == ("b.py",)
+
+
+async def test_how_many_files_were_read_is_told_each_time() -> None:
+    disk, news, counts = Disk(), asyncio.Event(), list[int]()
+    WorkspaceFiles(disk.read, news.set, counts.append)()
+    await news.wait()
+    assert counts == [1]
