@@ -339,6 +339,8 @@ class DecisionRunner:
                 text = notices.CONTINUE_AFTER_BREAK
             case Nudge.EMPTY_REPLY:
                 text = notices.CONTINUE_AFTER_EMPTY
+            case Nudge.NO_CALL:
+                text = notices.CONTINUE_AFTER_NO_CALL
             case Nudge.REPEATED:
                 text = notices.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:

@@ -28,6 +28,11 @@ CONTINUE_WITHOUT_REPEATING = (
 
 CONTINUE_AFTER_EMPTY = "Your reply was empty. Continue with the task, or report its result."
 
+CONTINUE_AFTER_NO_CALL = (
+    "Your reply broke off: it ended as one that calls a tool, but held no call. Continue with that call, or with your "
+    "answer if no tool is needed."
+)
+
 CONTINUE = "Continue."
 """Closes a history that would otherwise end with an assistant message."""
 
@@ -60,8 +65,16 @@ MASKED_WRITE = (
 FAILED_WITHOUT_REASON = "The tool failed and gave no reason."
 
 
-def cut_call_result(tool: str, why: str) -> str:
-    """Error result for a tool call that broke off. `why` is a clause, such as "the reply reached the output limit"."""
+def cut_call_result(tool: str, why: str, *, whole: bool = False) -> str:
+    """Error result for a call that did not run. `why` is a clause, such as "the reply reached the output limit".
+
+    `whole`: the call did not break off, so a shorter one would be no better.
+    """
+    if whole:
+        return (
+            f"Not run: this {tool} call cannot be used: {why.rstrip('.')}. Nothing was changed. Send it again with the "
+            "name of a tool and one JSON object as its input."
+        )
     return (
         f"Not run: this {tool} call arrived incomplete ({why.rstrip('.')}). Nothing was changed. Send it again in "
         "smaller pieces, each small enough for one reply."

@@ -17,6 +17,8 @@ class Nudge(StrEnum):
     """The connection broke after complete text."""
     EMPTY_REPLY = "empty_reply"
     """The reply held nothing."""
+    NO_CALL = "no_call"
+    """The reply ended as one that calls a tool, and held no call."""
     TOKEN_BUDGET = "token_budget"
     """A part of the token budget is left."""
     REPEATED = "repeated"

@@ -64,10 +64,10 @@ _ROWS = (
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, or "
-        "was empty",
+        "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, "
+        "was empty, or announced a tool call that it did not hold",
         "complete blocks are kept; a hidden message asks to continue from there",
-        "3 continuations in a row; an empty reply is asked again once in a turn",
+        "3 continuations in a row; an empty reply is asked again once in a turn, one without its call once in a row",
     ),
     _continues(
         Code.REFUSAL_FALLBACK,

@@ -301,6 +301,8 @@ class Turn(RuleBasedStateMachine):
         match decision.nudge:
             case Nudge.CUT_AT_CAP | Nudge.BROKEN_STREAM:
                 self.in_a_row["continuations"] += 1
+            case Nudge.NO_CALL:
+                self.in_a_row["continuations"] = 0
             case Nudge.EMPTY_REPLY | Nudge.PAUSED:
                 self.seen[decision.nudge] += 1
                 self.in_a_row["continuations"] = 0
