@@ -52,6 +52,7 @@ from harness.policies.recovery import (
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.cut_replies import cap_for
+from harness.policies.recovery.state import OneTimeRemedy
 
 
 class DecisionRunner:
@@ -300,10 +301,15 @@ class DecisionRunner:
                 self.announce_cap(turn, decision.reason)
             case RepairKind.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
-            case RepairKind.STRIP_THINKING:
-                if history.without_thinking(messages) == messages:
-                    return False
+            case RepairKind.STRIP_THINKING if history.without_thinking(messages) != messages:
                 conversation.omit_thinking(decision.reason, always=True)
+            case RepairKind.STRIP_THINKING | RepairKind.OMIT_THINKING:
+                asked = replace(turn.state, tried=turn.state.tried - {OneTimeRemedy.OMIT_THINKING})
+                if not self._calls.asks_to_think(asked):
+                    return False
+                turn.state = turn.state.trying(OneTimeRemedy.OMIT_THINKING)
+                text = f"{turn.state.model} is not asked to think in this turn: the server refused the history with it"
+                conversation.emit(Notice("warning", text))
             case RepairKind.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:

@@ -40,6 +40,7 @@ from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
+from harness.policies.recovery.state import OneTimeRemedy
 
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""
@@ -109,8 +110,8 @@ class ModelCalls:
         self.effort = effort
         """What the user wants of the model from the next turn on; None: its own."""
         self._effort_told: tuple[str, Effort] | None = None
-        self._thinking: dict[str, Json | None] = {}
-        """The thinking parameter for each model, constant in a conversation for the prompt cache."""
+        self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
+        """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
         self._web = web
         self.answer_format = answer_format
         self._watches_text = watches_text
@@ -129,7 +130,7 @@ class ModelCalls:
             now=self._clock.now(),
             window=card.window,
             max_output=card.max_output,
-            thinks=card.thinks,
+            thinks=card.thinks_at(self.effort),
             takes_effort=card.lowers_effort,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
@@ -182,13 +183,19 @@ class ModelCalls:
     def drop_reply_settings(self, state: TurnState) -> bool:
         """Omit thinking and effort from requests to the model; True when they were sent so far."""
         card = self._catalogue.card(state.model)
-        said = self._thinking_of(card) is not None or self._effort_of(card, state) is not None
+        said = self.asks_to_think(state) or self._effort_of(card, state) is not None
         self._catalogue.drop_reply_settings(state.model)
-        self._thinking[state.model] = None
+        self._thinking |= {(state.model, effort): None for effort in (None, *Effort)}
         return said
 
-    def _thinking_of(self, card: ModelCard) -> Json | None:
-        return self._thinking.setdefault(card.id, card.thinking_parameter)
+    def asks_to_think(self, state: TurnState) -> bool:
+        """Whether requests to the model name thinking."""
+        return self._thinking_of(self._catalogue.card(state.model), state) is not None
+
+    def _thinking_of(self, card: ModelCard, state: TurnState) -> Json | None:
+        if OneTimeRemedy.OMIT_THINKING in state.tried:
+            return None
+        return self._thinking.setdefault((card.id, state.effort), card.thinking_parameter(state.effort))
 
     def _effort_of(self, card: ModelCard, state: TurnState) -> Effort | None:
         lowered = state.low_effort and card.lowers_effort
@@ -256,7 +263,7 @@ class ModelCalls:
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             previous_message=self._conversation.message_id,
-            thinking=self._thinking_of(card),
+            thinking=self._thinking_of(card, state),
             effort=self._effort_of(card, state),
         )
         signals.reconnect.clear()

@@ -34,6 +34,7 @@ class RepairKind(StrEnum):
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
+    OMIT_THINKING = "omit_thinking"
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"

@@ -72,6 +72,8 @@ class OneTimeRemedy(StrEnum):
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
+    OMIT_THINKING = "omit_thinking"
+    """Requests of the turn do not ask the model to think."""
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"

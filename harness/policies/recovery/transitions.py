@@ -248,7 +248,7 @@ class Response(StrEnum):
     COMPACT = "shorten the history, then send again"
     LOWER_CAP = "ask for fewer output tokens, once"
     STRIP_MEDIA = "replace images and documents by text, once"
-    STRIP_THINKING = "leave out thinking blocks, once"
+    STRIP_THINKING = "leave out thinking blocks; where that is not enough, do not ask for thinking in this turn"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     DROP_REPLY_SETTINGS = "omit thinking and effort for this model, for the rest of the session"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
