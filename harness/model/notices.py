@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.base.external_text import counted
-from harness.events import NOTHING_TO_REPORT, ArrivalKind, Arrived, PlanItem
+from harness.events import NOTHING_TO_REPORT, ArrivalKind, Arrived, Json, PlanItem
 
 # ---- Continue a reply (docs/design/recovery.md) ----
 
@@ -230,6 +230,18 @@ def restated_tasks(lines: str) -> str:
     """The open tasks of the board, for a history that may no longer contain them."""
     text = "These tasks of the task board are open. task_get has their descriptions, task_list the whole list."
     return f"<tasks>\n{text}\n\n{_escaped('tasks', lines)}\n</tasks>"
+
+
+SKILLS_READ = "Skills that you read before, with the tool skill; read one again before work of its kind: "
+
+
+def restated_work(ongoing: Iterable[Json], skills: Sequence[str]) -> str:
+    """Work in the background and the names of skills that were read, for a history that may no longer contain them; ""
+    for none of both."""
+    running = [f"{one['kind']} {one['id']}: {' '.join(str(one['text']).split())[:200]}" for one in ongoing]
+    parts = ["\n".join(("This still runs or waits in the background:", *running))] if running else []
+    parts += [SKILLS_READ + ", ".join(skills)] if skills else []
+    return f"<context>\n{_escaped('context', chr(10).join(parts))}\n</context>" if parts else ""
 
 
 def plan_reminder(plan: Sequence[PlanItem], steps: int) -> str:

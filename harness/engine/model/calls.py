@@ -40,6 +40,7 @@ from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
+from harness.policies.recovery.prompt_too_long import UNLIKE
 from harness.policies.recovery.state import OneTimeRemedy
 
 EXACT_FROM = 0.25
@@ -226,6 +227,7 @@ class ModelCalls:
         )
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
+            self.learn_size(state.model, messages, outcome)
         return ModelCallResult(outcome, shown.characters, replace(situation, now=self._clock.now()))
 
     async def send(
@@ -238,6 +240,7 @@ class ModelCalls:
         shown: StreamedReply,
         fresh_connection: bool = False,
         summary: bool = False,
+        without_tools: bool = False,
     ) -> Outcome:
         """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
         if signals.interrupt.is_set():
@@ -258,7 +261,7 @@ class ModelCalls:
             model=state.model,
             max_tokens=cap,
             system=self.system,
-            tools=tools,
+            tools=() if without_tools else tools,
             messages=with_breakpoints(messages),
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
@@ -441,6 +444,20 @@ class ModelCalls:
             self._catalogue.correct(model, max_output=fault.limit)
         elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
             self._catalogue.correct(model, window=fault.limit)
+
+    def learn_size(self, model: str, messages: Sequence[Message], fault: Fault) -> None:
+        """Count as the server does, from its refusal of these messages.
+
+        One that names no size has a window below our estimate, whatever the table says.
+        """
+        if fault.kind not in (FaultKind.PROMPT_TOO_LONG, FaultKind.MAX_TOKENS_OVERFLOW) or fault.stop_reason:
+            return
+        estimate = self.estimate(model, messages)
+        if fault.input_tokens is not None:
+            if 1 / UNLIKE < fault.input_tokens / max(1, estimate) < UNLIKE:
+                self._estimator.refused(model, self.counted(messages), fault.input_tokens)
+        elif fault.kind is FaultKind.PROMPT_TOO_LONG and fault.limit is None:
+            self._catalogue.correct(model, window=min(estimate, self._catalogue.card(model).window))
 
     def _drainable(self, model: str, messages: Sequence[Message]) -> int:
         ids = set(drainable(history.steps(messages)))

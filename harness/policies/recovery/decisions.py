@@ -118,6 +118,8 @@ class Compact(Decision):
     """The size that was refused, if the server named it."""
     limit: int | None
     """The limit that was exceeded, if the server named it."""
+    only_cut: bool = False
+    """A summary was not enough: cut the history by half, without a model."""
 
 
 @dataclass(frozen=True, slots=True)

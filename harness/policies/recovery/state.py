@@ -171,6 +171,8 @@ class TurnState:
     """Old tool results were shortened for the current overflow; the next one compacts."""
     compacted: bool = False
     """The reactive compaction is spent (docs/design/recovery.md#reactive-compaction)."""
+    cuts: int = 0
+    """Cuts since then, because the history was still too long."""
     overflows: CompactionHealth = field(default_factory=CompactionHealth)
     """Reactive compactions of the turn, counted in tool steps, so that progress cannot hide a cycle."""
     effort: Effort | None = None
