@@ -142,7 +142,8 @@ class Agent(AgentBase):
             case Drain():
                 parts.decisions.drain(turn, decision)
             case Compact():
-                await parts.decisions.compact(turn, decision, step)
+                if stop := await parts.decisions.compact(turn, decision, step):
+                    return stop
         if decision.code is not None:
             counts = counted(decision, parts.limits)
             conversation.emit(Transition(step, decision.code, decision.reason, *counts))

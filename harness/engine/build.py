@@ -286,6 +286,7 @@ def build_parts(
         outputs=outputs,
         processes=processes,
         open_tasks=None if board is None else board.open_tasks,
+        ongoing=ongoing,
     )
     decisions = DecisionRunner(
         conversation,

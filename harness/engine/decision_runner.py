@@ -20,6 +20,7 @@ from harness.engine.permissions.asker import Asker
 from harness.engine.turn import Signals, Turn, wait_for_retry
 from harness.events import (
     Block,
+    FaultKind,
     Message,
     ModelSwitched,
     Notice,
@@ -52,6 +53,8 @@ from harness.policies.recovery import (
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.cut_replies import cap_for
+from harness.policies.recovery.messages import advice
+from harness.policies.recovery.state import OneTimeRemedy
 
 
 class DecisionRunner:
@@ -158,15 +161,18 @@ class DecisionRunner:
         situation = self._calls.situation(model)
         return self._calls.overflowing(situation, model) if nearly_full(situation, self._limits) else situation
 
-    async def compact(self, turn: Turn, decision: Compact, step: int) -> None:
-        """Compact the history, by summary or by cut, unless a hook blocks it."""
+    async def compact(self, turn: Turn, decision: Compact, step: int) -> Stop | None:
+        """Compact the history, by summary or by cut, unless a hook blocks it.
+
+        Stop if a refused history became no shorter: the same bytes would be refused again.
+        """
         trigger: Trigger = "auto" if decision.code is None else "reactive"
         hooked = await self._hooks.before_compaction(trigger, lambda: self._size(turn.state.model))
+        before = self._conversation.messages
         if hooked.blocks:
-            return
+            return self._no_shorter(turn, decision, before)
         if decision.code is None:
             self._health = self._health.compacting(step)
-        before = self._conversation.messages
         shortened = await self._new_compactor().compact(
             turn.state,
             self._health,
@@ -176,6 +182,7 @@ class DecisionRunner:
             refused=decision.prompt_tokens,
             limit=decision.limit,
             focus=_focus("", hooked),
+            only_cut=decision.only_cut,
         )
         await self._report_compaction(trigger, before, turn.state.model)
         turn.state = shortened.state
@@ -184,6 +191,15 @@ class DecisionRunner:
             hint = "; /compact tries again" if self._limits.interactive else ""
             self._conversation.emit(Notice("warning", text + hint))
         self._health = shortened.health
+        return self._no_shorter(turn, decision, before)
+
+    def _no_shorter(self, turn: Turn, decision: Compact, before: tuple[Message, ...]) -> Stop | None:
+        interrupted = self._signals.interrupt.is_set()
+        if decision.code is None or interrupted or self._conversation.messages != before:
+            return None
+        remedy = advice(FaultKind.PROMPT_TOO_LONG, attended=turn.state.attended)
+        reason = f"{decision.reason}; the conversation could not be made shorter; {remedy}"
+        return Stop(turn.state, reason, TransitionCode.PROMPT_TOO_LONG)
 
     async def compact_by_hand(self, model: str, focus: str) -> None:
         """Compact the history for the user; success turns automatic compaction on again."""
@@ -300,10 +316,15 @@ class DecisionRunner:
                 self.announce_cap(turn, decision.reason)
             case RepairKind.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
-            case RepairKind.STRIP_THINKING:
-                if history.without_thinking(messages) == messages:
-                    return False
+            case RepairKind.STRIP_THINKING if history.without_thinking(messages) != messages:
                 conversation.omit_thinking(decision.reason, always=True)
+            case RepairKind.STRIP_THINKING | RepairKind.OMIT_THINKING:
+                asked = replace(turn.state, tried=turn.state.tried - {OneTimeRemedy.OMIT_THINKING})
+                if not self._calls.asks_to_think(asked):
+                    return False
+                turn.state = turn.state.trying(OneTimeRemedy.OMIT_THINKING)
+                text = f"{turn.state.model} is not asked to think in this turn: the server refused the history with it"
+                conversation.emit(Notice("warning", text))
             case RepairKind.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:
@@ -339,6 +360,8 @@ class DecisionRunner:
                 text = notices.CONTINUE_AFTER_BREAK
             case Nudge.EMPTY_REPLY:
                 text = notices.CONTINUE_AFTER_EMPTY
+            case Nudge.NO_CALL:
+                text = notices.CONTINUE_AFTER_NO_CALL
             case Nudge.REPEATED:
                 text = notices.CONTINUE_WITHOUT_REPEATING
             case Nudge.OBJECTION:

@@ -119,7 +119,8 @@ class LoopFound(Event):
     loop: Loop
     step: int
     relapse: bool = False
-    """The same loop was left earlier in this session; interventions continue at the rung reached then."""
+    """The same loop was left earlier in this session; in the same turn interventions continue at the rung reached
+    then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,6 +199,8 @@ class CutCall:
     id: str
     name: str
     why: str
+    whole: bool = False
+    """It did not break off; its form is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,12 @@ from harness.model.server_tools import FETCH, SEARCH, asked_for, error_of, outco
 from harness.model.watchdog import Phase
 
 _KEEPS_EARLIER_CALLS = frozenset({"max_tokens", "model_context_window_exceeded"})
-_OTHER_NAMES = {"length": "max_tokens", "content_filter": "refusal"}
+_OTHER_NAMES = {
+    "length": "max_tokens",
+    "content_filter": "refusal",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+}
 """OpenAI stop reasons, passed on by gateways, that do not mean the end of an answer."""
 _HIGH_HALF = re.compile("[\ud800-\udbff]\\Z")
 _USAGE_FIELDS = {
@@ -51,16 +56,25 @@ _USAGE_WORDS = ("speed", "inference_geo")
 class NotStrict(ValueError):  # noqa: N818 (says what the text is)
     """The text is not a strict JSON object. `str(error)` is a clause about the tool call."""
 
+    def __init__(self, why: str, *, whole: bool = True) -> None:
+        super().__init__(why)
+        self.whole = whole
+        """False: the text ends too early."""
+
 
 class BrokenStream(Exception):  # noqa: N818 (the stream is broken, not the program)
     """The events contradict each other, so nothing after them can be trusted."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _OpenBlock:
     """A content block while its pieces arrive."""
 
     start: Block
+    given: Block
+    """`start` as the server sent it, with its own id of a call."""
+    twin: "_OpenBlock | None" = None
+    """The block before it of the same index, if that one began the same."""
     pieces: list[str] = field(default_factory=list)
     characters: int = 0
     half: str = ""
@@ -72,6 +86,16 @@ class _OpenBlock:
     @property
     def type(self) -> object:
         return self.start.get("type")
+
+    @property
+    def grown(self) -> bool:
+        """Something came after its start."""
+        return bool(self.characters or self.half or self.signature or self.citations)
+
+    @property
+    def repeats(self) -> bool:
+        """Its events are those of its twin once more, as far as they came."""
+        return self.twin is not None and "".join(self.twin.pieces).startswith("".join(self.pieces))
 
     def add(self, piece: str) -> str:
         """Add the next piece; returns it without half a character at its end."""
@@ -127,6 +151,8 @@ class Accumulator:
         """The newest block of each index."""
         self._open: _OpenBlock | None = None
         self._message: Json | None = None
+        self._again = False
+        """message_start came again after blocks, so their events may follow once more."""
         self._usage: dict[str, int] = {}
         self._usage_words: dict[str, str] = {}
         self._stopped = False
@@ -234,10 +260,16 @@ class Accumulator:
         return id if isinstance(id, str) and IDENTIFIER.fullmatch(id) else ""
 
     def _start_message(self, data: Json) -> None:
+        """A repeated start of the same message changes nothing."""
+        given = data.get("message")
+        message = given if isinstance(given, dict) else {}
         if self._message is not None:
-            raise BrokenStream("a second message began inside the first")
-        message = data.get("message")
-        self._message = message if isinstance(message, dict) else {}
+            id = message.get("id")
+            if id != self._message.get("id") or (not id and message != self._message):
+                raise BrokenStream("a second message began inside the first")
+            self._again = bool(self._order)
+            return
+        self._message = message
         self._count(self._message)
 
     def _end_message(self, data: Json) -> None:
@@ -265,15 +297,29 @@ class Accumulator:
 
     def _start_block(self, data: Json) -> Event | None:
         index, start = data.get("index"), data.get("content_block")
-        self._close_open_text()
-        earlier = self._blocks.get(index) if isinstance(index, int) else None
-        if not isinstance(index, int) or not isinstance(start, dict) or (earlier is not None and not earlier.closed):
+        if not isinstance(index, int) or not isinstance(start, dict):
             raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
-        block = self._open = self._blocks[index] = _OpenBlock(dict(sendable(start)))
-        self._order.append(block)
+        given, earlier = sendable(start), self._blocks.get(index)
+        twin = earlier if earlier is not None and earlier.given == given else None
+        if earlier is not None and (self._again or self._open not in (None, earlier)):
+            raise BrokenStream("the message began once more")
+        if earlier is not None and not earlier.closed:
+            if twin is not None and not earlier.grown:
+                return None
+            raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
+        self._close_open_text()
+        block = self._open = self._blocks[index] = _OpenBlock(dict(given), given, twin)
+        if twin is not None and not twin.grown:
+            block.twin = twin.twin
+            self._order[self._order.index(twin)] = block
+        else:
+            self._order.append(block)
+        if block.type == "tool_use":
+            block.start["id"] = self._own_id(block)
         match block.type:
+            case _ if twin is not None:
+                return None
             case "tool_use":
-                block.start["id"] = self._own_id(block)
                 return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
             case "server_tool_use":
                 return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
@@ -365,13 +411,19 @@ class Accumulator:
         content: list[Block] = []
         calls: list[ToolCall] = []
         cut_calls: list[CutCall] = []
-        tools = [block for block in self._order if block.type == "tool_use"]
-        for block in self._order:
+        blocks = [block for block in self._order if not block.repeats]
+        tools = [block for block in blocks if block.type == "tool_use"]
+        seen: list[tuple[object, str, Json]] = []
+        for block in blocks:
             if block.type == "tool_use":
                 judged = self._judged(block, last=block is tools[-1])
                 if isinstance(judged, CutCall):
                     cut_calls.append(judged)
                     continue
+                told = (block.given.get("id"), judged.name, judged.input)
+                if told[0] and told in seen:
+                    continue  # sent twice
+                seen.append(told)
                 calls.append(judged)
                 content.append({**block.start, "input": judged.input})
             elif block.closed and (finished := _finished(block)) is not None:
@@ -386,16 +438,16 @@ class Accumulator:
         if not block.closed:
             return CutCall(call_id, name, "the reply broke off inside its input")
         if not name:
-            return CutCall(call_id, name, "it has no name")
+            return CutCall(call_id, name, "it has no name", whole=self.complete)
         raw = "".join(block.pieces)
         try:
             if raw.strip():
                 return ToolCall(call_id, name, sendable(strict_object(raw)))
         except NotStrict as error:
-            return CutCall(call_id, name, str(error))
+            return CutCall(call_id, name, str(error), whole=self.complete and error.whole)
         given = block.start.get("input", {})
         if not isinstance(given, dict):
-            return CutCall(call_id, name, "its input is not a JSON object")
+            return CutCall(call_id, name, _not_an_object(given), whole=self.complete)
         if not self.complete and not given:
             return CutCall(call_id, name, "the reply broke off and its input never came")
         return ToolCall(call_id, name, given)
@@ -469,11 +521,22 @@ def strict_object(text: str) -> Json:
         value = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
     except NotStrict:
         raise
+    except json.JSONDecodeError as error:
+        ends_early = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        raise NotStrict(f"its input is not valid JSON: {error}", whole=not ends_early) from None
     except (ValueError, RecursionError):
-        raise NotStrict("its input is not valid JSON") from None
+        raise NotStrict("its input is not valid JSON: it is nested too deep or has a number that is too long") from None
     if not isinstance(value, dict):
-        raise NotStrict("its input is not a JSON object")
+        raise NotStrict(_not_an_object(value))
     return value
+
+
+def _not_an_object(value: object) -> str:
+    """A clause that says what the input of a call is instead of an object."""
+    kind = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
+    if value in ([], ""):
+        kind = kind.replace("a ", "an empty ")
+    return f"its input is {kind}, not a JSON object"
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> Json:

@@ -57,6 +57,7 @@ class ThinkingSupport(StrEnum):
 ON_REQUEST = frozenset({ThinkingSupport.ALWAYS, ThinkingSupport.ADAPTIVE, ThinkingSupport.EITHER})
 """These accept `{"type": "adaptive"}`."""
 LEVELS = tuple(Effort)
+MUCH = frozenset({Effort.HIGH, Effort.XHIGH, Effort.MAX})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +87,17 @@ class ModelCard:
         """Accepts an effort below its default."""
         return Effort.LOW in (self.efforts or ())
 
-    @property
-    def thinking_parameter(self) -> Json | None:
-        """The `thinking` parameter of a request; None: left out.
+    def thinks_at(self, wanted: Effort | None) -> bool:
+        """Whether it thinks if the user wants this effort; None: the model's own."""
+        return self.thinks or (self.effort(wanted) in MUCH and self.thinking in ON_REQUEST)
+
+    def thinking_parameter(self, wanted: Effort | None) -> Json | None:
+        """The `thinking` parameter of a request, with the effort that the user wants; None: left out.
 
         A model that thinks by default is asked for summaries, because newer models otherwise send no thinking, and text
-        between tool calls is part of it.
+        between tool calls is part of it. One that thinks only when told is told so from effort high on.
         """
-        asks = self.thinks and self.thinking in ON_REQUEST
+        asks = self.thinks_at(wanted) and self.thinking in ON_REQUEST
         return {"type": "adaptive", "display": "summarized"} if asks else None
 
     def effort(self, wanted: Effort | None) -> Effort | None:
@@ -125,10 +129,13 @@ def _small(id: str, efforts: tuple[Effort, ...] = ()) -> ModelCard:
 KNOWN: tuple[ModelCard, ...] = (
     _large("claude-fable-5-2", ThinkingSupport.ALWAYS),
     _large("claude-fable-5-1", ThinkingSupport.ALWAYS),
+    _large("claude-mythos-5-2", ThinkingSupport.ALWAYS),
+    _large("claude-mythos-5-1", ThinkingSupport.ALWAYS),
     _large("claude-opus-5-5", ThinkingSupport.ALWAYS),
     _large("claude-sonnet-5-5", ThinkingSupport.ADAPTIVE),
     _large("claude-haiku-5-5", ThinkingSupport.ADAPTIVE),
     _large("claude-fable-5", ThinkingSupport.ADAPTIVE),
+    _large("claude-mythos-5", ThinkingSupport.ADAPTIVE),
     _large("claude-opus-5", ThinkingSupport.ADAPTIVE),
     _large("claude-sonnet-5", ThinkingSupport.ADAPTIVE),
     _large("claude-opus-4-8", ThinkingSupport.ADAPTIVE, thinks=False),

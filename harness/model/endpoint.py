@@ -96,6 +96,13 @@ class Endpoint:
         return self.platform is Platform.ANTHROPIC
 
     @property
+    def address_setting(self) -> str:
+        """What sets the address: a variable of the environment, and the setting where there is one."""
+        if self.platform is Platform.ANTHROPIC:
+            return "ANTHROPIC_BASE_URL (setting base_url)"
+        return f"ANTHROPIC_{self.platform.upper()}_BASE_URL"
+
+    @property
     def encrypted(self) -> bool:
         """True for https."""
         return self.base_url.startswith("https:")

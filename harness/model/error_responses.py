@@ -76,12 +76,15 @@ _MEDIA = (
     r"(?:pdf|document)(?: specified)? (?:is password protected|cannot be read|was not valid)",
     r"maximum of \d+ (?:pdf )?pages may be provided",
     r"too many (?:images|image blocks)",
+    r"\bimage_dimensions_too_large\b",
 )
 
 _SIGNATURE = (
     r"invalid `?signature`? in `?thinking`? block",
     r"`?thinking`? or `?redacted_thinking`? blocks in the latest assistant message cannot be modified",
-    r"expected `?thinking`? or `?redacted_thinking`?, but found",
+    r"expected `?thinking`?(?: or `?redacted_thinking`?)?, but found",
+    r"\bthinking\.signature: (?:field required|input should be)",
+    r"must start with a thinking block",
 )
 
 _BILLING = (r"credit balance is too low", r"\binsufficient (?:credits?|funds|balance)\b")
@@ -102,6 +105,13 @@ _HISTORY = (
     r"`?tool_use`? ids must be unique",
     r"each `?tool_use`? (?:block )?must have (?:a single|exactly one) result",
     r"multiple `?tool_result`? blocks with id",
+    r"did not find \d+ `?tool_result`? block",
+    r"`?tool_result`? block\(s\) provided when",
+    r"`?tool_result`? blocks? (?:must|can only) (?:be|come|follow)",
+    r"final block in an assistant message cannot be `?thinking",
+    r"tool_use\.(?:id|name): (?:string should|field required|input should)",
+    r"messages\.\d+\.content\.\d+\.text: field required",
+    r"an assistant message with '?tool_calls'? must be followed by",
     r"tool_use\.input: input should be a valid dictionary",
     r"text content blocks must (?:be non-empty|contain non-whitespace text)",
     r"must have non-empty content",
@@ -235,6 +245,9 @@ def error_body(body: object) -> ErrorBody:
     code = details.get("error_code") if isinstance(details, dict) else None
     words = (_text(error.get("message")), _text(error.get("Message")), _details(error.get("detail")))
     message = next(filter(None, words), None)
+    appeal = details.get("appeal_url") if isinstance(details, dict) else None
+    if message and isinstance(appeal, str) and appeal.startswith("https://"):
+        message = f"{message.rstrip('.')}; appeal at {appeal}"
     return ErrorBody(
         message=one_line(message if message is not None else json.dumps(error, ensure_ascii=False, default=str)),
         type=_text(error.get("type")),

@@ -283,6 +283,8 @@ def _configuration(chain: _Chain) -> Fault | None:
         return final(FaultKind.TLS, f"the server's certificate was refused: {chain.reason()}")
     if (error := chain.has("SSLError")) and not chain.has("SSLEOFError", "SSLZeroReturnError"):
         return final(FaultKind.TLS, f"no encrypted connection could be made: {one_line(str(error))}")
+    if error := chain.has("RedirectedAway"):
+        return final(FaultKind.UNKNOWN, one_line(str(error)))
     if chain.has("TooManyRedirects"):
         return final(FaultKind.UNKNOWN, "the model's address redirects to itself: check base_url")
     if chain.has("ImportError"):

@@ -4,6 +4,7 @@
 functions serve recovery. Nothing changes a block in place, and unchanged messages stay the same objects.
 """
 
+import json
 from collections.abc import Callable, Sequence, Set
 from itertools import accumulate, takewhile
 
@@ -15,6 +16,7 @@ from harness.model.server_tools import in_words
 
 __all__ = [
     "Repaired",
+    "calls_in_words",
     "plain_after",
     "repaired",
     "steps",
@@ -66,6 +68,23 @@ def without_media(messages: Sequence[Message]) -> tuple[Message, ...]:
 def without_server_tools(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The history with calls and results of server tools replaced by text, and without citations."""
     return _replaced(messages, in_words)
+
+
+def calls_in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The history with tool calls and their results as text, for a request that offers no tools."""
+    return _replaced(messages, _call_in_words)
+
+
+def _call_in_words(block: Block) -> Block:
+    match block:
+        case {"type": "tool_use", "name": name, "input": input}:
+            return {"type": "text", "text": f"[called {name} with {json.dumps(input, ensure_ascii=False)}]"}
+        case {"type": "tool_result"}:
+            content = block.get("content") or ""
+            parts = [{"text": content}] if isinstance(content, str) else content
+            text = "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in parts)
+            return {"type": "text", "text": f"[its result]\n{text}"}
+    return block
 
 
 def _replaced(messages: Sequence[Message], replacement: Callable[[Block], Block]) -> tuple[Message, ...]:

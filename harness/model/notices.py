@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harness.base.external_text import counted
-from harness.events import NOTHING_TO_REPORT, ArrivalKind, Arrived, PlanItem
+from harness.events import NOTHING_TO_REPORT, ArrivalKind, Arrived, Json, PlanItem
 
 # ---- Continue a reply (docs/design/recovery.md) ----
 
@@ -27,6 +27,11 @@ CONTINUE_WITHOUT_REPEATING = (
 )
 
 CONTINUE_AFTER_EMPTY = "Your reply was empty. Continue with the task, or report its result."
+
+CONTINUE_AFTER_NO_CALL = (
+    "Your reply broke off: it ended as one that calls a tool, but held no call. Continue with that call, or with your "
+    "answer if no tool is needed."
+)
 
 CONTINUE = "Continue."
 """Closes a history that would otherwise end with an assistant message."""
@@ -60,8 +65,16 @@ MASKED_WRITE = (
 FAILED_WITHOUT_REASON = "The tool failed and gave no reason."
 
 
-def cut_call_result(tool: str, why: str) -> str:
-    """Error result for a tool call that broke off. `why` is a clause, such as "the reply reached the output limit"."""
+def cut_call_result(tool: str, why: str, *, whole: bool = False) -> str:
+    """Error result for a call that did not run. `why` is a clause, such as "the reply reached the output limit".
+
+    `whole`: the call did not break off, so a shorter one would be no better.
+    """
+    if whole:
+        return (
+            f"Not run: this {tool} call cannot be used: {why.rstrip('.')}. Nothing was changed. Send it again with the "
+            "name of a tool and one JSON object as its input."
+        )
     return (
         f"Not run: this {tool} call arrived incomplete ({why.rstrip('.')}). Nothing was changed. Send it again in "
         "smaller pieces, each small enough for one reply."
@@ -217,6 +230,18 @@ def restated_tasks(lines: str) -> str:
     """The open tasks of the board, for a history that may no longer contain them."""
     text = "These tasks of the task board are open. task_get has their descriptions, task_list the whole list."
     return f"<tasks>\n{text}\n\n{_escaped('tasks', lines)}\n</tasks>"
+
+
+SKILLS_READ = "Skills that you read before, with the tool skill; read one again before work of its kind: "
+
+
+def restated_work(ongoing: Iterable[Json], skills: Sequence[str]) -> str:
+    """Work in the background and the names of skills that were read, for a history that may no longer contain them; ""
+    for none of both."""
+    running = [f"{one['kind']} {one['id']}: {' '.join(str(one['text']).split())[:200]}" for one in ongoing]
+    parts = ["\n".join(("This still runs or waits in the background:", *running))] if running else []
+    parts += [SKILLS_READ + ", ".join(skills)] if skills else []
+    return f"<context>\n{_escaped('context', chr(10).join(parts))}\n</context>" if parts else ""
 
 
 def plan_reminder(plan: Sequence[PlanItem], steps: int) -> str:

@@ -124,8 +124,16 @@ _NO_KEY_NEEDED = "no-key-needed"
 _PLAIN = {"accept-encoding": "identity"}
 
 
+REDIRECTS = 5
+"""Redirects followed for one request, all on the server itself."""
+
+
 class CertificatesUnusable(Exception):  # noqa: N818 (what happened, not a mistake of ours)
     """The certificates named in the environment cannot be read."""
+
+
+class RedirectedAway(Exception):  # noqa: N818 (as above)
+    """The server redirects to another scheme, host or port; nothing was sent there."""
 
 
 Tracer = Callable[[str, dict[str, Any]], Awaitable[None]]
@@ -224,20 +232,29 @@ class SdkClientFactory:
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=KEEPALIVE_S)
         if self._ssl_context is None:
             self._ssl_context = _certificates() if self._endpoint.encrypted else _trusting_nobody()
-        hooks: dict[str, list[Callable[..., Any]]] = {"request": [_attach_tracer], "response": [bound]}
+        shared: dict[str, Any] = {
+            "verify": self._ssl_context,
+            "limits": limits,
+            "timeout": _timeouts(),
+            "event_hooks": {"request": [self._stay, _attach_tracer], "response": [bound]},
+            "headers": _PLAIN,
+            "follow_redirects": True,
+            "max_redirects": REDIRECTS,
+        }
         if self._endpoint.is_loopback:
-            return httpx2.AsyncClient(
-                verify=self._ssl_context,
-                limits=limits,
-                timeout=_timeouts(),
-                event_hooks=hooks,
-                headers=_PLAIN,
-                trust_env=False,
-                follow_redirects=True,  # as the SDK's own client does
+            return httpx2.AsyncClient(trust_env=False, **shared)
+        return DefaultAsyncHttpxClient(**shared)
+
+    async def _stay(self, request: "httpx2.Request") -> None:
+        """Request hook, also called for each redirect: key, headers and conversation go to no other origin."""
+        import httpx2
+
+        home, there = (_origin(url) for url in (httpx2.URL(self._endpoint.base_url), request.url))
+        if there != home:
+            raise RedirectedAway(
+                f"{home} redirects to {there}, and nothing was sent there; if you trust {there}, "
+                f"set {self._endpoint.address_setting} to it"
             )
-        return DefaultAsyncHttpxClient(
-            verify=self._ssl_context, limits=limits, timeout=_timeouts(), event_hooks=hooks, headers=_PLAIN
-        )
 
 
 def load(log: logging.Logger | None = None) -> None:
@@ -322,8 +339,13 @@ def _certificates() -> ssl.SSLContext:
         raise
 
 
+def _origin(url: "httpx2.URL") -> str:
+    """Scheme, host and, unless it is the usual one, port."""
+    return f"{url.scheme}://{url.netloc.decode('ascii', 'replace')}"
+
+
 def _trusting_nobody() -> ssl.SSLContext:
-    """For plain http: saves 20 ms by loading no certificates, and so rejects a redirect to https."""
+    """For plain http: saves 20 ms by loading no certificates."""
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 

@@ -301,6 +301,12 @@ class Estimator:
         else:
             self._anchors[model] = _Anchor(request_count + reply_count, usage.prompt + usage.output)
 
+    def refused(self, model: str, request_count: int, tokens: int) -> None:
+        """Learn the size that the server named when it refused a request of `request_count` counted tokens."""
+        if request_count >= self.LEAST_COUNT:
+            self._ratios[model] = min(max(tokens / request_count, self.RATIO_MIN), self.RATIO_MAX)
+            self._anchors[model] = _Anchor(request_count, tokens)
+
     def known(self, model: str) -> tuple[int, int] | None:
         """The last size that the API reported, as counted tokens and tokens of `model`, or None."""
         anchor = self._anchors.get(model)

@@ -172,7 +172,8 @@ class FaultPlayer:
                 delta = {"type": "smell_delta", "smell": "rain"}
                 yield self._send(frame({"type": "content_block_delta", "index": max(self._block, 0), "delta": delta}))
             case faults.SecondStart() if self._start is not None:
-                yield self._send(self._start)
+                start = _data(self._start)
+                yield self._send(frame({**start, "message": {**start.get("message", {}), "id": "msg_second"}}))
 
     def _end(self, end: ReplyEnd) -> Iterator[Act]:
         self._ended = True

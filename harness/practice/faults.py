@@ -227,7 +227,7 @@ class MissingUsage:
 
 @dataclass(frozen=True, slots=True)
 class SecondStart:
-    """A second message_start is put in."""
+    """The message_start of another message is put in."""
 
     kind: ClassVar[str] = "second_start"
     at: At = MIDDLE

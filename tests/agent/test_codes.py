@@ -97,8 +97,8 @@ SCENARIOS: dict[Code, Scenario] = {
     ),
     Code.PROMPT_TOO_LONG: Scenario(
         LOOK + too_long(times='"forever"') + summarises(),
-        [Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG],
-        4,
+        [Code.NEXT_TURN, *[Code.REACTIVE_COMPACT_RETRY] * 3, Code.PROMPT_TOO_LONG],
+        6,
         answer="",
     ),
     Code.COLLAPSE_DRAIN_RETRY: Scenario(
@@ -179,7 +179,7 @@ SCENARIOS: dict[Code, Scenario] = {
         settings={"loop_limits": "wait_total_s=40"},
     ),
     Code.COMPACTION_THRASH: Scenario(
-        "".join(too_long() + calls(run(f"look{number}")) for number in range(4)) + summarises(),
+        "".join(too_long() + calls(LONG) for _ in range(4)) + summarises(),
         [*[Code.REACTIVE_COMPACT_RETRY, Code.NEXT_TURN] * 3, Code.COMPACTION_THRASH],
         10,
         answer="",

@@ -210,8 +210,8 @@ async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_m
 # ── what is kept ────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path: Path) -> None:
-    looping = same("read_file", times="4", path="notes.txt") + says(ANSWER)
+async def test_a_new_prompt_begins_the_ladder_again_also_in_a_session_that_is_gone_on_with(tmp_path: Path) -> None:
+    looping = same("read_file", times="20", path="notes.txt")
     async with sessions(tmp_path, looping * 2, loop_limits="substitutions=0 rollbacks=0") as here:
         (here.loaded.settings.workspace / "notes.txt").write_text(NOTES)
         async with await here.open() as session:
@@ -220,8 +220,7 @@ async def test_a_session_that_is_gone_on_with_remembers_what_was_tried(tmp_path:
         async with await here.open(Opening("latest")) as session:
             assert session.loops.lines == told_then
             second = await played(session.run("Look again."))
-        assert rungs(first) == [Rung.NUDGE]
-        assert rungs(second) == [Rung.STOP]
+        assert rungs(first) == rungs(second) == [Rung.NUDGE, Rung.STOP]
         assert second.of(LoopFound)[0].relapse
         assert second.end.code is TransitionCode.LOOP_STOPPED
 

@@ -9,6 +9,7 @@ from harness.events import (
     HistoryReplaced,
     Json,
     Message,
+    Notice,
     OutputCapChanged,
     Transition,
     TransitionCode,
@@ -44,6 +45,28 @@ async def test_a_refused_signature_takes_all_thinking_out_once_and_for_the_sessi
         assert (await here.turn()).end.answer == ANSWER
         assert (await here.turn("And?")).end.answer == "Good."
         assert ["thinking" in kinds(body) for body in here.bodies] == [False, True, False, False]
+
+
+NO_THINKING_FIRST = fails(
+    400,
+    message='"messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When '
+    '`thinking` is enabled, a final `assistant` message must start with a thinking block."',
+)
+
+
+@pytest.mark.parametrize("thought", [False, True])
+async def test_a_server_that_wants_thinking_before_a_call_is_asked_without_thinking_for_a_turn(
+    tmp_path: Path, thought: bool
+) -> None:
+    asks = f"tools = [{run('look')}]"
+    refused = NO_THINKING_FIRST * (2 if thought else 1)
+    script = (thinks(asks) if thought else f"\n[[reply]]\n{asks}\n") + refused + says(ANSWER) + says("Good.")
+    async with stage(tmp_path, script, model="claude-opus-5-5") as here:
+        turn = await here.turn()
+        assert (turn.end.answer, turn.end.code) == (ANSWER, TransitionCode.COMPLETED)
+        assert "not asked to think in this turn" in " ".join(event.text for event in turn.of(Notice))
+        await here.turn("And?")
+        assert ["thinking" in body for body in here.bodies] == [True] * (3 if thought else 2) + [False, True]
 
 
 async def test_an_image_that_is_refused_becomes_words_and_is_never_sent_again(tmp_path: Path) -> None:

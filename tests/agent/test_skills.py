@@ -8,7 +8,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import Json
-from tests.agent.stage import calls, played, says, sessions, stage
+from tests.agent.stage import calls, played, says, sessions, stage, summarises
 from tests.agent.test_agents import of_subagent, task
 from tests.skills.folders import Folders, skill
 
@@ -63,6 +63,22 @@ async def test_the_model_and_the_agents_it_asks_know_the_skills_and_can_read_the
             assert "Look twice." not in text
             assert "skill" in [tool["name"] for tool in body["tools"]]
         assert "Look twice." in json.dumps([body["messages"] for body in on.bodies if len(body["messages"]) == 3][-1])
+
+
+async def test_after_compactions_what_runs_and_what_was_read_is_named_again(tmp_path: Path) -> None:
+    prepared(tmp_path)
+    waits = '{ id = "b1", name = "bash", input = { command = "sleep 600", background = true } }'
+    long = says(" ".join(map(str, range(4_000))))
+    script = calls(READ) + calls(waits) + (long + says("Well.")) * 2 + summarises()
+    async with sessions(tmp_path, script, permission_mode="yolo") as here, await here.open() as session:
+        for _ in range(2):
+            await played(session.run("Begin."))
+            await played(session.run("Go on."))
+            await played(session.user_commands.compact())
+        text = json.dumps([message.content for message in session.conversation.messages])
+        [command] = session.background.commands.ids
+        assert text.count(f"command {command}: sleep 600") == 1
+        assert text.count("read one again before work of its kind: review") == 1
 
 
 async def test_without_a_skill_and_where_they_are_switched_off_nothing_is_sent(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ BAD = [
     Bad("no such tool", call("read_files", path="x"), ToolOutcome.INVALID, "read_file"),
     Bad("a missing argument", call("read_file"), ToolOutcome.INVALID, "path"),
     Bad("an argument of the wrong kind", call("bash", command=["ls"]), ToolOutcome.INVALID, "command"),
-    Bad("input that is no object", '{ name = "bash", raw_input = "[1]" }', ToolOutcome.INVALID, "incomplete"),
+    Bad("input that is no object", '{ name = "bash", raw_input = "[1]" }', ToolOutcome.INVALID, "its input is a list"),
     Bad("a file that is missing", call("read_file", path="nowhere.txt"), ToolOutcome.ERROR, "nowhere.txt"),
     Bad("a path outside", call("read_file", path="../../etc/passwd"), ToolOutcome.ERROR, "outside"),
     Bad("a command that fails", call("bash", command="exit 3"), ToolOutcome.ERROR, "exit 3"),

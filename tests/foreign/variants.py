@@ -110,6 +110,10 @@ def _late_stop() -> Events:
     return [message_start(), *text[:-1], call[0], text[-1], *call[1:], *ending("tool_use")]
 
 
+def _doubled(events: Events) -> Events:
+    return [again for event in events for again in [event] * (1 if event[0] == "content_block_delta" else 2)]
+
+
 def _interleaved() -> Events:
     first, second = call_block(0), call_block(1, OTHER_CALL)
     mixed = [event for pair in zip(first, second, strict=True) for event in pair]
@@ -173,6 +177,10 @@ def _nothing(reason: object = "end_turn") -> Events:
 
 def _thinking_only() -> Events:
     return [*_unsigned_thinking()[:4], *ending("end_turn")]
+
+
+def _lost_call(reason: object = "tool_use") -> Events:
+    return [message_start(), *text_block(0, LOOK), *ending(reason)]
 
 
 def _error_event(kind: str, message: str = "Internal server error") -> bytes:
@@ -252,6 +260,8 @@ STREAMS = (
     _both("no usage", lambda e: streamed(body_of([(n, {k: v for k, v in d.items() if k != "usage"}) for n, d in e]))),
     _both("a late delta after message_stop", lambda e: streamed(body_of([*e, text_block(9, "!")[1]]))),
     _both("an error after message_stop", lambda e: streamed(body_of(e) + _error_event("api_error"))),
+    _both("message_start twice", lambda e: streamed(body_of([e[0], *e]))),
+    _both("all but the pieces twice", lambda e: streamed(body_of(_doubled(e)))),
     _both("message_stop twice", lambda e: streamed(body_of([*e, e[-1]]))),
     _events("usage null", [message_start(usage=None), *asking()[1:-2], *ending("tool_use", None)]),
     _events("usage as text", [message_start(usage="many"), *asking()[1:-2], *ending("tool_use", "many")]),
@@ -324,6 +334,14 @@ PASSING = (
     _then_good(_error("400 Bad Request", f"diagnostics: {NOT_PERMITTED}"), name="no diagnostics"),
     _then_good(_fastapi(("diagnostics", NOT_PERMITTED)), name="no diagnostics, in the words of FastAPI"),
     Variant("an empty reply once", (streamed(ASKING), streamed(body_of(_nothing())), streamed(ANSWERING)), requests=3),
+    *(
+        Variant(
+            f"a lost call, {reason}",
+            (streamed(body_of(_lost_call(reason))), streamed(ASKING), streamed(ANSWERING)),
+            requests=3,
+        )
+        for reason in ("tool_use", "tool_calls")
+    ),
     Variant("cut by 'length'", (streamed(body_of(answering(ANSWER[:9], "length"))), streamed(ANSWERING)), ran=()),
 )
 """Faults that pass."""
@@ -382,6 +400,13 @@ HOPELESS = (
     _hopeless("bytes that are no text", streamed(b"event: message_start\ndata: \xff\xfe\n\n"), *NAMED),
     _hopeless("nothing but empty replies", streamed(body_of(_nothing())), "empty", requests=2),
     _hopeless("nothing but thinking", streamed(body_of(_thinking_only())), "empty", requests=2),
+    _hopeless(
+        "nothing but lost calls",
+        streamed(body_of(_lost_call())),
+        "held no call",
+        requests=2,
+    ),
+    _hopeless("nothing but pauses", streamed(body_of(_nothing("pause_turn"))), "empty", requests=2),
     _hopeless("nothing but null", streamed(body_of(_nothing(None))), "empty", requests=2),
     _hopeless(
         "cache marks refused for ever",

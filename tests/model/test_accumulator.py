@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.events import Json, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
+from harness.events import Json, Reply, TextDelta, ThinkingDelta, ToolCall, ToolCallDelta, Usage
 from harness.model.accumulator import Accumulator, BrokenStream
 
 Events = list[tuple[str, Json]]
@@ -19,9 +19,9 @@ Events = list[tuple[str, Json]]
 USAGE = {"input_tokens": 10, "output_tokens": 1, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 3}
 
 
-def message_start() -> tuple[str, Json]:
+def message_start(id: str | None = "msg_1") -> tuple[str, Json]:
     message: Json = {
-        "id": "msg_1",
+        "id": id,
         "type": "message",
         "role": "assistant",
         "model": "practice-1",
@@ -235,7 +235,11 @@ def test_the_reason_of_a_refusal_travels_with_the_reply() -> None:
 @pytest.mark.parametrize(
     "events",
     [
-        [message_start(), message_start()],
+        [message_start(), message_start("msg_2")],
+        [message_start(), *text(0, "x"), message_start(), *text(0, "x")],
+        [message_start(), *tool(0, "{}", closed=False), start(0, type="tool_use", id="toolu_2", name="bash", input={})],
+        [message_start(), start(0, type="text", text=""), start(0, type="tool_use", id="t", name="bash", input={})],
+        [message_start(), *text(0, "x", closed=False), start(0, type="text", text="")],
         [message_start(), delta(0, type="text_delta", text="x")],
         [message_start(), *text(0, "x"), delta(0, type="text_delta", text="y")],
         [message_start(), *tool(0, "{", closed=False), start(0, type="text", text="")],
@@ -276,6 +280,59 @@ def test_the_end_of_a_block_that_is_not_open_changes_nothing(data: st.DataObject
         closed = set(range(10)) - _open(stray[:at])
         stray.insert(at, stop(data.draw(st.sampled_from(sorted(closed)))))
     assert accumulated(stray).reply() == accumulated(events).reply()
+
+
+@settings(deadline=None)
+@given(whole_streams(), st.data())
+def test_a_repeated_event_changes_nothing_or_breaks_the_stream(stream: tuple[Events, str], data: st.DataObject) -> None:
+    events = stream[0]
+    once, repeated = accumulated(events).reply(), list(events)
+    marks = [event for event in events if event[0] != "content_block_delta"]
+    for event in data.draw(st.lists(st.sampled_from(marks), min_size=1, max_size=6)):
+        repeated.insert(data.draw(st.integers(repeated.index(event) + 1, len(repeated))), event)
+    assert _reply_or_broken(repeated) in (once, None)
+
+
+@settings(deadline=None)
+@given(whole_streams(), st.data())
+def test_a_part_that_is_sent_again_is_no_second_text_or_call(stream: tuple[Events, str], data: st.DataObject) -> None:
+    """A part begins with the start of a block or of the message. Two equal pieces of one block are no repetition."""
+    events = stream[0]
+    begins = [at for at, event in enumerate(events) if event[0].endswith("_start")]
+    begin = data.draw(st.sampled_from(begins))
+    end_at = data.draw(st.integers(begin + 1, len(events)))
+    repeated = [*events[:end_at], *events[begin:end_at], *events[end_at:]]
+    once, reply = accumulated(events).reply(), _reply_or_broken(repeated)
+    assert reply in (once, None)
+
+
+def _reply_or_broken(events: Events) -> Reply | None:
+    accumulator = Accumulator()
+    try:
+        for event in events:
+            if not accumulator.complete:  # nothing after the end is read
+                accumulator.feed(*event)
+    except BrokenStream:
+        return None
+    return accumulator.reply()
+
+
+@pytest.mark.parametrize("id", ["msg_1", None])
+def test_each_event_but_a_piece_may_come_twice(id: str | None) -> None:
+    parts = [*thinking(0, "hm", "sig"), *text(1, "hel", "lo"), *tool(2, '{"n":', "1}")]
+    events = [message_start(id), *parts, *end("tool_use")]
+    twice = [again for event in events for again in [event] * (1 if event[0] == "content_block_delta" else 2)]
+    shown = [accumulator.feed(*event) for accumulator in [Accumulator()] for event in twice]
+    assert "".join(event.text for event in shown if isinstance(event, TextDelta)) == "hello"
+    assert _reply_or_broken(twice) == accumulated(events).reply()
+
+
+def test_a_call_that_comes_twice_with_its_id_is_one_call() -> None:
+    call = tool(0, '{"n":1}')
+    for again in (call, tool(1, '{"n": 1}')):
+        reply = accumulated([message_start(), *call, *again, *end("tool_use")]).reply()
+        assert reply.calls == (ToolCall("toolu_1", "bash", {"n": 1}),)
+        assert len(reply.content) == 1
 
 
 def _open(events: Events) -> set[int]:
@@ -323,6 +380,39 @@ CUT_INPUTS = {
     "not a number": ['{"n": NaN}'],
     "too deep": ["[" * 100_000],
 }
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("null", "its input is null, not a JSON object"),
+        ('""', "its input is an empty text, not a JSON object"),
+        ("[]", "its input is an empty list, not a JSON object"),
+        ("[1]", "its input is a list, not a JSON object"),
+        ("7", "its input is a number, not a JSON object"),
+        ("false", "its input is true or false, not a JSON object"),
+        ('"{}"', "its input is a text, not a JSON object"),
+        ('{"path": }', "its input is not valid JSON: Expecting value: line 1 column 10 (char 9)"),
+        ("{'path': 1}", "Expecting property name enclosed in double quotes"),
+        ("{}{}", "Extra data"),
+        ('{"n": ' + "9" * 5_000 + "}", "a number that is too long"),
+    ],
+)
+def test_an_input_of_another_form_is_named_and_not_taken_for_one_that_was_cut(given: str, why: str) -> None:
+    replies = [accumulated([message_start(), *tool(0, given), *end("tool_use")]).reply()]
+    if given[0] not in "{'":
+        whole_input = start(0, type="tool_use", id="toolu_1", name="bash", input=json.loads(given))
+        replies.append(accumulated([message_start(), whole_input, stop(0), *end("tool_use")]).reply())
+    for reply in replies:
+        (call,) = reply.cut_calls
+        assert why in call.why
+        assert call.whole
+
+
+@pytest.mark.parametrize("name", ["cut in a value", "cut after a key", "cut number"])
+def test_an_input_that_ends_too_early_was_cut(name: str) -> None:
+    (call,) = accumulated([message_start(), *tool(0, *CUT_INPUTS[name]), *end("tool_use")]).reply().cut_calls
+    assert not call.whole
 
 
 @pytest.mark.parametrize("name", CUT_INPUTS)

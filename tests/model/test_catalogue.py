@@ -118,7 +118,7 @@ def test_a_model_that_nobody_knows_is_taken_as_its_endpoint_describes_it() -> No
     catalogue.update([described_card(catalogue.card("new-1"), entry)])
     card = catalogue.card("new-1")
     assert (card.window, card.thinking, card.thinks) == (500_000, ThinkingSupport.ADAPTIVE, True)
-    assert card.thinking_parameter == {"type": "adaptive", "display": "summarized"}
+    assert card.thinking_parameter(None) == {"type": "adaptive", "display": "summarized"}
     assert card.efforts == (Effort.LOW, Effort.HIGH)
 
 
@@ -132,12 +132,28 @@ def test_an_endpoint_that_does_not_say_changes_nothing(capabilities: object) -> 
 
 def test_a_known_model_that_only_thinks_when_told_to_is_not_told_to() -> None:
     card = described_card(known_card("claude-opus-4-8"), {"capabilities": {"thinking": ADAPTIVE}})
-    assert (card.thinks, card.thinking_parameter) == (False, None)
+    assert (card.thinks, card.thinking_parameter(None)) == (False, None)
+
+
+MUCH_EFFORT = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
+
+
+@pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6", "claude-sonnet-4-6"])
+def test_a_model_that_only_thinks_when_told_to_is_told_with_much_effort(model: str) -> None:
+    card = known_card(model)
+    assert card.efforts
+    told = [effort for effort in Effort if card.thinking_parameter(effort) is not None]
+    assert (
+        told
+        == [effort for effort in Effort if card.thinks_at(effort)]
+        == [level for level in MUCH_EFFORT if level in card.efforts]
+    )
+    assert known_card("claude-sonnet-4-5").thinking_parameter(Effort.MAX) is None
 
 
 def test_a_server_that_takes_no_thinking_is_asked_for_none() -> None:
     card = described_card(known_card("claude-opus-5-5"), {"capabilities": {"thinking": {"supported": False}}})
-    assert (card.thinking, card.thinking_parameter) == (ThinkingSupport.NONE, None)
+    assert (card.thinking, card.thinking_parameter(Effort.MAX)) == (ThinkingSupport.NONE, None)
 
 
 @pytest.mark.parametrize(

@@ -354,6 +354,37 @@ def test_a_text_is_recognised(status: int, text: str, kind: K, tokens: int | Non
     assert (fault.kind, fault.input_tokens, fault.limit, fault.message) == (kind, tokens, limit, text)
 
 
+def test_an_image_that_is_too_large_is_known_by_its_code() -> None:
+    details = {"error_code": "image_dimensions_too_large", "paths": ["messages.0.content.1"]}
+    error = {"type": "invalid_request_error", "message": "Scale the image.", "details": details}
+    assert said(400, {"type": "error", "error": error}).kind is K.MEDIA
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"), [("https://claude.ai/appeal/1", "; appeal at https://claude.ai/appeal/1"), ("javascript:x", "")]
+)
+def test_an_organization_on_hold_is_told_where_to_appeal(url: str, shown: str) -> None:
+    details = {"error_code": "organization_on_hold", "appeal_url": url}
+    error = {"type": "invalid_request_error", "message": "This organization is on hold.", "details": details}
+    fault = said(400, {"type": "error", "error": error})
+    assert fault.message == f"This organization is on hold{shown or '.'}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("messages.1.content.0: Expected `thinking`, but found `tool_use`", K.SIGNATURE),
+        ("messages.3.content.0.thinking.signature: Field required", K.SIGNATURE),
+        ("messages.1: the final block in an assistant message cannot be `thinking`", K.HISTORY_INVALID),
+        ("messages.2: Did not find 1 `tool_result` block(s) at the beginning of this message.", K.HISTORY_INVALID),
+        ("messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'", K.HISTORY_INVALID),
+        ("An assistant message with 'tool_calls' must be followed by tool messages", K.HISTORY_INVALID),
+    ],
+)
+def test_a_refused_form_of_a_history_has_a_remedy(text: str, kind: K) -> None:
+    assert said(400, {"type": "error", "error": {"type": "invalid_request_error", "message": text}}).kind is kind
+
+
 def test_openai_says_too_long_in_its_code() -> None:
     body = {"error": {"message": "Please shorten it.", "type": "x", "code": "context_length_exceeded"}}
     assert said(400, body).kind is K.PROMPT_TOO_LONG

@@ -75,7 +75,7 @@ def test_what_the_server_says_goes_before_the_table_and_a_server_that_says_nothi
 def test_no_successor_is_retired_itself_and_the_newest_has_none() -> None:
     assert successor_of("claude-3-7-sonnet-20250219") == "claude-sonnet-5-5"
     assert successor_of("claude-opus-4-0") == "claude-opus-5-5"
-    assert successor_of("claude-mythos-preview") is None
+    assert successor_of("claude-mythos-preview") == "claude-mythos-5-2"
     assert successor_of("local-model") is None
     assert successor_of("claude-opus-5-5") is None
     assert not {successor_of(model) for model in RETIRES} & RETIRES.keys()

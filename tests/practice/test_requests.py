@@ -26,6 +26,7 @@ from harness.practice.rule_model.conversation import CallOutcome, ReturnedResult
         (notices.CONTINUE_AFTER_CUT, UserText.CONTINUE),
         (notices.CONTINUE_AFTER_BREAK, UserText.CONTINUE),
         (notices.CONTINUE_AFTER_EMPTY, UserText.CONTINUE),
+        (notices.CONTINUE_AFTER_NO_CALL, UserText.CONTINUE),
         (notices.CONTINUE, UserText.CONTINUE),
         ("continue", UserText.CONTINUE),
         ("続けてください", UserText.CONTINUE),

@@ -1,7 +1,7 @@
 """Makes a history shorter: old results drained, a summary by the model, or a cut that needs no model."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -9,11 +9,11 @@ from typing import Literal
 
 from harness.base.clock import Clock
 from harness.base.files import replace_atomically
-from harness.engine.compaction.summarizer import Summarizer
+from harness.engine.compaction.summarizer import Summarizer, SummaryResult
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
 from harness.engine.turn import Signals
-from harness.events import Block, CompactionEnded, CompactionStarted, Message
+from harness.events import Block, CompactionEnded, CompactionStarted, Json, Message
 from harness.model import history, notices
 from harness.policies.recovery import RecoveryLimits, TurnState
 from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
@@ -68,8 +68,10 @@ class Compactor:
         outputs: Path,
         processes: Processes,
         open_tasks: Callable[[], Awaitable[str]] | None = None,
+        ongoing: Callable[[], Awaitable[Iterable[Json]]] | None = None,
     ) -> None:
-        """`open_tasks` returns the open tasks of a board as lines; None: there is no board."""
+        """`open_tasks` returns the open tasks of a board as lines; None: there is no board. `ongoing` returns what runs
+        in the background, as stop hooks see it."""
         self._calls = calls
         self._conversation = conversation
         self._toolbox = toolbox
@@ -78,6 +80,8 @@ class Compactor:
         self._processes = processes
         self._open_tasks = open_tasks
         self._tasks_now = ""
+        self._ongoing = ongoing
+        self._work_now = ""
         self._whole = ResultFiles(lambda call_id: self._context(call_id).output_file)
         self._clock = clock
 
@@ -125,6 +129,7 @@ class Compactor:
         refused: int | None = None,
         limit: int | None = None,
         focus: str = "",
+        only_cut: bool = False,
     ) -> CompactionResult:
         """Replace the history by a summary and its newest rounds.
 
@@ -135,19 +140,25 @@ class Compactor:
             refused: size of the refused prompt where the server named it, in its own count.
             limit: the limit that was passed, in the same count.
             focus: what the summary should pay attention to.
+            only_cut: ask for no summary.
         """
         before = self._conversation.messages
         situation = self._calls.situation(state.model)
         size = situation.prompt_tokens
         self._conversation.emit(CompactionStarted(trigger, size))
         window = limit or situation.window
-        summarizer = Summarizer(self._calls, self._conversation, self._clock)
-        summary = await summarizer.ask(state, limits, signals, window, refused, focus)
+        if only_cut:
+            summary = SummaryResult(state, "still too long after a summary", too_long=True)
+        else:
+            summarizer = Summarizer(self._calls, self._conversation, self._clock)
+            summary = await summarizer.ask(state, limits, signals, window, refused, focus)
         state = summary.state
         if signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
             return CompactionResult(state, health)
         self._tasks_now = await self._open_tasks() if self._open_tasks else ""
+        ongoing = await self._ongoing() if self._ongoing else ()
+        self._work_now = notices.restated_work(ongoing, _skills_read(before))
         must_fit = trigger == "reactive" or summary.too_long
         method: Literal["summary", "truncation"] = "summary"
         messages: tuple[Message, ...] = before
@@ -223,11 +234,14 @@ class Compactor:
         return (Message("user", (_text(lead), *self._plan())), *messages) if lead else tuple(messages)
 
     def _plan(self) -> Iterator[Block]:
-        """The plan and the open tasks of the board, word for word, where something of them is left to do."""
+        """The plan and the open tasks of the board, word for word, where something of them is left to do; and what
+        runs in the background, with the skills that were read."""
         if plan := notices.restated_plan(self._conversation.plan):
             yield _text(plan)
         if self._tasks_now:
             yield _text(notices.restated_tasks(self._tasks_now))
+        if self._work_now:
+            yield _text(self._work_now)
 
     def _context(self, call_id: str) -> ToolContext:
         return ToolContext(Workspace(self._workspace), self._outputs, call_id, self._processes)
@@ -278,6 +292,19 @@ def _files_in_use(rounds: Sequence[Round]) -> list[str]:
         if isinstance(block.get("input"), dict) and isinstance(block["input"].get("path"), str)
     ]
     return list(dict.fromkeys(reversed(paths)))
+
+
+def _skills_read(messages: Sequence[Message]) -> list[str]:
+    """Names of the skills that were read, each once, also before an earlier compaction."""
+    names: list[str] = []
+    for message in messages:
+        for block in message.content:
+            input = block.get("input")
+            if block.get("type") == "tool_use" and block.get("name") == "skill" and isinstance(input, dict):
+                names += [str(input["name"])] if input.get("name") else []
+            elif notices.SKILLS_READ in (text := str(block.get("text", ""))):
+                names += text.partition(notices.SKILLS_READ)[2].partition("\n")[0].split(", ")
+    return list(dict.fromkeys(names))
 
 
 class ResultFiles:

@@ -14,6 +14,8 @@ from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
 from harness.policies.recovery.cut_replies import full_window, summary_cap, summary_limits
 from harness.policies.recovery.history_cut import CutHistory, shrink
 
+LESS = 0.8
+"""Share of a refused request that the next one has at most."""
 TOO_LONG = (FaultKind.PROMPT_TOO_LONG, FaultKind.REQUEST_TOO_LARGE, FaultKind.MAX_TOKENS_OVERFLOW)
 
 
@@ -57,16 +59,27 @@ class Summarizer:
             history.without_thinking(history.without_server_tools(history.without_media(self._conversation.messages)))
         )
         estimated = self._calls.estimate(state.model, self._conversation.messages)
-        attempt = 1
+        attempt, without_tools = 1, False
+        most: int | None = None
+        why = ""
+        last: tuple[Message, ...] = ()
         while True:
-            budget = summary_budget(window, refused, estimated, attempt)
-            shrunk = shrink(rounds, self._in_own_tokens(state.model, budget), self._calls.count)
+            budget = self._in_own_tokens(state.model, summary_budget(window, refused, estimated, attempt))
+            shrunk = shrink(rounds, budget if most is None else min(budget, most), self._calls.count)
             request = _asking(shrunk, notices.summary_request(focus))
+            if without_tools:
+                request = history.calls_in_words(request)
+            if most is not None and request == last:  # refused, and no shorter
+                return SummaryResult(state, f"no summary ({why})", too_long=True)
             situation = self._calls.situation(state.model, request)
             cap = summary_cap(state, limits, situation)
             unseen = StreamedReply(self._show_silence, watched=False)
-            outcome = await self._calls.send(state, request, cap, signals, shown=unseen, summary=True)
+            outcome = await self._calls.send(
+                state, request, cap, signals, shown=unseen, summary=True, without_tools=without_tools
+            )
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
+            if isinstance(outcome, Fault):
+                self._calls.learn_size(state.model, request, outcome)
             self._calls.decided(state, decision)
             state = decision.state
             self._calls.endpoints.keep(state)
@@ -93,8 +106,14 @@ class Summarizer:
                     state, summary_limits(limits), situation
                 ):
                     attempt += 1
-                case _, Fault() if attempt < SUMMARY_TRIES and _less_may_do(outcome, refused):
-                    attempt += 1
+                case _, Reply() if (
+                    not without_tools and outcome.stop_reason != "max_tokens" and _asks_for_tools(outcome)
+                ):
+                    self._calls.count_discarded(state.model, outcome)
+                    without_tools = True
+                case _, Fault() if attempt < SUMMARY_TRIES and outcome.kind in TOO_LONG:
+                    attempt, why, last = attempt + 1, decision.reason, request
+                    most = int(LESS * sum(self._calls.count(message) for group in shrunk.rounds for message in group))
                     refused = outcome.input_tokens or refused
                     estimated = self._calls.estimate(state.model, request)
                 case _:
@@ -130,13 +149,5 @@ def _asking(shrunk: CutHistory, instruction: str) -> tuple[Message, ...]:
     return history.repaired([*lead, *messages, _said(instruction)]).messages
 
 
-def _less_may_do(fault: Fault, before: int | None) -> bool:
-    """A smaller request for a summary may be taken where this one, and one of `before` tokens, was refused."""
-    match fault.kind:
-        case FaultKind.PROMPT_TOO_LONG | FaultKind.REQUEST_TOO_LARGE:
-            now = fault.input_tokens
-            return now is not None and (before is None or now < before)
-        case FaultKind.MAX_TOKENS_OVERFLOW:
-            return True
-        case _:
-            return False
+def _asks_for_tools(reply: Reply) -> bool:
+    return bool(reply.calls or reply.cut_calls) or reply.stop_reason == "tool_use"

@@ -289,8 +289,8 @@ class LoopFold:
     def see(self, event: Event, at: float) -> Iterator[Event]:
         """Take in an event with its Unix time; what the policy finds is yielded."""
         match event:
-            case TurnStarted():
-                self.orchestrator.new_prompt()
+            case TurnStarted(prompt=prompt):  # empty in a turn that begins by itself, or by /retry
+                self.orchestrator.new_prompt(by_user=bool(prompt))
                 self.waits.forget()
                 self._snapshots.clear()
                 self._tried.clear()

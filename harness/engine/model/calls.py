@@ -40,6 +40,8 @@ from harness.model.tokens import Estimator, TokenCounter
 from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
+from harness.policies.recovery.prompt_too_long import UNLIKE
+from harness.policies.recovery.state import OneTimeRemedy
 
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""
@@ -109,8 +111,8 @@ class ModelCalls:
         self.effort = effort
         """What the user wants of the model from the next turn on; None: its own."""
         self._effort_told: tuple[str, Effort] | None = None
-        self._thinking: dict[str, Json | None] = {}
-        """The thinking parameter for each model, constant in a conversation for the prompt cache."""
+        self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
+        """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
         self._web = web
         self.answer_format = answer_format
         self._watches_text = watches_text
@@ -129,7 +131,7 @@ class ModelCalls:
             now=self._clock.now(),
             window=card.window,
             max_output=card.max_output,
-            thinks=card.thinks,
+            thinks=card.thinks_at(self.effort),
             takes_effort=card.lowers_effort,
             prompt_tokens=self.estimate(model, messages),
             cost_usd=self._conversation.spend.cost_usd,
@@ -182,13 +184,19 @@ class ModelCalls:
     def drop_reply_settings(self, state: TurnState) -> bool:
         """Omit thinking and effort from requests to the model; True when they were sent so far."""
         card = self._catalogue.card(state.model)
-        said = self._thinking_of(card) is not None or self._effort_of(card, state) is not None
+        said = self.asks_to_think(state) or self._effort_of(card, state) is not None
         self._catalogue.drop_reply_settings(state.model)
-        self._thinking[state.model] = None
+        self._thinking |= {(state.model, effort): None for effort in (None, *Effort)}
         return said
 
-    def _thinking_of(self, card: ModelCard) -> Json | None:
-        return self._thinking.setdefault(card.id, card.thinking_parameter)
+    def asks_to_think(self, state: TurnState) -> bool:
+        """Whether requests to the model name thinking."""
+        return self._thinking_of(self._catalogue.card(state.model), state) is not None
+
+    def _thinking_of(self, card: ModelCard, state: TurnState) -> Json | None:
+        if OneTimeRemedy.OMIT_THINKING in state.tried:
+            return None
+        return self._thinking.setdefault((card.id, state.effort), card.thinking_parameter(state.effort))
 
     def _effort_of(self, card: ModelCard, state: TurnState) -> Effort | None:
         lowered = state.low_effort and card.lowers_effort
@@ -219,6 +227,7 @@ class ModelCalls:
         )
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
+            self.learn_size(state.model, messages, outcome)
         return ModelCallResult(outcome, shown.characters, replace(situation, now=self._clock.now()))
 
     async def send(
@@ -231,6 +240,7 @@ class ModelCalls:
         shown: StreamedReply,
         fresh_connection: bool = False,
         summary: bool = False,
+        without_tools: bool = False,
     ) -> Outcome:
         """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
         if signals.interrupt.is_set():
@@ -251,12 +261,12 @@ class ModelCalls:
             model=state.model,
             max_tokens=cap,
             system=self.system,
-            tools=tools,
+            tools=() if without_tools else tools,
             messages=with_breakpoints(messages),
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
             previous_message=self._conversation.message_id,
-            thinking=self._thinking_of(card),
+            thinking=self._thinking_of(card, state),
             effort=self._effort_of(card, state),
         )
         signals.reconnect.clear()
@@ -434,6 +444,20 @@ class ModelCalls:
             self._catalogue.correct(model, max_output=fault.limit)
         elif fault.kind is FaultKind.MAX_TOKENS_OVERFLOW:
             self._catalogue.correct(model, window=fault.limit)
+
+    def learn_size(self, model: str, messages: Sequence[Message], fault: Fault) -> None:
+        """Count as the server does, from its refusal of these messages.
+
+        One that names no size has a window below our estimate, whatever the table says.
+        """
+        if fault.kind not in (FaultKind.PROMPT_TOO_LONG, FaultKind.MAX_TOKENS_OVERFLOW) or fault.stop_reason:
+            return
+        estimate = self.estimate(model, messages)
+        if fault.input_tokens is not None:
+            if 1 / UNLIKE < fault.input_tokens / max(1, estimate) < UNLIKE:
+                self._estimator.refused(model, self.counted(messages), fault.input_tokens)
+        elif fault.kind is FaultKind.PROMPT_TOO_LONG and fault.limit is None:
+            self._catalogue.correct(model, window=min(estimate, self._catalogue.card(model).window))
 
     def _drainable(self, model: str, messages: Sequence[Message]) -> int:
         ids = set(drainable(history.steps(messages)))

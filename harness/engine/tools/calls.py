@@ -413,7 +413,8 @@ class ToolCalls:
         return ToolResult(text, ToolOutcome.BROKEN, text, category=category_of(error))
 
     def _refused(self, cut: CutCall) -> ToolResult:
-        result = ToolResult(notices.cut_call_result(cut.name, cut.why), ToolOutcome.INVALID, f"not run: {cut.why}")
+        text = notices.cut_call_result(cut.name, cut.why, whole=cut.whole)
+        result = ToolResult(text, ToolOutcome.INVALID, f"not run: {cut.why}")
         self._tell_end(cut, result, 0.0)
         return result
 

@@ -88,12 +88,16 @@ class RungUse:
 
 
 class Ladder:
-    """The uses of all rungs for every loop of the session, by signature."""
+    """The uses of all rungs since the last prompt of the user, for every loop, by signature."""
 
     def __init__(self, policy: LoopLimits, preferences: Preferences | None = None) -> None:
         self.policy = policy
         self.preferences = preferences or Preferences()
         self._used: dict[str, dict[Rung, int]] = {}
+
+    def forget(self) -> None:
+        """Start again, after a prompt of the user."""
+        self._used.clear()
 
     def used(self, signature: str, rung: Rung) -> int:
         return self._used.get(signature, {}).get(rung, 0)

@@ -195,8 +195,10 @@ class LoopMonitor:
         """The agent has given its answer: all episodes end."""
         return tuple(self._left(one, step) for one in list(self._episodes.values()))
 
-    def new_prompt(self) -> None:
-        """The user sent a prompt: all episodes end. The interventions so far are remembered."""
+    def new_prompt(self, *, by_user: bool = True) -> None:
+        """A turn begins: all episodes end. With a prompt of the user the ladder begins at its first rung again."""
+        if by_user:
+            self._ladder.forget()
         self._detectors.forget()
         self._unreturned = None
         self._episodes.clear()

@@ -17,6 +17,8 @@ class Nudge(StrEnum):
     """The connection broke after complete text."""
     EMPTY_REPLY = "empty_reply"
     """The reply held nothing."""
+    NO_CALL = "no_call"
+    """The reply ended as one that calls a tool, and held no call."""
     TOKEN_BUDGET = "token_budget"
     """A part of the token budget is left."""
     REPEATED = "repeated"
@@ -32,6 +34,7 @@ class RepairKind(StrEnum):
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
+    OMIT_THINKING = "omit_thinking"
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"
@@ -115,6 +118,8 @@ class Compact(Decision):
     """The size that was refused, if the server named it."""
     limit: int | None
     """The limit that was exceeded, if the server named it."""
+    only_cut: bool = False
+    """A summary was not enough: cut the history by half, without a model."""
 
 
 @dataclass(frozen=True, slots=True)

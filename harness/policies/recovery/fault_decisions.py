@@ -44,6 +44,8 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
             return _decide_lower_cap(state, fault, limits, situation)
         case Response.REPAIR:
             return _mend(state, fault, OneTimeRemedy.REPAIR, RepairKind.REPAIR)
+        case Response.STRIP_THINKING if OneTimeRemedy.STRIP_THINKING in state.tried:
+            return _mend(state, fault, OneTimeRemedy.OMIT_THINKING, RepairKind.OMIT_THINKING)
         case Response.STRIP_THINKING:
             return _mend(state, fault, OneTimeRemedy.STRIP_THINKING, RepairKind.STRIP_THINKING)
         case Response.STRIP_MEDIA:

@@ -246,9 +246,12 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     good = state.after_good_reply(reply.usage.output)
     if reply.calls or reply.cut_calls:
         return _run_tools(good, reply, limits)
-    if reply.stop_reason == "pause_turn":
+    if reply.stop_reason == "tool_use":
+        return _without_its_call(good, reply)
+    if reply.stop_reason == "pause_turn" and reply.content:
         return _after_pause(good, reply, limits)
-    if not reply.text.strip() and not state.said and OneTimeRemedy.EMPTY_REPLY not in state.tried:
+    nothing = not reply.text.strip() and (not state.said or reply.stop_reason == "pause_turn")
+    if nothing and OneTimeRemedy.EMPTY_REPLY not in state.tried:
         asked = good.trying(OneTimeRemedy.EMPTY_REPLY)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
@@ -258,11 +261,24 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
         return Continue(
             nudged, reason, reply.content, Nudge.TOKEN_BUDGET, code=TransitionCode.TOKEN_BUDGET_CONTINUATION
         )
-    if not reply.text.strip() and not state.said:
+    if nothing:
         reason = "the answer was empty, also when asked again; try again, or use another model with --model"
         return Stop(good, reason, TransitionCode.EMPTY_ANSWER)
     reason = "answered" if reply.text.strip() else "the model had nothing to add"
     return Stop(good, reason, TransitionCode.COMPLETED, reply.content)
+
+
+def _without_its_call(good: TurnState, reply: Reply) -> Decision:
+    """The reply announces a tool call that is not there, as from a gateway that lost it: its text is no answer."""
+    if good.malformed:
+        reason = (
+            "the reply ended as one that calls a tool, but held no call, also when asked again; the server or a "
+            f"gateway loses calls: use another server, or another model{' with /model' * good.attended}"
+        )
+        return Stop(good, reason, TransitionCode.MALFORMED_TOOL_USE, speakable(reply.content))
+    asked = replace(good, malformed=1)
+    reason = "the reply announced a tool call and held none; asking again"
+    return Continue(asked, reason, (), Nudge.NO_CALL, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
 
 
 def _after_pause(good: TurnState, reply: Reply, limits: RecoveryLimits) -> Decision:

@@ -13,12 +13,14 @@ from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
 
 ROOMY = 32_768
 """Tokens of a window that is large enough to work in; the advice if one is too small."""
+CUTS = 4
+"""Times that a history which is too long after its compaction is cut by half."""
 UNLIKE = 4
 """Factor from which an estimate and the size that a server names cannot be of the same prompt."""
 
 
 def decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
-    """Drain, then compact, then give up (docs/design/recovery.md#prompt-too-long)."""
+    """Drain, then compact, then cut, then give up (docs/design/recovery.md#prompt-too-long)."""
     too_long = TransitionCode.PROMPT_TOO_LONG
     if misfit := _misfit(fault, situation):
         return Stop(state, misfit, too_long)
@@ -29,6 +31,10 @@ def decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situ
     if excess is not None and not state.drained and not state.compacted and situation.drainable_tokens >= excess:
         reason = f"{fault.message}; shortening old tool results"
         return Drain(replace(state, drained=True), reason, excess, code=TransitionCode.COLLAPSE_DRAIN_RETRY)
+    if state.compacted and state.cuts < CUTS:
+        cut = replace(state, cuts=state.cuts + 1, retries=0, cut_at=0)
+        sizes = (fault.input_tokens, fault.limit)
+        return Compact(cut, fault.message, *sizes, only_cut=True, code=TransitionCode.REACTIVE_COMPACT_RETRY)
     if state.compacted:
         reason = f"still too long after compaction ({fault.message}); {advice(fault.kind, attended=state.attended)}"
         return Stop(state, reason, too_long)
@@ -36,7 +42,7 @@ def decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situ
         reason = f"{fault.message}; compaction no longer helps: {situation.largest}; {start_over(state.attended)}"
         return Stop(state, reason, TransitionCode.COMPACTION_THRASH)
     overflows = state.overflows.compacting(state.steps)
-    compacted = replace(state, compacted=True, drained=True, retries=0, cut_at=0, overflows=overflows)
+    compacted = replace(state, compacted=True, cuts=0, drained=True, retries=0, cut_at=0, overflows=overflows)
     code = TransitionCode.REACTIVE_COMPACT_RETRY
     return Compact(compacted, fault.message, fault.input_tokens, fault.limit, code=code)
 

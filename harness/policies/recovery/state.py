@@ -72,6 +72,8 @@ class OneTimeRemedy(StrEnum):
 
     REPAIR = "repair"
     STRIP_THINKING = "strip_thinking"
+    OMIT_THINKING = "omit_thinking"
+    """Requests of the turn do not ask the model to think."""
     STRIP_MEDIA = "strip_media"
     DROP_CACHE_MARKS = "drop_cache_marks"
     DROP_REPLY_SETTINGS = "drop_reply_settings"
@@ -169,6 +171,8 @@ class TurnState:
     """Old tool results were shortened for the current overflow; the next one compacts."""
     compacted: bool = False
     """The reactive compaction is spent (docs/design/recovery.md#reactive-compaction)."""
+    cuts: int = 0
+    """Cuts since then, because the history was still too long."""
     overflows: CompactionHealth = field(default_factory=CompactionHealth)
     """Reactive compactions of the turn, counted in tool steps, so that progress cannot hide a cycle."""
     effort: Effort | None = None

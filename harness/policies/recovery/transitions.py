@@ -64,10 +64,10 @@ _ROWS = (
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_RECOVERY,
-        "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, or "
-        "was empty",
+        "a reply was cut at the largest cap and left text or calls, broke off after complete text, repeated itself, "
+        "was empty, or announced a tool call that it did not hold",
         "complete blocks are kept; a hidden message asks to continue from there",
-        "3 continuations in a row; an empty reply is asked again once in a turn",
+        "3 continuations in a row; an empty reply is asked again once in a turn, one without its call once in a row",
     ),
     _continues(
         Code.REFUSAL_FALLBACK,
@@ -85,7 +85,7 @@ _ROWS = (
         Code.REACTIVE_COMPACT_RETRY,
         "the prompt is too long and nothing is left to drain",
         "a summary by the model, or a cut that needs no model, replaces the history",
-        "once, until a tool round makes progress",
+        "once, until a tool round makes progress; then cuts by half, 4 at most, as long as they shorten",
     ),
     _continues(
         Code.TOKEN_BUDGET_CONTINUATION,
@@ -117,7 +117,7 @@ _ROWS = (
     _ends(
         Code.PROMPT_TOO_LONG,
         1,
-        "too long again after the one compaction, compaction is off, or system prompt and tools alone do not fit",
+        "too long again and nothing is left to shorten, compaction is off, or system prompt and tools alone do not fit",
         "the session stays usable: /compact and /clear work",
         "-",
     ),
@@ -248,7 +248,7 @@ class Response(StrEnum):
     COMPACT = "shorten the history, then send again"
     LOWER_CAP = "ask for fewer output tokens, once"
     STRIP_MEDIA = "replace images and documents by text, once"
-    STRIP_THINKING = "leave out thinking blocks, once"
+    STRIP_THINKING = "leave out thinking blocks, then ask for no thinking in this turn"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     DROP_REPLY_SETTINGS = "omit thinking and effort for this model, for the rest of the session"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"

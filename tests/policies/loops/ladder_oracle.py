@@ -12,7 +12,7 @@ from harness.policies.loops.limits import LoopLimits
 Entry = tuple[Any, ...]
 """What happened, and what it was: ("saw", step, loops, by a visit), ("text", step, loop or None),
 ("ignored", signature, step), ("did", rung, signature, applied, action), ("answer", signature, choice),
-("prompt",) or ("policy", policy)."""
+("prompt", by the user) or ("policy", policy)."""
 
 QUOTA = {
     Rung.RETRY: "retries",
@@ -210,8 +210,10 @@ class World:
             case ("policy", policy):
                 self.off &= not (policy.enabled and policy.version > self.policy.version)
                 self.policy = policy
-            case ("prompt",):
+            case ("prompt", by_user):
                 self.lives.clear()
+                if by_user:
+                    self.used.clear()
                 self.stopped = False
 
     def _rests(self, life: Life, other: Life) -> bool:

@@ -108,8 +108,12 @@ def test_after_a_stop_nothing_is_advised_before_a_person_says_something() -> Non
         orchestrator.step([observed("read" if step % 7 else "write", step)])
         assert orchestrator.due is None
         assert orchestrator.advise(Abilities(rollback=True, human=True), 0.5) is None
-    orchestrator.new_prompt()
-    driver.taken.clear()
-    driver.step = 100
-    driver.asks("read", repeat=10)
-    assert driver.taken == [(104, Rung.STOP)]  # found anew, and all that there is has been tried
+    first = list(driver.taken)
+    for step, by_user in ((100, False), (200, True)):
+        orchestrator.new_prompt(by_user=by_user)
+        driver.taken.clear()
+        driver.step = step
+        driver.asks("read", repeat=10)
+        if not by_user:
+            assert driver.taken == [(104, Rung.STOP)]  # found anew, and all that there is has been tried
+    assert [rung for _, rung in driver.taken] == [rung for _, rung in first]

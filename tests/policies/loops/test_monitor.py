@@ -145,7 +145,7 @@ def test_off_is_for_the_rest_of_the_session_or_until_a_newer_policy() -> None:
     assert not driver.orchestrator.status().active
     driver.orchestrator.on_event(driver.orchestrator.policy.with_changes(enabled=True).announced())
     driver.asks("read")
-    assert driver.taken[2:] == [(26, Rung.STOP)]
+    assert driver.taken[2:] == [(26, Rung.NUDGE)]  # the prompt began the ladder again
 
 
 @pytest.mark.parametrize(("choice", "rung"), [(LoopChoice.ROLL_BACK, Rung.ROLLBACK), (LoopChoice.STOP, Rung.STOP)])

@@ -121,10 +121,10 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
         self._does("on_event", LoopAnswered(self.asked, choice))
         self._acts("")
 
-    @rule()
-    def prompt(self) -> None:
-        self.world.happens(("prompt",))
-        self._does("new_prompt")
+    @rule(by_user=st.booleans())
+    def prompt(self, *, by_user: bool) -> None:
+        self.world.happens(("prompt", by_user))
+        self._does("new_prompt", by_user=by_user)
         self.detectors.forget()
         self.now, self.ahead, self.saved = [], None, []
 
@@ -180,8 +180,8 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
 
     # ── doing it ────────────────────────────────────────────────────────────────────────────────
 
-    def _does(self, method: str, *arguments: object) -> tuple[Event, ...]:
-        act: Callable[[LoopMonitor], object] = methodcaller(method, *arguments)
+    def _does(self, method: str, *arguments: object, **named: object) -> tuple[Event, ...]:
+        act: Callable[[LoopMonitor], object] = methodcaller(method, *arguments, **named)
         events = act(self.orchestrator)
         self.done.append(act)
         self.after.append((self.orchestrator.status(), self.orchestrator.due))

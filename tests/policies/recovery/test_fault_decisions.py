@@ -62,11 +62,11 @@ POSTS_UNTIL_THE_END = {
     Kind.CACHE_DIAGNOSTICS: (2, Code.API_ERROR),
     Kind.AUTH: (2, Code.API_ERROR),
     Kind.HISTORY_INVALID: (2, Code.API_ERROR),
-    Kind.SIGNATURE: (2, Code.API_ERROR),
+    Kind.SIGNATURE: (3, Code.API_ERROR),
     Kind.MEDIA: (2, Code.IMAGE_ERROR),
-    Kind.PROMPT_TOO_LONG: (2, Code.PROMPT_TOO_LONG),
-    Kind.REQUEST_TOO_LARGE: (2, Code.PROMPT_TOO_LONG),
-    Kind.MAX_TOKENS_OVERFLOW: (2, Code.PROMPT_TOO_LONG),
+    Kind.PROMPT_TOO_LONG: (6, Code.PROMPT_TOO_LONG),
+    Kind.REQUEST_TOO_LARGE: (6, Code.PROMPT_TOO_LONG),
+    Kind.MAX_TOKENS_OVERFLOW: (6, Code.PROMPT_TOO_LONG),
     Kind.REFUSAL: (1, Code.MODEL_ERROR),
     Kind.REPETITION: (4, Code.LOOP_STOPPED),
     Kind.CANCELLED: (1, Code.ABORTED_STREAMING),
@@ -160,6 +160,10 @@ def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None
     assert isinstance(first, Repair)
     assert first.mending is MENDED[kind]
     again = play([TOOLS, fault(kind)], state=first.state)
+    if kind is Kind.SIGNATURE:  # the model may also be asked not to think
+        assert isinstance(again.last, Repair)
+        assert again.last.mending is RepairKind.OMIT_THINKING
+        again = play([TOOLS, fault(kind)], state=again.last.state)
     assert again.last == replace(first.otherwise, state=again.last.state)
 
 
@@ -204,7 +208,7 @@ def test_both_limits_of_a_cap_can_be_passed_once_and_then_the_history_is_shorten
 
 def test_a_server_that_refuses_every_cap_is_not_asked_for_ever() -> None:
     played = play(overflow(None, 7_000 - n) for n in range(500))
-    assert (played.posts, played.end) == (4, Code.PROMPT_TOO_LONG)
+    assert (played.posts, played.end) == (8, Code.PROMPT_TOO_LONG)
 
 
 def test_a_raised_cap_is_not_lowered_to_where_the_reply_was_cut() -> None:
@@ -230,8 +234,9 @@ def test_a_prompt_that_is_too_long_is_compacted_and_sent_again() -> None:
 
 
 def test_old_results_are_shortened_first_when_that_saves_enough() -> None:
-    played = play([TOO_LONG, TOO_LONG, TOO_LONG], situation=replace(ORDINARY, drainable_tokens=11_000))
-    assert played.codes == [Code.COLLAPSE_DRAIN_RETRY, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG]
+    played = play([TOO_LONG] * 7, situation=replace(ORDINARY, drainable_tokens=11_000))
+    assert played.codes == [Code.COLLAPSE_DRAIN_RETRY, *[Code.REACTIVE_COMPACT_RETRY] * 5, Code.PROMPT_TOO_LONG]
+    assert [one.only_cut for one in played.decisions if isinstance(one, Compact)] == [False, *[True] * 4]
     first = played.decisions[0]
     assert isinstance(first, Drain)
     assert first.tokens == 11_000

@@ -29,8 +29,12 @@ Code = TransitionCode
 
 
 @pytest.mark.parametrize("stop_reason", ["tool_use", "end_turn", "something_new"])
-def test_calls_decide_whether_the_turn_goes_on_and_not_the_stop_reason(stop_reason: str) -> None:
+def test_calls_are_run_whatever_the_stop_reason_says(stop_reason: str) -> None:
     assert isinstance(play([reply("", stop_reason, calls=(CALL,))]).last, RunTools)
+
+
+@pytest.mark.parametrize("stop_reason", ["end_turn", "stop_sequence", "something_new"])
+def test_text_without_calls_is_an_answer(stop_reason: str) -> None:
     assert play([reply("no calls", stop_reason)]).end is Code.COMPLETED
 
 
@@ -148,6 +152,19 @@ def test_three_replies_in_a_row_with_nothing_but_unusable_calls_end_the_turn(sto
     assert "its input is not a JSON object" in played.last.reason
 
 
+@pytest.mark.parametrize("words", ["I will read it again.", ""])
+def test_a_reply_that_lost_its_call_is_asked_again_once_and_is_no_answer(words: str) -> None:
+    first = decide(FRESH, reply(words, "tool_use"), LIMITS, ORDINARY)
+    assert isinstance(first, Continue)
+    assert (first.keep, first.nudge) == ((), Nudge.NO_CALL)
+    played = play(for_ever(reply(words, "tool_use")))
+    assert (played.posts, played.end) == (2, Code.MALFORMED_TOOL_USE)
+    assert "held no call, also when asked again" in played.last.reason
+    assert isinstance(played.last, Stop)
+    assert played.last.keep == ((text(words),) if words else ())
+    assert play([reply(words, "tool_use"), reply("", "tool_use", calls=(CALL,)), reply("done")]).end is Code.COMPLETED
+
+
 # ── nothing, and a pause ────────────────────────────────────────────────────────────────────────
 
 
@@ -159,6 +176,12 @@ def test_an_empty_reply_is_asked_again_once_and_never_kept(words: str) -> None:
     played = play(for_ever(reply(words)))
     assert (played.posts, played.end) == (2, Code.EMPTY_ANSWER)
     assert "empty" in played.last.reason
+
+
+def test_a_pause_with_nothing_to_continue_is_an_empty_reply() -> None:
+    empty = replace(reply(""), stop_reason="pause_turn", content=())
+    played = play([reply("kept", "max_tokens"), *[empty] * 3])
+    assert played.end is Code.EMPTY_ANSWER
 
 
 def test_a_pause_of_the_server_is_answered_with_the_reply_as_it_is_and_not_without_end() -> None:

@@ -56,7 +56,7 @@ REACHED: dict[TransitionCode, Callable[[], Decision | None]] = {
     Code.API_ERROR: lambda: play([SERVER] * 11).last,
     Code.REFUSAL_FALLBACK: lambda: play([fault(FaultKind.REFUSAL)], state=replace(FRESH, fallbacks=("second",))).last,
     Code.MODEL_ERROR: lambda: play([fault(FaultKind.REFUSAL)]).last,
-    Code.PROMPT_TOO_LONG: lambda: play([TOO_LONG] * 2).last,
+    Code.PROMPT_TOO_LONG: lambda: play([TOO_LONG] * 6).last,
     Code.IMAGE_ERROR: lambda: play([fault(FaultKind.MEDIA)] * 2).last,
     Code.MALFORMED_TOOL_USE: lambda: play([MALFORMED] * 3).last,
     Code.EMPTY_ANSWER: lambda: play([reply("")] * 2).last,

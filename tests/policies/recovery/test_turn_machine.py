@@ -34,6 +34,7 @@ from harness.policies.recovery import (
 )
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.cut_replies import cap_for
+from harness.policies.recovery.prompt_too_long import CUTS
 from harness.policies.recovery.transitions import TRANSITIONS, TransitionKind
 from tests.policies.recovery.cases import fault, overloaded_before, text, use
 from tests.whole import WHOLE
@@ -200,7 +201,7 @@ class Turn(RuleBasedStateMachine):
                 self.shorten("drained", decision.tokens)
             case Compact():
                 assert self.limits.compaction
-                self.since_progress["compacted"] += 1
+                self.since_progress["cut" if decision.only_cut else "compacted"] += 1
                 self.since_reply["retries"] = 0
                 self.shorten("compacted", self.size // 2)
         if decision.code is not None and self.stop is None:
@@ -301,6 +302,8 @@ class Turn(RuleBasedStateMachine):
         match decision.nudge:
             case Nudge.CUT_AT_CAP | Nudge.BROKEN_STREAM:
                 self.in_a_row["continuations"] += 1
+            case Nudge.NO_CALL:
+                self.in_a_row["continuations"] = 0
             case Nudge.EMPTY_REPLY | Nudge.PAUSED:
                 self.seen[decision.nudge] += 1
                 self.in_a_row["continuations"] = 0
@@ -465,6 +468,7 @@ class Turn(RuleBasedStateMachine):
         assert self.since_reply["lowered"] <= 2
         assert self.since_reply["drained"] <= 1
         assert self.since_progress["compacted"] <= 1
+        assert self.since_progress["cut"] <= CUTS
         assert self.seen[Nudge.PAUSED] <= self.limits.pauses
 
     @invariant()

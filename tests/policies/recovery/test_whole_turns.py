@@ -55,7 +55,7 @@ TURNS: list[tuple[str, Iterable[Outcome], dict[str, Any], dict[str, Any]]] = [
     ("unreadable, with others between", [UNREADABLE, SERVER] * 3, {"end": Code.API_ERROR, "posts": 5}, {}),
     # too long
     ("compacted anew after tools", [TOO_LONG, TOOLS, TOO_LONG, ANSWER], {"end": Code.COMPLETED}, {}),
-    ("not after a retry", [TOO_LONG, SERVER, TOO_LONG], {"end": Code.PROMPT_TOO_LONG}, {}),
+    ("not after a retry", [TOO_LONG, SERVER, *[TOO_LONG] * 5], {"end": Code.PROMPT_TOO_LONG}, {}),
     ("after a nudge of the token budget", [TOO_LONG, ANSWER, TOO_LONG], {"end": None, "posts": 3}, BUDGET),
     ("full again and again", [TOO_LONG, TOOLS] * 50, {"end": Code.COMPACTION_THRASH, "posts": 7}, {}),
     ("full now and then", [TOO_LONG, *[TOOLS] * 4] * 10, {"end": None, "posts": 50}, {}),
