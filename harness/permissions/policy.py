@@ -237,7 +237,8 @@ def _odd_match(need: Requirement, disk: Disk) -> str:
 
 
 def _command_problem(need: Requirement) -> _Problem:
-    sets = [one.name for one in need.assignments if not harmless_assignment(one)]
+    alone = not need.words
+    sets = [one.name for one in need.assignments if not harmless_assignment(one, alone=alone)]
     return _Problem(f"it sets {', '.join(sets)}" if sets else "")
 
 

@@ -105,7 +105,8 @@ class Surroundings:
     home: str
     """Absolute, links resolved."""
     programs_inside: tuple[str, ...] = ()
-    """Folders of PATH whose programs the workspace controls: those inside it, and shims."""
+    """Folders of PATH whose programs the workspace controls: those inside it, and shims. Relative ones count from where
+    a command runs."""
     dialect: Dialect = BASH
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)

@@ -168,7 +168,7 @@ class _Line:
         simple = run.simple
         shows = tuple(name for name in simple.variables if not (showable(name) or name in self._assigned))
         if not simple.words:
-            harmless = all(map(harmless_assignment, simple.assignments))
+            harmless = all(harmless_assignment(one, alone=True) for one in simple.assignments)
             if shows or not harmless or any(map(self._becomes_names, simple.looped)):
                 kind, dangerous = RequirementKind.COMMAND, dangers(simple)
                 yield Requirement(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
@@ -249,7 +249,8 @@ class _Line:
     def _around_it(self, simple: SimpleCommand, name: str, parsed: ParsedCommand | None) -> Iterator[Requirement]:
         """What else has to hold for a command that only looks."""
         if self._around.programs_inside and "/" not in simple.words[0].text:
-            files = tuple(f"{folder}/{name}" for folder in self._around.programs_inside)
+            words = (Word(f"{folder}/{name}") for folder in self._around.programs_inside)
+            files = tuple(path for word in words for path in self._joined(word))
             yield Requirement(
                 RequirementKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True
             )
@@ -274,7 +275,7 @@ class _Line:
         turning: bool = False,
     ) -> Iterator[Requirement]:
         text = word.text
-        if word.kind is WordKind.PIPE or text in ("", "-") or "\n" in text:
+        if word.kind is WordKind.PIPE or text in ("", "-"):
             return
         if word.known and text in (HARMLESS_TARGETS if kind is RequirementKind.WRITE else HARMLESS_SOURCES):
             return
@@ -319,7 +320,10 @@ class _Line:
         shown = f"{redirect.operator} {target.text}"
         if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text, redirect.writes)):
             return Requirement(kind, shown, looks=True)
-        if target.kind is not WordKind.LITERAL or self._lost:
+        unknown = target.kind is not WordKind.LITERAL or self._lost
+        if unknown and not redirect.writes:
+            return Requirement(kind, shown, implied=True)
+        if unknown:
             return Requirement(kind, shown, dangers=("which file that is, is known only when the shell has run",))
         return Requirement(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 
