@@ -61,6 +61,8 @@ class FileListing:
     tracked: bool = False
     from_top: bool = False
     """The names count from the top of the repository, wherever the command runs."""
+    hidden: bool = True
+    """Names that begin with a dot are among them, without an ignore file that brings them back."""
     whole: bool = False
     """No name can be split into two: each ends with a null byte, or find passes it on."""
 
@@ -149,7 +151,8 @@ def _listed_by(simple: SimpleCommand) -> FileListing | None:
             for use in parsed.uses
             if use.role in (WordRole.TREE, WordRole.FOLLOWED, WordRole.READ, WordRole.LIST)
         )
-        return FileListing(roots, whole=parsed.has("Z 0 --null")) if roots else None
+        whole = parsed.has("Z 0 --null")
+        return FileListing(roots, hidden=not parsed.skips_hidden, whole=whole) if roots else None
     return None
 
 

@@ -193,7 +193,7 @@ class _Line:
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         yield from self._of_words(simple, name, found, looks=looks)
-        if looks:
+        if looks or run.transparent:
             yield from self._around_it(simple, name, found.parsed if found else None)
 
     def _only_looks(self, run: ResolvedCommand, parsed: ParsedCommand) -> bool:
@@ -247,7 +247,7 @@ class _Line:
                     yield Requirement(kind, simple.text, words=simple.words, implied=True)
 
     def _around_it(self, simple: SimpleCommand, name: str, parsed: ParsedCommand | None) -> Iterator[Requirement]:
-        """What else has to hold for a command that only looks."""
+        """What else has to hold for a command that only looks, or only runs another one."""
         if self._around.programs_inside and "/" not in simple.words[0].text:
             words = (Word(f"{folder}/{name}") for folder in self._around.programs_inside)
             files = tuple(path for word in words for path in self._joined(word))
@@ -307,7 +307,13 @@ class _Line:
         for root in listed.roots:
             paths = self._joined(root)
             trees = tuple(
-                FileTree(path, names=listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top)
+                FileTree(
+                    *(path, False, listed.names),
+                    links=True,
+                    tracked=listed.tracked,
+                    from_top=listed.from_top,
+                    hidden=listed.hidden,
+                )
                 for path in paths
             )
             yield Requirement(

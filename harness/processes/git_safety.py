@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.files import read_regular
-from harness.processes.search_path import outside_folders
+from harness.processes.search_path import is_inside, outside_folders
 
 QUIET: Mapping[str, str] = MappingProxyType(
     {
@@ -151,13 +151,15 @@ _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(
 SIGNATURE = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
 """A part of a format for which git runs gpg."""
 _UNSEEN = re.compile(r"[0-9a-f]{2}|hooks|modules|lfs|fsmonitor--daemon")
-"""Folders in `.git`, and in its `objects`, from which git prints nothing by name."""
+"""Folders in `.git`, and in its `objects`, whose files git does not print by name."""
 MOST_BYTES = 1_000_000
 """Size of a file of settings that is still read."""
 MOST_SUBMODULES = 200
 """Submodules whose settings are looked at; with more, the first of the others is named."""
 MOST_BYTES_OF_INDEX = 200_000_000
 TIME_LIMIT_S = 10.0
+_RUNS = re.compile(r"diff\.external|(diff|filter)\..+\.(textconv|command|clean|smudge|process)", re.DOTALL)
+"""Settings of the user that git obeys when it shows a file, and that our own do not switch off."""
 _CONFIGURES = re.compile(r"GIT_CONFIG_(?!PARAMETERS)")
 _CREDENTIALS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@]*:[^/@]+@|^https?://[^/@]{16,}@")
 """An address with a password, or with a token in the place of the user's name."""
@@ -275,6 +277,8 @@ class _Repository:
                 belongs = True
             elif not (harmless_setting(name, value) or _SWITCHED_OFF.fullmatch(f"{name}={value}")):
                 return name
+        if depth == 0 and (found := self._of_the_user()):
+            return found
         if not belongs and not self._is_linked():
             return f"a .git that leads to another repository: {self.top / '.git'}"
         if depth > 5:
@@ -293,6 +297,21 @@ class _Repository:
         yield from _settings(self.git_dir / "config.worktree")
         if self.common != self.git_dir:
             yield from _settings(self.common / "config.worktree")
+
+    def _of_the_user(self) -> str | None:
+        """A setting of the user that leads into the work tree: it names a program there, or comes from a file there."""
+        listed = _git("config", "--list", "--show-origin", "-z", cwd=self.top).decode(errors="replace").split("\0")
+        for origin, entry in zip(listed[::2], listed[1::2], strict=False):
+            file, (name, _, value) = Path(origin.removeprefix("file:")), entry.partition("\n")
+            if not origin.startswith("file:/") or self.common in file.parents:
+                continue  # given by the environment, or looked at already
+            names_program = _RUNS.fullmatch(name) is not None and any(
+                "/" in word and is_inside(os.path.expanduser(word), self.top)  # noqa: PTH111  a user without a home
+                for word in re.split(r"[\s'\";]", value)
+            )
+            if names_program or (is_inside(str(file), self.top) and not harmless_setting(name, value)):
+                return f"{name} of the user, which leads into the folder"
+        return None
 
     def _is_linked(self) -> bool:
         """It is a work tree that its repository knows: both lead to each other."""

@@ -5,8 +5,8 @@ degrees:
 
 - `as_read` is for every line. It drops the variables that change what the words of a line mean to the shell and to the
   programs that search and list (`CDPATH`, `BASHOPTS`, `RIPGREP_CONFIG_PATH`), and lets git print plain names.
-- `unasked` is for lines that run without a question. It keeps the variables named here and no others, so a variable
-  that nobody thought of (`GCONV_PATH`, `TAR_OPTIONS`, an exported function) changes nothing either. `PATH` loses the
+- `unasked` is for lines that run without a question. It keeps the variables named here and no others, so
+  `GCONV_PATH`, `TAR_OPTIONS` or an exported function changes nothing. `PATH` loses the
   folders that the workspace controls.
 
 The files that such lines obey are looked at before the decision: those of git by `git_safety`, those of search programs
@@ -55,7 +55,7 @@ _FILES = re.compile(
     r"|GIT_CONFIG_(GLOBAL|SYSTEM)|(PY|RB|NOD)ENV_ROOT|ASDF_(DATA_)?DIR|VOLTA_HOME|LOCALE_ARCHIVE|LD_PRELOAD"
     r"|(LD|DYLD|DYLD_FALLBACK)_LIBRARY_PATH"
 )
-"""Files of settings and of code that are the user's own, unless the workspace decides what is in them."""
+"""Files of settings and of code: kept unless the workspace controls them."""
 
 
 def as_read(environ: Mapping[str, str], workspace: Path) -> dict[str, str]:

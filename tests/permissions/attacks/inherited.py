@@ -100,6 +100,33 @@ PLANTS = (
         files={"HOME/.gitconfig": "[grep]\nfallbackToNoIndex = true\n"},
         before="rm -rf .git",
     ),
+    Plant(
+        "program of the folder", "git diff", files={"HOME/.gitconfig": "[diff]\nexternal = WS/evil\n", "WS/evil": EVIL}
+    ),
+    Plant(
+        "program by a name of its own",
+        "git diff",
+        files={
+            "HOME/.gitconfig": '[diff "x"]\ntextconv = sh ./evil\n',
+            "WS/evil": EVIL,
+            "WS/.gitattributes": "*.md diff=x\n",
+        },
+    ),
+    Plant(
+        "settings in the folder",
+        "git diff",
+        files={
+            "HOME/.gitconfig": "[include]\npath = WS/g\n",
+            "WS/g": "[diff]\nexternal = HOME/evil\n",
+            "HOME/evil": EVIL,
+        },
+    ),
+    Plant(
+        "settings place in the folder",
+        "git diff",
+        {"XDG_CONFIG_HOME": "WS/c"},
+        {"WS/c/git/config": "[diff]\nexternal = HOME/evil\n", "HOME/evil": EVIL},
+    ),
     # Files below .git.
     Plant(
         "lock of a work tree",

@@ -144,6 +144,22 @@ def test_a_line_that_a_rule_allows_in_part_means_what_was_read(place: Place, mon
     assert KEY not in place.run(line, shell_environment(os.environ, place.root / "ws"))
 
 
+def test_a_program_of_the_user_shows_their_changes_unasked(place: Place) -> None:
+    place.write("HOME/.gitconfig", '[diff]\nexternal = HOME/show\n[url "git@a.b:"]\ninsteadOf = https://a.b/\n')
+    place.write("HOME/show", "#!/bin/sh\necho shown\n")
+    assert isinstance(place.decide("git diff"), Allow)
+    environment = shell_environment(os.environ, place.root / "ws", only_looks=True)
+    assert "shown" in place.run("git diff", environment)
+
+
+def test_what_only_runs_another_command_is_no_file_of_the_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+    monkeypatch.setenv("PATH", ".:/usr/bin:/bin")
+    assert isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+    place.write("WS/timeout", "#!/bin/sh\ncat .env\n")
+    assert not isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+
+
 def test_settings_files_of_the_user_stay_and_those_of_the_folder_do_not(tmp_path: Path) -> None:
     inside, elsewhere = tmp_path / "ws", tmp_path / "home"
     inside.mkdir()
