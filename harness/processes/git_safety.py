@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.files import read_regular
-from harness.processes.search_path import is_inside, outside_folders
+from harness.processes.search_path import is_inside, own_search_path
 
 QUIET: Mapping[str, str] = MappingProxyType(
     {
@@ -416,8 +416,7 @@ def _in_small_letters(name: str) -> str:
 
 def _git(*arguments: str, cwd: Path, given: bytes = b"") -> bytes:
     kept = {name: value for name, value in os.environ.items() if _CONFIGURES.match(name) or name[:4] != "GIT_"}
-    path = os.pathsep.join(outside_folders(os.environ, Path.cwd(), cwd))
-    environment = {**kept, **safe_environment(kept), "LC_ALL": "C", "PATH": path}
+    environment = {**kept, **safe_environment(kept), "LC_ALL": "C", "PATH": own_search_path(cwd)}
     command = ("git", *arguments)
     try:
         finished = subprocess.run(

@@ -16,7 +16,7 @@ from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
 from harness.processes.inherited import as_read, unasked
-from harness.processes.search_path import outside_folders
+from harness.processes.search_path import own_search_path
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -151,8 +151,7 @@ def bash_tool(
 
 def shell_command(line: str, workspace: Path) -> tuple[str, ...]:
     """The program and arguments that run a command line: bash, or sh where there is none outside `workspace`."""
-    path = os.pathsep.join(outside_folders(os.environ, workspace))
-    return (shutil.which("bash", path=path) or "/bin/sh", "-c", line)
+    return (shutil.which("bash", path=own_search_path(workspace)) or "/bin/sh", "-c", line)
 
 
 def shell_environment(environ: Mapping[str, str], workspace: Path, *, only_looks: bool = False) -> dict[str, str]:

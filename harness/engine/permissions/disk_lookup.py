@@ -206,7 +206,7 @@ def _own_ignore_files() -> Iterator[Path]:
 
 def _names_again(file: Path) -> bool:
     try:
-        return re.search(rb"(?m)^\s*!", read_regular(file, MOST_RULE_BYTES)) is not None
+        return re.search(rb"(?m)^(\xef\xbb\xbf)?\s*!", read_regular(file, MOST_RULE_BYTES)) is not None
     except (FileNotFoundError, NotADirectoryError):
         return False
     except (OSError, ValueError):

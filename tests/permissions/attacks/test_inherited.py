@@ -178,6 +178,19 @@ def test_bash_of_the_folder_does_not_run_the_lines(place: Place, monkeypatch: py
         assert KEY not in place.run("echo x", shell_environment(os.environ, place.root / "ws", only_looks=True))
 
 
+def test_programs_of_the_user_are_found_in_the_home_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = place.root / "home"
+    place.write("HOME/bin/bash", "#!/bin/sh\necho theirs\n")
+    monkeypatch.setenv("PATH", f"{home}/bin:/usr/bin:/bin")
+    for current, workspace, theirs in (
+        (home, home, True),
+        (place.root / "ws", place.root / "ws", True),
+        (home / "bin", home / "bin", False),
+    ):
+        monkeypatch.chdir(current)
+        assert (shell_command("", workspace)[0] == f"{home}/bin/bash") is theirs
+
+
 def test_settings_that_the_environment_gives_git_come_before_ours(tmp_path: Path) -> None:
     given = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     for made in (as_read(given, tmp_path), unasked(given, tmp_path)):
