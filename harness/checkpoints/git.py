@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from harness.processes.git_safety import QUIET
+from harness.processes.search_path import own_search_path
 
 Marked = Callable[[Mapping[str, str]], dict[str, str]]
 """Puts the mark of the owner of the program's processes into the environment of a child."""
@@ -88,7 +89,7 @@ def start(
     It is waited for in a thread, and so not by the owner of the program's processes, whose mark it bears. git that only
     reads needs none: it ends when its output is not read.
     """
-    program = shutil.which("git")
+    program = shutil.which("git", path=own_search_path(cwd))
     if program is None:
         raise GitError("git is not installed")
     given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]

@@ -332,9 +332,9 @@ class HookInvoker:
             question.seek(0)
             try:
                 finished = await self._processes.run(
-                    shell_command(line),
+                    shell_command(line, self._workspace),
                     cwd=self._workspace,
-                    environment=shell_environment(os.environ),
+                    environment=shell_environment(os.environ, self._workspace),
                     sink=stdout.feed,
                     errors=stderr.feed,
                     stdin=question,

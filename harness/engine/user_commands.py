@@ -93,7 +93,7 @@ class UserCommands:
         process = None
         try:
             process = await asyncio.create_subprocess_exec(
-                *shell_command(command), cwd=self._workspace.root, env=environment
+                *shell_command(command, self._workspace.root), cwd=self._workspace.root, env=environment
             )
             return await process.wait()
         except (OSError, ValueError) as error:

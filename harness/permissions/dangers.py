@@ -24,6 +24,8 @@ OPAQUE = frozenset({UNKNOWN_PROGRAM, UNKNOWN_TEXT, WHATEVER, GIT_SETTINGS})
 _REROUTES = re.compile(
     r"PATH|IFS|ENV|BASH_ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|CDPATH|HOME|(LD|DYLD|GIT|BASH_FUNC)_\w*"
     r"|PYTHON(PATH|STARTUP|HOME)|NODE_OPTIONS|PERL5\w*|RUBY(OPT|LIB)|JAVA_TOOL_OPTIONS|EDITOR|VISUAL|PAGER|SHELL"
+    r"|(?i:npm_config_(script_shell|shell|node_options|git|userconfig|globalconfig|prefix))|(GNU)?MAKEFLAGS|MAKEFILES"
+    r"|(CARGO_BUILD_)?RUSTC(_\w+)?|GOFLAGS|TAR_OPTIONS|GCONV_PATH|RIPGREP_CONFIG_PATH|BASH_FUNC_.*"
 )
 """Variables that change which program runs, or make one run another."""
 

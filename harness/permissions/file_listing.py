@@ -11,19 +11,44 @@ from types import MappingProxyType
 
 from harness.permissions.programs import PROGRAMS, ParsedCommand, WordRole, parse
 from harness.permissions.programs.find import search_of
-from harness.permissions.programs.git import listing_of
-from harness.permissions.programs.grammar import HERE
+from harness.permissions.programs.git import global_options, listing_of
+from harness.permissions.programs.grammar import HERE, option_names
 from harness.permissions.shell.syntax import SimpleCommand, Word, WordKind
 from harness.permissions.variables import harmless_assignment
 
-_SELECTING = frozenset({"head", "tail", "sort", "uniq", "tac", "shuf", "cat"})
-"""Programs that print some of the lines that they read, and no others."""
-
-
+_SELECTING: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("head", "tail"), "n q --lines --quiet --silent"),
+        "sort": "b d f g h i k M n R r s t u V --key --field-separator --unique --reverse --numeric-sort "
+        "--version-sort --ignore-case --stable --random-sort --human-numeric-sort",
+        "uniq": "d u i f s w --repeated --unique --ignore-case --skip-fields --skip-chars --check-chars",
+        "tac": "",
+        "shuf": "n --head-count",
+        "cat": "s u",
+        **dict.fromkeys(
+            ("grep", "egrep", "fgrep"),
+            "E F G P i y w x v e a m --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case "
+            "--word-regexp --line-regexp --invert-match --regexp --text --max-count --line-buffered",
+        ),
+    }
+)
+"""Programs that print some of the lines that they read and no others, with the options that leave it so."""
+_SEARCHING = (
+    "l L r R n H E F G P i y w x v e a I m s S U u t T g Z 0 --files-with-matches --files-without-match --files "
+    "--recursive --line-number --with-filename "
+    "--dereference-recursive --extended-regexp --fixed-strings --basic-regexp --perl-regexp --pcre2 --ignore-case "
+    "--smart-case --case-sensitive --word-regexp --line-regexp --invert-match --regexp --text --max-count "
+    "--no-messages --include --exclude --exclude-dir --exclude-from --multiline --type --type-not --glob --iglob "
+    "--hidden --no-hidden --unrestricted --no-ignore --no-ignore-vcs --no-ignore-parent --no-config --sort --sortr "
+    "--max-depth --max-filesize --follow --null -."
+)
+"""Options with which grep and rg, asked for names, print names and nothing else: no colours, no counts, no help."""
 _NAMES_ONLY = "l L --files-with-matches --files-without-match --files"
 """Options of grep and rg with which they print names of files."""
-_OTHER_LINES = "o n c b H l L Z T A B C --only-matching --line-number --count"
-"""Options of grep with which it prints something else than some of its lines."""
+
+
+_ODD = re.compile(r"[\s'\"\\*?\[\x00-\x1f\x7f]")
+"""What would make several names of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +61,8 @@ class FileListing:
     tracked: bool = False
     from_top: bool = False
     """The names count from the top of the repository, wherever the command runs."""
+    hidden: bool = True
+    """Names that begin with a dot are among them, without an ignore file that brings them back."""
     whole: bool = False
     """No name can be split into two: each ends with a null byte, or find passes it on."""
 
@@ -84,11 +111,14 @@ def unsearched_names(parsed: ParsedCommand) -> tuple[str, ...]:
 
 def listing(pipeline: tuple[SimpleCommand, ...]) -> FileListing | None:
     """What a pipeline lists; None if its words do not determine them."""
-    if not pipeline or any(one.redirects or not all(map(harmless_assignment, one.assignments)) for one in pipeline[1:]):
+    if not pipeline or any(not all(map(harmless_assignment, one.assignments)) for one in pipeline):
+        return None
+    redirects = [redirect for one in pipeline for redirect in one.redirects]
+    if any(not redirect.writes or redirect.target.text != "/dev/null" for redirect in redirects):
         return None
     first, *others = pipeline
     found = _listed_by(first)
-    if found is not None and any(root.kind is not WordKind.LITERAL for root in found.roots):
+    if found is not None and any(root.kind is not WordKind.LITERAL or _ODD.search(root.text) for root in found.roots):
         return None
     return found if found is not None and all(_selects(one, whole=found.whole) for one in others) else None
 
@@ -96,7 +126,7 @@ def listing(pipeline: tuple[SimpleCommand, ...]) -> FileListing | None:
 def _listed_by(simple: SimpleCommand) -> FileListing | None:
     program = simple.program
     parsed = _parsed(simple)
-    if program is None or parsed is None or not parsed.looks or simple.assignments:
+    if program is None or parsed is None or not parsed.looks:
         return None
     if program == "find":
         search = search_of(simple.words[1:])
@@ -105,19 +135,24 @@ def _listed_by(simple: SimpleCommand) -> FileListing | None:
         whole = any(word.text == "-print0" for word in simple.words)
         return FileListing(search.roots or (HERE,), search.names, whole=whole)
     if program == "git":
+        rest = global_options(simple.words[1:]).rest
+        if any(word.text == "-c" for word in simple.words[: -len(rest)]):
+            return None  # a setting may change what it prints
         tracked = listing_of(parsed)
         if tracked is None or parsed.folder is not None:
             return None
         names = _last_parts(tracked.patterns)
         whole = parsed.has("z --null")
         return FileListing((HERE,), names, tracked=True, from_top=tracked.top, whole=whole)
-    if program in ("grep", "egrep", "fgrep", "rg") and parsed.has(_NAMES_ONLY):
+    searches = program in ("grep", "egrep", "fgrep", "rg") and parsed.has(_NAMES_ONLY)
+    if searches and _has_only(parsed, _SEARCHING):
         roots = tuple(
             use.word
             for use in parsed.uses
             if use.role in (WordRole.TREE, WordRole.FOLLOWED, WordRole.READ, WordRole.LIST)
         )
-        return FileListing(roots, whole=parsed.has("Z 0 --null")) if roots else None
+        whole = parsed.has("Z 0 --null")
+        return FileListing(roots, hidden=not parsed.skips_hidden, whole=whole) if roots else None
     return None
 
 
@@ -132,12 +167,13 @@ def _selects(simple: SimpleCommand, *, whole: bool) -> bool:
     program, parsed = simple.program, _parsed(simple)
     if program is None or parsed is None or not parsed.looks:
         return False
-    if program in ("grep", "egrep", "fgrep"):
-        read = any(use.role is not WordRole.TEXT for use in parsed.uses)
-        return not read and not whole and not parsed.has(_OTHER_LINES)
-    if program in ("sort", "uniq") and parsed.has("c --count"):
-        return False
-    return program in _SELECTING and not parsed.operands and not whole and not parsed.has("b n v A E T --number")
+    reads_files = any(use.role is not WordRole.TEXT for use in parsed.uses)
+    return program in _SELECTING and not (reads_files or whole) and _has_only(parsed, _SELECTING[program])
+
+
+def _has_only(parsed: ParsedCommand, options: str) -> bool:
+    allowed = option_names(options)
+    return all(name in allowed or name[1:].isdigit() for name, _ in parsed.options)
 
 
 def _parsed(simple: SimpleCommand) -> ParsedCommand | None:

@@ -195,7 +195,10 @@ class RuleBook:
             case RequirementKind.TOUCH:
                 return None
             case _ if outside:
-                return _Problem("it is outside the workspace", patterns=self._named_outside(need, disk))
+                return _Problem("it is outside the workspace", patterns=self._named(need, disk))
+            case _ if self.around.obeyed(leads):
+                named = self._named(need, disk, obeyed=True)
+                return _Problem("an agent, git, an editor or a CI obeys it", patterns=named)
             case _:
                 return None if need.implied else _Problem("")
 
@@ -217,16 +220,11 @@ class RuleBook:
                 return _Problem("a link leads outside the workspace")
         return None
 
-    def _named_outside(self, need: Requirement, disk: Disk) -> bool:
+    def _named(self, need: Requirement, disk: Disk, *, obeyed: bool = False) -> bool:
         """A write rule names this place explicitly, so its pattern counts."""
-        return any(
-            rule.verdict is Verdict.ALLOW
-            and rule.path is not None
-            and not self.around.inside(rule.path.folder)
-            and rule.path.folder != "/"
-            and rule.covers(need, disk)
-            for rule in self._rules
-        )
+        paths = (rule.path for rule in self._rules if rule.verdict is Verdict.ALLOW and rule.covers(need, disk))
+        named = self.around.names_obeyed if obeyed else self.around.names_outside
+        return any(path is not None and named(path) for path in paths)
 
 
 def _odd_match(need: Requirement, disk: Disk) -> str:
@@ -245,7 +243,8 @@ def _odd_match(need: Requirement, disk: Disk) -> str:
 
 
 def _command_problem(need: Requirement) -> _Problem:
-    sets = [one.name for one in need.assignments if not harmless_assignment(one)]
+    alone = not need.words
+    sets = [one.name for one in need.assignments if not harmless_assignment(one, alone=alone)]
     return _Problem(f"it sets {', '.join(sets)}" if sets else "")
 
 

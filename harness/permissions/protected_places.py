@@ -74,6 +74,23 @@ OF_THE_PROJECT = (
     *("**/.vscode/**", "**/.idea/**"),
 )
 """Files in a folder that git, this program or an editor runs or obeys automatically."""
+OBEYED = (
+    *("**/AGENTS.md", "**/AGENTS.override.md", "**/CLAUDE.md", "**/CLAUDE.local.md", "**/GEMINI.md", "**/.mcp.json"),
+    *("**/.claude/**", "**/.agents/**", "**/.codex/**", "**/.gemini/**", "**/.opencode/**", "**/opencode.json*"),
+    *("**/.cursor/**", "**/.cursorrules", "**/.windsurf*/**", "**/.clinerules/**", "**/copilot-instructions.md"),
+    *("**/.gitattributes", "**/.gitconfig", "**/.lfsconfig", "**/.githooks/**", "**/.pre-commit-*.yaml"),
+    *("**/.pre-commit-*.yml", "**/lefthook*.y*ml", "**/.lefthook*/**", "**/.lefthook*.y*ml", "**/.lintstagedrc*"),
+    *("**/.devcontainer/**", "**/.devcontainer.json", "**/*.code-workspace", "**/.zed/**", "**/.fleet/**"),
+    *("**/.exrc", "**/.nvimrc", "**/.nvim.lua", "**/.dir-locals.el", "**/.direnv/**", "**/.autoenv*"),
+    *("**/.mise/**", "**/.mise*.toml", "**/mise*.toml", "**/.tool-versions"),
+    *("**/.github", "**/.github/workflows/**", "**/.github/actions/**", "**/.gitlab", "**/.gitlab/ci/**"),
+    *("**/.gitlab-ci*.y*ml", "**/.forgejo", "**/.gitea"),
+    *("**/.circleci/**", "**/.buildkite/**", "**/.travis.y*ml", "**/.drone.y*ml", "**/.woodpecker*/**"),
+    *("**/.woodpecker.y*ml", "**/.forgejo/workflows/**", "**/.gitea/workflows/**", "**/azure-pipelines*.y*ml"),
+    *("**/bitbucket-pipelines.y*ml", "**/appveyor.yml", "**/.appveyor.yml", "**/Jenkinsfile*", "**/.cirrus.yml"),
+)
+"""Files that an agent, git, an editor, the shell on entering the folder, or a CI obeys: writing one is asked about in
+every mode that asks. A Makefile or package.json is run only on request, and is ordinary work."""
 HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero"})
 """Devices that writing cannot damage."""
 HARMLESS_SOURCES = frozenset({"/dev/null", "/dev/stdin"})
@@ -134,12 +151,14 @@ class Surroundings:
     home: str
     """Absolute, links resolved."""
     programs_inside: tuple[str, ...] = ()
-    """Folders of PATH whose programs the workspace controls: those inside it, and shims."""
+    """Folders of PATH whose programs the workspace controls: those inside it, and shims. Relative ones count from where
+    a command runs."""
     dialect: Dialect = BASH
     """What the shell that runs command lines understands: PORTABLE where there is no bash."""
     _keys: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _named: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _protected: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _obeyed: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         keys = tuple(self.pattern(text).text for text in KEYS)
@@ -147,6 +166,7 @@ class Surroundings:
         rest = tuple(self.pattern(text).text for text in (*START_UP, *OF_THE_PROJECT))
         object.__setattr__(self, "_keys", _together(keys))
         object.__setattr__(self, "_protected", _together(rest))
+        object.__setattr__(self, "_obeyed", _together(OBEYED))
 
     def pattern(self, text: str) -> PathPattern:
         """A pattern as written in a rule: relative to the workspace or ~, or absolute."""
@@ -179,6 +199,18 @@ class Surroundings:
     def protected(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys, or something that others run or obey."""
         return any(self._holds_keys(path) or self._protected.fullmatch(path.casefold()) for path in paths)
+
+    def obeyed(self, paths: Iterable[str]) -> bool:
+        """One of the paths is a file that something obeys by its name."""
+        return any(self._obeyed.fullmatch(path.casefold()) for path in paths)
+
+    def names_obeyed(self, pattern: PathPattern) -> bool:
+        """It spells out the file, or the folder of files that are obeyed."""
+        return not re.search(r"[*?]", pattern.text.rpartition("/")[2]) or self.obeyed((pattern.folder,))
+
+    def names_outside(self, pattern: PathPattern) -> bool:
+        """It spells out a folder outside the workspace."""
+        return pattern.folder != "/" and not self.inside(pattern.folder)
 
     def shown(self, path: str) -> str:
         """The path for display: relative to the workspace or ~."""

@@ -170,7 +170,7 @@ class _Line:
         simple = run.simple
         shows = tuple(name for name in simple.variables if not (showable(name) or name in self._assigned))
         if not simple.words:
-            harmless = all(map(harmless_assignment, simple.assignments))
+            harmless = all(harmless_assignment(one, alone=True) for one in simple.assignments)
             if shows or not harmless or any(map(self._becomes_names, simple.looped)):
                 kind, dangerous = RequirementKind.COMMAND, dangers(simple)
                 yield Requirement(kind, simple.text, assignments=simple.assignments, shows=shows, dangers=dangerous)
@@ -195,7 +195,7 @@ class _Line:
             implied=run.inside or (run.transparent and all(map(harmless_assignment, simple.assignments))),
         )
         yield from self._of_words(simple, name, found, looks=looks)
-        if looks:
+        if looks or run.transparent:
             yield from self._around_it(simple, name, found.parsed if found else None)
 
     def _only_looks(self, run: ResolvedCommand, parsed: ParsedCommand) -> bool:
@@ -249,9 +249,10 @@ class _Line:
                     yield Requirement(kind, simple.text, words=simple.words, implied=True)
 
     def _around_it(self, simple: SimpleCommand, name: str, parsed: ParsedCommand | None) -> Iterator[Requirement]:
-        """What else has to hold for a command that only looks."""
+        """What else has to hold for a command that only looks, or only runs another one."""
         if self._around.programs_inside and "/" not in simple.words[0].text:
-            files = tuple(f"{folder}/{name}" for folder in self._around.programs_inside)
+            words = (Word(f"{folder}/{name}") for folder in self._around.programs_inside)
+            files = tuple(path for word in words for path in self._joined(word))
             yield Requirement(
                 RequirementKind.PROGRAM, simple.words[0].text, words=simple.words, paths=files, implied=True
             )
@@ -276,7 +277,7 @@ class _Line:
         turning: bool = False,
     ) -> Iterator[Requirement]:
         text = word.text
-        if word.kind is WordKind.PIPE or text in ("", "-") or "\n" in text:
+        if word.kind is WordKind.PIPE or text in ("", "-"):
             return
         if word.known and text in (HARMLESS_TARGETS if kind is RequirementKind.WRITE else HARMLESS_SOURCES):
             return
@@ -308,7 +309,13 @@ class _Line:
         for root in listed.roots:
             paths = self._joined(root)
             trees = tuple(
-                FileTree(path, names=listed.names, links=True, tracked=listed.tracked, from_top=listed.from_top)
+                FileTree(
+                    *(path, False, listed.names),
+                    links=True,
+                    tracked=listed.tracked,
+                    from_top=listed.from_top,
+                    hidden=listed.hidden,
+                )
                 for path in paths
             )
             yield Requirement(
@@ -321,7 +328,10 @@ class _Line:
         shown = f"{redirect.operator} {target.text}"
         if target.kind is WordKind.PIPE or (target.known and _is_harmless_target(target.text, redirect.writes)):
             return Requirement(kind, shown, looks=True)
-        if target.kind is not WordKind.LITERAL or self._lost:
+        unknown = target.kind is not WordKind.LITERAL or self._lost
+        if unknown and not redirect.writes:
+            return Requirement(kind, shown, implied=True)
+        if unknown:
             return Requirement(kind, shown, dangers=("which file that is, is known only when the shell has run",))
         return Requirement(kind, shown, paths=self._joined(target), implied=not redirect.writes)
 

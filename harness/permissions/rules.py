@@ -342,8 +342,11 @@ def _command_pattern(pattern: str) -> tuple[tuple[Word, ...] | None, tuple[Assig
 
 
 def _surprising(word: Word) -> bool:
-    """Its value may be something that is not allowed."""
-    return word.kind is WordKind.UNKNOWN or (word.kind is WordKind.GLOB and word.text[:1] in "*?[")
+    """Its value may be something that is not allowed: a file pattern may fit a file whose name is an option or a
+    subcommand, unless it names a place or the ending of a file."""
+    if word.kind is not WordKind.GLOB:
+        return word.kind is WordKind.UNKNOWN
+    return re.match(r"--[\w-]+=|[^-*?\[][^*?\[]*[/.]|[^-*?\[].*\.", word.text, re.DOTALL) is None
 
 
 def _views(words: tuple[Word, ...]) -> tuple[tuple[Word, ...], ...]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.base.files import read_regular
+from harness.processes.search_path import is_inside, own_search_path
 
 QUIET: Mapping[str, str] = MappingProxyType(
     {
@@ -41,6 +42,19 @@ _SAFE: Mapping[str, str] = MappingProxyType(
         "submodule.recurse": "false",
     }
 )
+_PRINTED: Mapping[str, str] = MappingProxyType(
+    {
+        "core.quotePath": "false",
+        "color.ui": "false",
+        "color.diff": "false",
+        "color.grep": "false",
+        "color.status": "false",
+        "diff.relative": "false",
+        "grep.fallbackToNoIndex": "false",
+        "grep.fullName": "false",
+    }
+)
+"""Settings with which the names that git prints are the names of its files, counted from where they seem to be."""
 _VARIABLES: Mapping[str, str] = MappingProxyType(
     {
         "GIT_ALLOW_PROTOCOL": "none",  # no protocol has this name: nothing is fetched, not even a missing object
@@ -56,20 +70,24 @@ _VARIABLES: Mapping[str, str] = MappingProxyType(
 )
 
 
+def numbered(environment: Mapping[str, str], settings: Mapping[str, str] = _PRINTED) -> dict[str, str]:
+    """The variables that add settings of git to `environment`: those that it already gives stay, ours win."""
+    given = environment.get("GIT_CONFIG_COUNT", "")
+    first = int(given) if re.fullmatch(r"\d{1,4}", given) else 0
+    added = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (name, value) in enumerate(settings.items(), start=first):
+        added[f"GIT_CONFIG_KEY_{number}"] = name
+        added[f"GIT_CONFIG_VALUE_{number}"] = value
+    return added
+
+
 def safe_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables to add to `environment` for a read-only command line, so that git runs no other program.
 
-    Settings that `environment` already gives by GIT_CONFIG_COUNT stay; ours come behind them and win. The value of
-    `diff.external` is not among ours: git up to 2.45 fails on an empty one. `programs_in_config` names it instead.
+    The value of `diff.external` is not among ours: git up to 2.45 fails on an empty one. `programs_in_config` names it
+    instead.
     """
-    given = environment.get("GIT_CONFIG_COUNT", "")
-    first = int(given) if re.fullmatch(r"\d{1,4}", given) else 0
-    added = dict(_VARIABLES)
-    for number, (name, value) in enumerate(_SAFE.items(), start=first):
-        added[f"GIT_CONFIG_KEY_{number}"] = name
-        added[f"GIT_CONFIG_VALUE_{number}"] = value
-    added["GIT_CONFIG_COUNT"] = str(first + len(_SAFE))
-    return added
+    return {**_VARIABLES, **numbered(environment, {**_PRINTED, **_SAFE})}
 
 
 # ── the settings of a repository ────────────────────────────────────────────────────────────────
@@ -132,12 +150,17 @@ _PLAIN_VALUES: Mapping[str, frozenset[str]] = MappingProxyType(
 """Settings that are harmless with these values and no others."""
 SIGNATURE = re.compile(r"%[-+ ]?G|signature", re.IGNORECASE)
 """A part of a format for which git runs gpg."""
+_UNSEEN = re.compile(r"[0-9a-f]{2}|hooks|modules|lfs|fsmonitor--daemon")
+"""Folders in `.git`, and in its `objects`, whose files git does not print by name."""
 MOST_BYTES = 1_000_000
 """Size of a file of settings that is still read."""
 MOST_SUBMODULES = 200
 """Submodules whose settings are looked at; with more, the first of the others is named."""
 MOST_BYTES_OF_INDEX = 200_000_000
 TIME_LIMIT_S = 10.0
+_RUNS = re.compile(r"diff\.external|(diff|filter)\..+\.(textconv|command|clean|smudge|process)", re.DOTALL)
+"""Settings of the user that git obeys when it shows a file, and that our own do not switch off."""
+_CONFIGURES = re.compile(r"GIT_CONFIG_(?!PARAMETERS)")
 _CREDENTIALS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@]*:[^/@]+@|^https?://[^/@]{16,}@")
 """An address with a password, or with a token in the place of the user's name."""
 
@@ -189,6 +212,15 @@ def password_in_config(folder: Path) -> str | None:
     return None
 
 
+def excludes_of(top: Path) -> Path | None:
+    """The file with the patterns that a clone ignores and does not pass on; None where `top` has no usable `.git`."""
+    try:
+        found = _Repository.at(top)
+    except _Strange:
+        return None
+    return None if found is None else found.common / "info" / "exclude"
+
+
 class _Strange(Exception):  # noqa: N818  it says what is the matter
     """A repository has an unusual structure. The text says how, as part of a sentence."""
 
@@ -235,11 +267,18 @@ class _Repository:
         belongs = (self.top / ".git").is_dir() and not (self.top / ".git").is_symlink() and self.common == self.git_dir
         for link in self._links():
             return f"a link in the place of a file of git: {link}"
+        for name in ("branches", "remotes"):
+            for file in (self.common / name).glob("**/*"):
+                return f"an address in an old form: {file}"
+        for store in self._other_stores():
+            return f"objects of another repository: {store}"
         for name, value in self.settings():
             if name == "core.worktree" and _joined(self.git_dir, value) == self.top and not belongs:
                 belongs = True
             elif not (harmless_setting(name, value) or _SWITCHED_OFF.fullmatch(f"{name}={value}")):
                 return name
+        if depth == 0 and (found := self._of_the_user()):
+            return found
         if not belongs and not self._is_linked():
             return f"a .git that leads to another repository: {self.top / '.git'}"
         if depth > 5:
@@ -259,19 +298,49 @@ class _Repository:
         if self.common != self.git_dir:
             yield from _settings(self.common / "config.worktree")
 
+    def _of_the_user(self) -> str | None:
+        """A setting of the user that leads into the work tree: it names a program there, or comes from a file there."""
+        listed = _git("config", "--list", "--show-origin", "-z", cwd=self.top).decode(errors="replace").split("\0")
+        for origin, entry in zip(listed[::2], listed[1::2], strict=False):
+            file, (name, _, value) = Path(origin.removeprefix("file:")), entry.partition("\n")
+            if not origin.startswith("file:/") or self.common in file.parents:
+                continue  # given by the environment, or looked at already
+            names_program = _RUNS.fullmatch(name) is not None and any(
+                "/" in word and is_inside(os.path.expanduser(word), self.top)  # noqa: PTH111  a user without a home
+                for word in re.split(r"[\s'\";]", value)
+            )
+            if names_program or (is_inside(str(file), self.top) and not harmless_setting(name, value)):
+                return f"{name} of the user, which leads into the folder"
+        return None
+
     def _is_linked(self) -> bool:
         """It is a work tree that its repository knows: both lead to each other."""
         return _place_in(self.git_dir / "gitdir", self.git_dir) == self.top / ".git"
 
     def _links(self) -> Iterator[Path]:
-        """Links among the files that git prints or obeys, such as the steps of a rebase that `git status` shows.
+        """Links among the files that git prints or follows: the steps of a rebase, why a work tree is locked.
 
-        git makes none there; people make them of hooks.
+        git makes none there; people make them of hooks. Objects go by their numbers and are not looked through.
         """
-        for name in (".", "info", "rebase-merge", "rebase-apply", "sequencer"):
-            folder = self.git_dir / name
-            if folder.is_dir():
-                yield from (path for path in folder.iterdir() if path.is_symlink() and path.name != "hooks")
+        for top in {self.git_dir, self.common}:
+            for folder, folders, files in os.walk(top):
+                inner = Path(folder)
+                yield from (
+                    inner / name for name in (*folders, *files) if name != "hooks" and (inner / name).is_symlink()
+                )
+                if inner in (top, top / "objects"):
+                    folders[:] = [name for name in folders if not _UNSEEN.fullmatch(name)]
+
+    def _other_stores(self) -> Iterator[Path]:
+        """Folders of objects elsewhere, which git shows as if they were its own."""
+        stores = [self.common / "objects"]
+        for store in stores:
+            for line in _content(store / "info" / "alternates", MOST_BYTES).splitlines():
+                place = _joined(store, os.fsdecode(line))
+                if line.startswith(b'"') or not any(map(place.is_relative_to, (self.top, self.common))):
+                    yield place
+                elif place not in stores:
+                    stores.append(place)
 
     def _submodules(self) -> Iterator[Path]:
         """The folders that are repositories of their own to this one."""
@@ -346,8 +415,8 @@ def _in_small_letters(name: str) -> str:
 
 
 def _git(*arguments: str, cwd: Path, given: bytes = b"") -> bytes:
-    kept = {name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or name[:4] != "GIT_"}
-    environment = {**kept, **safe_environment(kept), "LC_ALL": "C"}
+    kept = {name: value for name, value in os.environ.items() if _CONFIGURES.match(name) or name[:4] != "GIT_"}
+    environment = {**kept, **safe_environment(kept), "LC_ALL": "C", "PATH": own_search_path(cwd)}
     command = ("git", *arguments)
     try:
         finished = subprocess.run(

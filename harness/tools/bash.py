@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Mapping
 from math import inf
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -14,7 +15,8 @@ from pydantic.json_schema import SkipJsonSchema
 from harness.base.external_text import visible
 from harness.events import CommandEnd, FailureCategory, Json, MoveReason, ToolOutcome
 from harness.processes import ProcessLimits, ProcessResult
-from harness.processes.git_safety import safe_environment
+from harness.processes.inherited import as_read, unasked
+from harness.processes.search_path import own_search_path
 from harness.tools.background_commands import (
     LONGEST_BACKGROUND_S,
     BackgroundRunner,
@@ -147,19 +149,19 @@ def bash_tool(
     )
 
 
-def shell_command(line: str) -> tuple[str, ...]:
-    """The program and arguments that run a command line: bash, or sh where there is no bash."""
-    return (shutil.which("bash") or "/bin/sh", "-c", line)
+def shell_command(line: str, workspace: Path) -> tuple[str, ...]:
+    """The program and arguments that run a command line: bash, or sh where there is none outside `workspace`."""
+    return (shutil.which("bash", path=own_search_path(workspace)) or "/bin/sh", "-c", line)
 
 
-def shell_environment(environ: Mapping[str, str], *, only_looks: bool = False) -> dict[str, str]:
+def shell_environment(environ: Mapping[str, str], workspace: Path, *, only_looks: bool = False) -> dict[str, str]:
     """The environment of a command: ours without secrets, and without programs that wait for a key press.
 
-    `only_looks`: the command runs without a question, so git runs no program that a folder names.
+    `only_looks`: the command runs without a question, so nothing that it inherits makes it do more than its words say.
     """
     quiet = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "TERM": "dumb"}
     kept = {name: value for name, value in environ.items() if name not in SECRETS}
-    return {**kept, **quiet, **(safe_environment(kept) if only_looks else {})}
+    return {**(unasked(kept, workspace) if only_looks else as_read(kept, workspace)), **quiet}
 
 
 async def _begin(background: BackgroundRunner, context: ToolContext, arguments: BackgroundArguments) -> ToolResult:
@@ -184,9 +186,9 @@ async def _run(
     output = CommandOutput(result_characters, context.output_file)
     try:
         child = context.processes.pipe(
-            shell_command(line),
+            shell_command(line, context.workspace.root),
             cwd=context.workspace.root,
-            environment=shell_environment(os.environ, only_looks=context.only_looks),
+            environment=shell_environment(os.environ, context.workspace.root, only_looks=context.only_looks),
             sink=output.feed,
             limits=limits,
             read_only=context.only_looks,

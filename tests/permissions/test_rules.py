@@ -89,6 +89,13 @@ def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: s
 COVERED = {
     "bash(npm run *)": [
         *("npm run build", "npm run", "npm  run\tbuild -- --watch", "'npm' r\"u\"n build"),
+        *(
+            "npm run 'a\nb'",
+            "npm run \"$(printf '%s\\n' 'a b')\"",
+            "npm run x src/*.js",
+            "npm run x --only=t*",
+            "npm run a*.js",
+        ),
         *("npm run build 2>&1 | tail -3", "cd web && npm run build", "timeout 60 npm run build", "CI=1 npm run build"),
     ],
     "bash(npm run test:*)": [
@@ -105,6 +112,16 @@ COVERED = {
     ],
     "bash(git commit -m 'a b')": [
         'git commit -m "a b"',
+    ],
+    "bash(git commit *)": [
+        *(
+            'git commit -m "$(cat <<\'EOF\'\nfix: it\'s "quoted" `x` $y\n\nbody\nEOF\n)"',
+            'git commit -m "$(cat <<E\nfix\nE\n)"',
+        ),
+        *(
+            'git commit -m "$(cat <<-\'E\'\n\tfix\n\tE\n)" -m "$(echo more words)"',
+            'git commit -m "a $(printf b)"',
+        ),
     ],
     "bash(rm -rf build)": [
         "rm -rf build",
@@ -128,6 +145,23 @@ NOT_COVERED = {
         *("npm run `git push`", "npm run $script", "npm run *", "npm run build > out.txt"),
         *("npm run build > .git/hooks/pre-commit", "PATH=. npm run build", "npm run build\ngit push"),
         *("npm run build & git push", "./npm run build", "cd / && npm run build", "npm run build < /etc/hosts"),
+        *("npm_config_script_shell=./e npm run x", "Npm_Config_Shell=./e npm run x", "http_proxy=http://e npm run x"),
+        *("x=1 npm run x", "npm_config_script_shell=./e; npm run x", "for npm_config_shell in ./e; do npm run x; done"),
+        *("env npm_config_script_shell=./e npm run x", "CARGO_HOME=. npm run x", "NODE_ENV=../x npm run x"),
+        *(
+            "npm run -?",
+            "npm run --scr*pt-shell=e",
+            "npm run pub*",
+            "npm run p?blish",
+            "npm run [p]ublish",
+            "npm run a.b -[p]",
+        ),
+        *(
+            'npm run "$(cat a)"',
+            'npm run "$(cat <<E\n$(rm x)\nE\n)"',
+            "npm run $(echo a)",
+            "npm run \"$(cat <<'E' - a\nx\nE\n)\"",
+        ),
         *("FOO=1 npm run x", "FOO=1 timeout 5 npm run x", "FOO=1 sh -c 'npm run x'", "env FOO=1 npm run x"),
     ],
     "bash(npm run test:*)": [
@@ -162,6 +196,7 @@ NOT_COVERED = {
         "sh -c 'git push'",
     ],
     "bash(find *)": [
+        *("find d -?elete", "find d -d*", "find d -name x -[e]xec x", "find d -nam? x"),
         "find . -exec make {} +",
     ],
     "bash(cp *)": [
@@ -356,6 +391,64 @@ def test_files_are_written_unasked_in_the_mode_for_it_unless_a_rule_says_otherwi
     denied = session.decide(file_call("edit_file", "x", "/srv/project/uv.lock"))
     assert isinstance(denied, Deny)
     assert denied.message == "This was not allowed: the rule deny write(*.lock) (of the settings) is about `x`."
+
+
+OBEYED = [
+    *(
+        "AGENTS.md",
+        "src/CLAUDE.md",
+        "claude.md",
+        ".claude/settings.json",
+        ".claude/skills/x/SKILL.md",
+        ".agents/skills/x/y",
+    ),
+    *(".mcp.json", ".githooks/pre-commit", ".devcontainer/devcontainer.json", "src/.gitattributes", ".gitconfig"),
+    *(".github/workflows/ci.yml", ".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
+    *("lefthook.yml", "x.code-workspace", ".nvim.lua", ".dir-locals.el", ".cursor/rules/x.mdc", ".tool-versions"),
+]
+ORDINARY = [
+    "src/a.py",
+    "Makefile",
+    "package.json",
+    "pyproject.toml",
+    "README.md",
+    ".gitignore",
+    ".github/ISSUE_TEMPLATE.md",
+]
+
+
+@pytest.mark.parametrize("path", OBEYED)
+def test_a_file_that_others_obey_is_asked_about_in_every_mode_that_asks(path: str) -> None:
+    for mode, tool in product((Mode.ASK, Mode.EDITS), ("write_file", "edit_file")):
+        session = permissions(mode, allow=["write", "write(src/**)", "write_file", "edit_file"])
+        session.remember(file_call(tool, "other"), PermissionAnswer("always"))
+        for call in (file_call(tool, path), file_call(tool, "link", f"/srv/project/{path}")):
+            assert isinstance(decision := session.decide(call), Ask)
+            assert decision.dangers
+        assert isinstance(session.decide(file_call("read_file", path)), Allow)
+    shell = permissions(Mode.EDITS, allow=["write", "bash(tee *)", "bash(prettier *)", "bash(git add *)"])
+    for line in (f"echo x > {path}", f"echo x | tee {path}", f"mv a {path}", f"cp a {path}"):
+        assert isinstance(decision := shell.decide(bash(line)), Ask), line
+        assert decision.dangers, line
+    for line in (f"prettier --check {path}", f"git add {path}"):
+        assert isinstance(shell.decide(bash(line)), Allow), line
+
+
+@pytest.mark.parametrize("path", ORDINARY)
+def test_ordinary_work_is_not_asked_about(path: str) -> None:
+    assert isinstance(permissions(Mode.EDITS).decide(file_call("write_file", path)), Allow)
+
+
+def test_a_rule_that_names_a_file_which_others_obey_allows_it() -> None:
+    for rule, path in (
+        *(
+            ("write(AGENTS.md)", "AGENTS.md"),
+            ("write(**/CLAUDE.md)", "src/CLAUDE.md"),
+            ("write(.claude/**)", ".claude/x"),
+        ),
+        ("write(.github/workflows/*)", ".github/workflows/ci.yml"),
+    ):
+        assert isinstance(permissions(allow=rule).decide(file_call("write_file", path)), Allow), rule
 
 
 def test_reading_is_allowed_unless_a_rule_says_otherwise() -> None:

@@ -259,14 +259,35 @@ def test_a_common_folder_elsewhere_is_not_trusted(repository: Path, tmp_path: Pa
     assert programs_in_config(folder.parent) is not None
 
 
-@pytest.mark.parametrize("place", ["rebase-merge/done", "info/exclude", "BISECT_LOG"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "rebase-merge/done",
+        "info/exclude",
+        "BISECT_LOG",
+        "worktrees/x/locked",
+        "branches/x",
+        "logs/HEAD",
+        "objects/pack/x.pack",
+    ],
+)
 def test_a_link_in_the_place_of_a_file_of_git_is_not_trusted(repository: Path, tmp_path: Path, place: str) -> None:
     (tmp_path / "secret").write_text("secret\n")
     path = repository / ".git" / place
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True, parents=True)
     path.unlink(missing_ok=True)
     path.symlink_to(tmp_path / "secret")
     assert programs_in_config(repository) == f"a link in the place of a file of git: {path}"
+
+
+def test_objects_of_another_repository_are_not_trusted(repository: Path, tmp_path: Path) -> None:
+    run(tmp_path, f"git clone -q --shared {repository} shared && git init -q other")
+    assert programs_in_config(tmp_path / "shared") == f"objects of another repository: {repository}/.git/objects"
+    (tmp_path / "other" / ".git" / "more" / "info").mkdir(parents=True)
+    (tmp_path / "other" / ".git" / "objects" / "info" / "alternates").write_text("../more\n")
+    assert programs_in_config(tmp_path / "other") is None
+    (tmp_path / "other" / ".git" / "more" / "info" / "alternates").write_text(f"{repository}/.git/objects\n")
+    assert programs_in_config(tmp_path / "other") == f"objects of another repository: {repository}/.git/objects"
 
 
 @pytest.mark.parametrize("head", ["", "nothing of git\n", "refs: x\n"])

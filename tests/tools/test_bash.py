@@ -139,7 +139,7 @@ async def test_secrets_are_not_handed_to_commands() -> None:
     secret = {name for name in known if SECRETS & from_environment({name: "sk-1"}, Path.cwd()).given.keys()}
     assert {"ANTHROPIC_API_KEY", "HARNESS_AUTH_TOKEN"} < secret
     secret |= {"HARNESS_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"}  # whose values may be keys
-    given = shell_environment({**dict.fromkeys(secret, "sk-1"), "HOME": "/h"})
+    given = shell_environment({**dict.fromkeys(secret, "sk-1"), "HOME": "/h"}, Path.cwd())
     assert not secret & set(given)
     assert given["HOME"] == "/h"
 

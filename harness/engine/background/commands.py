@@ -361,9 +361,9 @@ class BackgroundCommands:
         """The whole life of its processes; None: it was handed over."""
         command.called = True
         child = await self._processes.start(
-            shell_command(command.line),
+            shell_command(command.line, self._workspace),
             cwd=self._workspace,
-            environment=shell_environment(os.environ, only_looks=command.read_only),
+            environment=shell_environment(os.environ, self._workspace, only_looks=command.read_only),
             output=command.output,
             read_only=command.read_only,
             limit_memory=True,

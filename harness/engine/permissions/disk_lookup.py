@@ -3,16 +3,17 @@
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from harness.base.files import read_regular
 from harness.checkpoints.git import GitError, ask
 from harness.permissions import PermissionRequest, Permissions
 from harness.permissions.disk import Disk, FileTree, TreeContents
-from harness.processes.git_safety import password_in_config, programs_in_config
+from harness.processes.git_safety import excludes_of, password_in_config, programs_in_config
 from harness.tools.glob_patterns import name_regex
 from harness.tools.ignored_files import MOST_RULE_BYTES
 
@@ -20,11 +21,14 @@ MOST_MATCHES = 2_000
 """Files that a pattern may fit to be looked up."""
 MOST_ENTRIES = 200_000
 """Entries of a tree that are looked at."""
-LONGEST_S = 2.0
-"""Seconds that a look through one tree may take."""
+STUCK_S = 60.0
+"""Seconds after which git counts as stuck. What there is to see never depends on the time, only on `MOST_ENTRIES`."""
 IGNORE_FILES = (".gitignore", ".ignore", ".rgignore", ".fdignore")
+_EXCLUDES = re.compile(rb"(?im)^\s*excludesfile\s*=\s*\"?\s*(\S+?)\s*\"?\s*$")
+"""The user's own file of patterns, as ripgrep looks for it in the settings of git."""
 _WILD = re.compile(r"[*?\[]")
-_ODD = re.compile(r"[\s'\"\\*?\[]")
+_ODD = re.compile(r"[\s'\"\\*?\[\x00-\x1f\x7f\udc80-\udcff]")
+"""What git quotes, what the shell and xargs split or expand, and what grep takes for data that is no text."""
 
 
 def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
@@ -44,7 +48,7 @@ def disk_of(permissions: Permissions, request: PermissionRequest) -> Disk:
     return Disk(
         places,
         matches,
-        {tree: _in_time(tree, matters) for tree in asked.trees},
+        {tree: _known(tree, matters) for tree in asked.trees},
         frozenset(filter(os.path.lexists, asked.programs)),
         {folder: programs_in_config(Path(folder)) or "" for folder in asked.repositories},
         {folder: password_in_config(Path(folder)) or "" for folder in asked.addresses},
@@ -116,7 +120,7 @@ def _entries_of(folder: str) -> Iterator[os.DirEntry[str]]:
 # ── trees ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def _in_time(tree: FileTree, matters: Callable[[str], bool]) -> TreeContents:
+def _known(tree: FileTree, matters: Callable[[str], bool]) -> TreeContents:
     try:
         return _contents(tree, matters)
     except GitError:
@@ -124,19 +128,23 @@ def _in_time(tree: FileTree, matters: Callable[[str], bool]) -> TreeContents:
 
 
 def _contents(tree: FileTree, matters: Callable[[str], bool], most: int = MOST_ENTRIES) -> TreeContents:
-    """The files in a tree, as far as there is time to look."""
+    """The files in a tree, up to so many entries."""
     if tree.pattern:
         return _of_all(tree, matters, most)
+    return _of_one(tree, matters, count(), most)
+
+
+def _of_one(tree: FileTree, matters: Callable[[str], bool], seen: Iterator[int], most: int) -> TreeContents:
+    """`seen` counts the entries."""
     fits = re.compile("|".join(map(_part_regex, tree.names or ("*",))), re.DOTALL).fullmatch
     left_out = re.compile("|".join(map(_part_regex, tree.without)) or "(?!)", re.DOTALL).fullmatch
     root = _real(tree.folder)
     files: set[str] = set()
     odd = ""
     complete = True
-    end = time.monotonic() + LONGEST_S
     entries = _tracked(root, from_top=tree.from_top) if tree.tracked else _walk(root, hidden=tree.hidden)
-    for number, (path, is_link) in enumerate(entries):
-        if number >= most or (number % 512 == 0 and time.monotonic() > end):
+    for (path, is_link), number in zip(entries, seen, strict=False):
+        if number >= most:
             return TreeContents(tuple(sorted(files)), complete=False, odd=odd)
         name = path.rpartition("/")[2]
         if not fits(name) or left_out(name):
@@ -158,7 +166,8 @@ def _of_all(tree: FileTree, matters: Callable[[str], bool], most: int) -> TreeCo
     matches = _matches(tree.folder)
     if matches is None:
         return TreeContents(complete=False)
-    found = [_contents(replace(tree, folder=match, pattern=False), matters, most) for match in sorted(matches)]
+    seen, each = count(), (replace(tree, folder=match, pattern=False) for match in sorted(matches))
+    found = [_of_one(one, matters, seen, most) for one in each]
     return TreeContents(
         tuple(sorted({file for contents in found for file in contents.files})),
         all(contents.complete for contents in found),
@@ -174,6 +183,7 @@ def _walk(root: str, *, hidden: bool) -> Iterator[tuple[str, bool]]:
     if not _is_folder(root):
         yield root, False
         return
+    hidden = hidden or any(map(_names_again, _own_ignore_files()))
     hidden = hidden or any(map(_brings_back, map(str, Path(root).parents)))
     waiting = [root]
     while waiting:
@@ -190,21 +200,38 @@ def _walk(root: str, *, hidden: bool) -> Iterator[tuple[str, bool]]:
 
 def _brings_back(folder: str) -> bool:
     """An ignore file here has a line with a !, which makes rg and fd search what they would pass over."""
-    for name in IGNORE_FILES:
-        try:
-            if re.search(rb"(?m)^\s*!", read_regular(Path(folder, name), MOST_RULE_BYTES)):
-                return True
-        except FileNotFoundError:
-            continue
-        except OSError:
-            return True  # too large, or no file: what it says is not known
-    return False
+    if any(_names_again(Path(folder, name)) for name in IGNORE_FILES):
+        return True
+    git = Path(folder, ".git")
+    if git.is_dir():
+        return _names_again(git / "info" / "exclude")
+    return os.path.lexists(git) and ((excluded := excludes_of(Path(folder))) is None or _names_again(excluded))
+
+
+def _own_ignore_files() -> Iterator[Path]:
+    """Those of the user, which rg and fd obey in every folder."""
+    home = Path.home()
+    for settings in dict.fromkeys((Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config"), home / ".config")):
+        yield from (settings / "git" / "ignore", settings / "fd" / "ignore")
+        for written in (home / ".gitconfig", settings / "git" / "config"):
+            with suppress(OSError, RuntimeError):
+                for found in _EXCLUDES.findall(read_regular(written, MOST_RULE_BYTES)):
+                    yield Path(os.fsdecode(found)).expanduser()
+
+
+def _names_again(file: Path) -> bool:
+    try:
+        return re.search(rb"(?m)^(\xef\xbb\xbf)?\s*!", read_regular(file, MOST_RULE_BYTES)) is not None
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError):
+        return True  # too large, or no file: what it says is not known
 
 
 def _tracked(folder: str, *, from_top: bool) -> Iterator[tuple[str, bool]]:
     """Every file below a folder that git tracks, wherever its index says that it is. Raises GitError."""
     options = ("--full-name", "--", ":/") if from_top else ()
-    listed = ask("ls-files", "-z", *options, cwd=Path(folder), time_s=LONGEST_S, fine=(0, 128)).printed
+    listed = ask("ls-files", "-z", *options, cwd=Path(folder), time_s=STUCK_S, fine=(0, 128)).printed
     for name in filter(None, os.fsdecode(listed).split("\0")):
         path = os.path.normpath(f"{folder}/{name}")
         yield path, _real(path) != path

@@ -24,6 +24,7 @@ from harness.permissions import (
     Verdict,
 )
 from harness.permissions.shell.syntax import BASH, PORTABLE, Dialect
+from harness.processes.search_path import inside_folders
 from harness.settings import Settings
 from harness.settings.permission_file import PermissionFile
 from harness.tools.bash import shell_command
@@ -32,12 +33,8 @@ from harness.tools.bash import shell_command
 def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
     root = workspace.expanduser().resolve()
-    search = [(root / folder).resolve() for folder in os.environ.get("PATH", os.defpath).split(os.pathsep)]
-    # asdf runs what .tool-versions names, also a program of the folder.
-    decided = (folder for folder in search if folder.is_relative_to(root) or folder.parts[-2:] == (".asdf", "shims"))
-    inside = tuple(dict.fromkeys(map(str, decided)))
-    dialect: Dialect = BASH if shell_command("")[0].endswith("bash") else PORTABLE
-    return Surroundings(str(root), str(Path.home().resolve()), inside, dialect)
+    dialect: Dialect = BASH if shell_command("", root)[0].endswith("bash") else PORTABLE
+    return Surroundings(str(root), str(Path.home().resolve()), inside_folders(os.environ, root), dialect)
 
 
 class SessionRules:

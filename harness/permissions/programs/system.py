@@ -8,6 +8,7 @@ from harness.permissions.name_sets import names
 from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
 from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS
 from harness.permissions.shell.syntax import Word
+from harness.permissions.variables import showable
 
 _PS_COLUMNS = names(
     "pid ppid pgid sid tid lwp nlwp user uid gid group ruser euser tty tt stat state s comm command cmd args ucmd "
@@ -67,15 +68,8 @@ def _shows_a_date(parsed: ParsedCommand) -> bool:
     return all(word.known and word.text.startswith("+") for word in parsed.operands)
 
 
-_PLAIN_VARIABLES = re.compile(
-    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TERM|COLORTERM|TZ|PWD|OLDPWD|HOSTNAME|EDITOR|VISUAL|PAGER|"
-    r"COLUMNS|LINES|CI|DISPLAY|TMPDIR|VIRTUAL_ENV|CONDA_PREFIX|CONDA_DEFAULT_ENV|PYTHONPATH|NODE_ENV|JAVA_HOME|"
-    r"GOPATH|GOROOT|CARGO_HOME|RUSTUP_HOME|XDG_[A-Z]+_HOME|NO_COLOR|DEBUG|RUST_LOG|RUST_BACKTRACE"
-)
-
-
 def _prints_plain_variables(parsed: ParsedCommand) -> bool:
-    named = all(word.known and _PLAIN_VARIABLES.fullmatch(word.text) for word in parsed.operands)
+    named = all(word.known and word.text.isupper() and showable(word.text) for word in parsed.operands)
     return bool(parsed.operands) and named
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import takewhile
 from types import MappingProxyType
 
-from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse
+from harness.permissions.programs.grammar import ParsedCommand, Program, WordRole, WordUse, option_names
 from harness.permissions.programs.parsers import ABOUT, LISTS, TEXTS, plain
 from harness.permissions.shell.syntax import Word, WordKind
 
@@ -55,8 +55,15 @@ def _rg(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:
     if parsed.has("--files --type-list"):
         listed = tuple(WordUse(WordRole.LIST, use.word) if use.role is WordRole.TREE else use for use in parsed.uses)
         parsed = replace(parsed, uses=listed)
-    brought_back = "u. --unrestricted --hidden g t --glob --iglob --type --type-add --ignore-file"
-    return replace(parsed, skips_hidden=not parsed.has(brought_back))
+    brought_back = option_names("u. --unrestricted --hidden t --type --type-add --ignore-file")
+    globs = option_names("g --glob --iglob")
+    return replace(
+        parsed,
+        skips_hidden=not any(
+            name in brought_back or (name in globs and not (value and value.text.startswith("!")))
+            for name, value in parsed.options
+        ),
+    )
 
 
 def _fd(program: Program, words: tuple[Word, ...]) -> ParsedCommand | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from harness.permissions.shell.assignments import assigns, only_looped
 from harness.permissions.shell.cursor import BLANKS, METACHARACTERS, Cursor
+from harness.permissions.shell.printed import printed
 from harness.permissions.shell.syntax import (
     BASH,
     PORTABLE,
@@ -21,7 +22,7 @@ from harness.permissions.shell.syntax import (
     Word,
     WordKind,
 )
-from harness.permissions.shell.word_parser import WordParser, assignment_of, unquoted
+from harness.permissions.shell.word_parser import Substitution, WordParser, assignment_of, unquoted
 
 LONGEST = 20_000
 """Characters of a line that is read at all."""
@@ -542,9 +543,10 @@ class _Reading:
 
     # ── what is inside words ────────────────────────────────────────────────────────────────────
 
-    def _substitution(self) -> tuple[SimpleCommand, ...]:
-        """The commands of $(…), <(…) or >(…), the bracket that opens it already read, if they are one pipeline."""
+    def _substitution(self) -> Substitution:
+        """The commands of $(…), <(…) or >(…), the bracket that opens it already read."""
         self._inside += 1
+        begin = self.at.position
         chain, before, documents = self._line.chain, len(self.found), self.at.documents
         with self.at.deeper(), self.at.own_heredocs():
             _, only = self._list(frozenset())
@@ -553,8 +555,9 @@ class _Reading:
             # bash 5.2 writes such a substitution anew before it runs it, and joins commands by mistake.
             raise Unreadable("a substitution has a here-document and more than one command")
         self._inside -= 1
+        written = self.at.since(begin)
         self.at.expect(")")
-        return only
+        return Substitution(only, printed(tuple(self.found[before:]), only, written))
 
     def _nested(self, line: str) -> None:
         """The commands between backquotes."""

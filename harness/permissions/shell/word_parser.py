@@ -96,6 +96,16 @@ class _Gathered:
         return sum(bool(text) for text, _ in self.chars) == 1
 
 
+@dataclass(frozen=True, slots=True)
+class Substitution:
+    """What is inside of $(…)."""
+
+    pipeline: tuple[SimpleCommand, ...] = ()
+    """Its commands, if they are one pipeline."""
+    prints: str | None = None
+    """Their output without the line breaks at its end, if it is in the line itself."""
+
+
 def assignment_of(written: str, word: Word) -> Assignment | None:
     """The assignment that a word before the command is; None where it is none. Raises Unreadable for an element."""
     found = _ASSIGNMENT.match(written)
@@ -110,14 +120,14 @@ def assignment_of(written: str, word: Word) -> Assignment | None:
 class WordParser:
     """Reads words at a cursor.
 
-    `substitution` reads commands up to a bracket and returns them if they are one pipeline; `nested` reads those of a
-    line of its own. `values` are the known values of variables. `variables` gathers the names of all others.
+    `substitution` reads commands up to a bracket; `nested` reads those of a line of its own. `values` are the known
+    values of variables. `variables` gathers the names of all others.
     """
 
     def __init__(
         self,
         at: Cursor,
-        substitution: Callable[[], tuple[SimpleCommand, ...]],
+        substitution: Callable[[], Substitution],
         nested: Callable[[str], None],
         dialect: Dialect,
         values: Mapping[str, Word],
@@ -235,20 +245,22 @@ class WordParser:
             if at.match(_ARITHMETIC) is None:
                 raise Unreadable("it computes with more than numbers, in $((…))")
         elif at.take("("):
-            listed = self._substitution()
+            found = self._substitution()
+            if in_quotes and found.prints is not None:
+                return word.add(found.prints, quoted=True)
             word.expand(at.since(begin), quoted=in_quotes)
-            word.listed_by = () if in_quotes else listed
+            word.listed_by = () if in_quotes else found.pipeline
             return None
         elif at.looking_at("{"):
-            found = at.match(_PORTABLE_BRACED if self._portable else _BRACED)
-            if found is None:
+            braced = at.match(_PORTABLE_BRACED if self._portable else _BRACED)
+            if braced is None:
                 raise Unreadable("it expands a variable in a way that is not plain, with ${…}")
-            name = re.sub(rf"^\{{#?({_NAME})?.*$", r"\1", found[0])
-            return self._variable(word, name, at.since(begin), plain=found[0] == f"{{{name}}}", in_quotes=in_quotes)
-        elif (found := at.match(_PARAMETER)) is None:
+            name = re.sub(rf"^\{{#?({_NAME})?.*$", r"\1", braced[0])
+            return self._variable(word, name, at.since(begin), plain=braced[0] == f"{{{name}}}", in_quotes=in_quotes)
+        elif (parameter := at.match(_PARAMETER)) is None:
             return word.add("$", quoted=in_quotes)
         else:
-            return self._variable(word, found[0], at.since(begin), plain=True, in_quotes=in_quotes)
+            return self._variable(word, parameter[0], at.since(begin), plain=True, in_quotes=in_quotes)
         return word.expand(at.since(begin), quoted=in_quotes)
 
     def _variable(self, word: _Gathered, name: str, written: str, *, plain: bool, in_quotes: bool) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -110,6 +111,44 @@ def test_what_git_tracks_is_asked_of_git(tmp_path: Path) -> None:
     contents = disk_lookup._contents(tree, lambda path: path.endswith(".env"))
     assert contents.files == (str(tmp_path / ".env"),)
     assert contents.odd == "a b.py"
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a'b", 'a"b', "a\\b", "a\x1b[mb", "a\x7fb", "a\udcffb", "-n"])
+def test_a_name_that_a_listing_prints_otherwise_is_odd(tmp_path: Path, name: str) -> None:
+    (tmp_path / "ä.md").touch()
+    assert not disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False).odd
+    (tmp_path / name).touch()
+    assert disk_lookup._contents(FileTree(str(tmp_path)), lambda path: False).odd == name
+
+
+def test_what_is_looked_through_is_counted_and_not_timed(tmp_path: Path) -> None:
+    for folder in ("a1", "a2"):
+        (tmp_path / folder).mkdir()
+        for number in range(1_000):
+            (tmp_path / folder / f"{number}.txt").touch()
+
+    def slowly(path: str) -> bool:
+        """As on a machine with much else to do."""
+        if path.endswith("/7.txt"):
+            time.sleep(2.5)
+        return False
+
+    one, both = FileTree(str(tmp_path / "a1")), FileTree(f"{tmp_path}/a*", pattern=True)
+    assert disk_lookup._contents(one, slowly).complete
+    assert disk_lookup._contents(one, lambda path: False, 1_000).complete
+    assert not disk_lookup._contents(one, lambda path: False, 999).complete
+    assert disk_lookup._contents(both, lambda path: False, 2_000).complete
+    assert not disk_lookup._contents(both, lambda path: False, 1_500).complete
+
+
+def test_a_relative_folder_of_programs_counts_from_where_a_command_runs(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "ls").touch()
+    for folder in (".", "../src"):
+        permissions, request = asked("cd src && ls", tmp_path)
+        assert permissions.book is not None
+        permissions.book.around = replace(permissions.book.around, programs_inside=(folder,))
+        assert "would run" in permissions.decide(replace(request, disk=disk_of(permissions, request))).why
 
 
 def test_what_would_run_from_the_workspace_is_found(tmp_path: Path) -> None:

@@ -139,6 +139,63 @@ def test_a_here_document_alone_in_a_substitution_is_read() -> None:
     assert read_line("ls >&- 2>&-")[0].redirects == ()
 
 
+PRINTED = [
+    *(
+        "printf '%s\\0' \"$(cat <<'E'\nit's \"a\" $x `y` \\\\ \n\nb\n\nE\n)\"",
+        "printf '%s\\0' \"<$(cat <<E\na b\nE\n)>\"",
+    ),
+    *(
+        "printf '%s\\0' \"$(cat <<-'E'\n\t\ta\n b\n\tE\n)\"",
+        "printf '%s\\0' \"$(cat <<'E'\nE\n)\"",
+        "printf '%s\\0' \"$(echo a  'b  c')\"",
+    ),
+    *(
+        "printf '%s\\0' \"$(printf '%s\\n' 'a  b')\"",
+        "printf '%s\\0' \"$(printf 'a\n\n')\"",
+        'printf \'%s\\0\' "$(cat <<"E F"\nx\nE F\n)"',
+    ),
+]
+NOT_PRINTED = [
+    *(
+        '"$(cat a)"',
+        "\"$(cat - <<'E'\na\nE\n)\"",
+        "\"$(cat <<'E' > f\na\nE\n)\"",
+        '"$(cat <<E\n$x\nE\n)"',
+        '"$(echo $x)"',
+    ),
+    *(
+        '"$(echo -n a)"',
+        "\"$(echo 'a\\c')\"",
+        "\"$(printf '%d' 1)\"",
+        '"$(A=1 echo a)"',
+        '"$(! echo a)"',
+        '"$(echo a; echo b)"',
+    ),
+    *(
+        '"$(for i in 1 2; do echo a; done)"',
+        '"$(echo a | cat)"',
+        "\"$( (cat <<'E'\na\nE\n) )\"",
+        "$(echo a)",
+        '"$(echo *)"',
+    ),
+]
+
+
+@pytest.mark.skipif(BASH is None, reason="needs bash")
+@pytest.mark.parametrize("line", PRINTED)
+def test_text_that_a_substitution_passes_on_is_what_bash_makes_of_it(line: str) -> None:
+    assert BASH is not None
+    given = subprocess.run([BASH, "-c", line], capture_output=True, check=True).stdout.decode().split("\0")[:-1]
+    words = read_line(line)[-1].words
+    assert all(word.known for word in words)
+    assert [word.text for word in words[2:]] == given
+
+
+@pytest.mark.parametrize("word", NOT_PRINTED)
+def test_a_substitution_that_does_more_than_pass_on_text_is_not_known(word: str) -> None:
+    assert not read_line(f"x {word}")[-1].words[1].known
+
+
 def test_braces_make_no_variable_of_a_dollar_sign() -> None:
     for word in ("{$,x}HOME", "a{b$,c}y{1,2}", "{a,b}$", "${,}HOME"):
         with pytest.raises(Unreadable):
