@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-import textual.timer
+from textual import _time as textual_time
 from textual.app import ComposeResult
 from textual.widgets import Static
 
@@ -31,7 +31,7 @@ async def test_an_app_loses_neither_an_alarm_nor_a_timer_of_textual(monkeypatch:
     async with app.run_test():
         looks = count()
         late = lambda: time.monotonic() + 10 * min(next(looks), 6)  # noqa: E731
-        monkeypatch.setattr(textual.timer._time, "get_time", late)  # ten seconds pass between two looks at the clock
+        monkeypatch.setattr(textual_time, "get_time", late)  # ten seconds pass between two looks at the clock
         rung, resized = asyncio.Event(), asyncio.Event()
         Alarm(app, rung.set).set(0.01)
         app.set_timer(0.01, resized.set)
