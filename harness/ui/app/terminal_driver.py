@@ -21,7 +21,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Paste
 
 from harness.base.external_text import visible
-from harness.ui.app.terminal_input import AnswerFilter, is_paste
+from harness.ui.terminal_input import AnswerFilter, is_paste
 
 SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 """Window operations of xterm (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html); other terminals ignore them."""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from harness.ui.app.terminal_input import AnswerFilter, is_paste
+from harness.ui.terminal_input import AnswerFilter, is_paste
 
 BODIES = (
     "[?62;22c", "[?1;2c", "[>0;276;0c", "[>41;390;0c", "[0n", "[3n", "[?997;1n", "[?13n", "[?0u", "[?31u",

@@ -6,8 +6,8 @@ https://invisible-island.net/xterm/ctlseqs/ctlseqs.html and https://sw.kovidgoya
 """
 
 import re
-
-from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from collections.abc import Container
+from functools import cache
 
 ESCAPE = "\x1b"
 _EIGHT_BITS = {"\x90": "\x1bP", "\x9b": "\x1b[", "\x9d": "\x1b]", "\x9f": "\x1b_"}
@@ -22,9 +22,18 @@ _INPUT = re.compile(
 """Sequences for keys, mouse, focus, pastes and sizes, and the answers that Textual asks for."""
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_ESCAPES = re.compile("[\x07\x1b\x90\x9b\x9d\x9f]")
+_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~])|\x07")
 _LINES = re.compile("[\r\n]+[^\r\n]")
 LINES_PER_S, MOST_LINES = 150, 20
 """Lines a second, and in all, that a program may type while this one is held up."""
+
+
+@cache
+def _keys() -> Container[str]:
+    from textual._ansi_sequences import ANSI_SEQUENCES_KEYS  # not in plain mode, unless a sequence comes
+
+    return ANSI_SEQUENCES_KEYS
 
 
 class AnswerFilter:
@@ -87,10 +96,10 @@ class AnswerFilter:
         if (len(held) < 6 and held.startswith("\x1b[M")) or held == "\x1b[[":
             self._held = held
             return ""
-        if one >= "@" or held.startswith("\x1b[M") or held in ANSI_SEQUENCES_KEYS:
+        if one >= "@" or held.startswith("\x1b[M") or held in _keys():
             if held == _PASTE_BEGINS:
                 self._pasted = ""
-            return held if held in ANSI_SEQUENCES_KEYS or _INPUT.fullmatch(held) else ""
+            return held if held in _keys() or _INPUT.fullmatch(held) else ""
         self._held = held if len(held) < _LONGEST_SEQUENCE else held[:2]
         return ""
 
@@ -118,3 +127,11 @@ def is_paste(text: str, late_s: float) -> bool:
     if _LINES.search(text) is None or _CONTROLS.search(text):
         return False
     return len(text.splitlines()) > 1 + min(LINES_PER_S * late_s, MOST_LINES)
+
+
+def without_answers(line: str) -> str:
+    """A whole line of a terminal in line mode, or of an editor that inserts what it does not know."""
+    if not _ESCAPES.search(line):
+        return line
+    answers = AnswerFilter()
+    return _SEQUENCES.sub("", answers.feed(line) + answers.release())
