@@ -66,7 +66,7 @@ def line(status: Status, columns: int) -> Content:
     warning stays.
     """
     facts, keys = list(status.facts), list(status.keys)
-    main = status.main if status.main in facts else facts[0]
+    main = status.main if status.main in facts else "".join(facts[:1])
     right = _right(status, keys, columns)
     while cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
         if others := [fact for fact in facts[1:] if fact != main]:

@@ -96,3 +96,7 @@ async def test_the_model_that_answers_is_the_first_fact(
 
 def test_nothing_is_said_in_no_room() -> None:
     assert line(USUAL, 0).plain in ("", "…")
+
+
+def test_a_status_without_facts_is_an_empty_line() -> None:
+    assert line(Status(), 20).plain.strip() == ""
