@@ -51,6 +51,11 @@ _USAGE_FIELDS = {
     "output_tokens_details.thinking_tokens": "thinking",
 }
 _USAGE_WORDS = ("speed", "inference_geo")
+_LONGEST = {"name": 128, "type": 128, "id": 10_000, "tool_use_id": 10_000}
+"""Characters kept of the words of a block that are shown, recorded and sent again; some gateways put data into ids."""
+_LONGEST_WORD = 128
+_MOST_TOKENS = 10**12
+"""A larger count is a mistake of the server."""
 
 
 class NotStrict(ValueError):  # noqa: N818 (says what the text is)
@@ -176,7 +181,7 @@ class Accumulator:
     @property
     def model(self) -> str:
         """The model's id as the server names it; empty before message_start."""
-        return str((self._message or {}).get("model") or "")
+        return str((self._message or {}).get("model") or "")[:_LONGEST_WORD]
 
     @property
     def usage(self) -> Usage:
@@ -257,7 +262,7 @@ class Accumulator:
 
     def _message_id(self) -> str:
         id = (self._message or {}).get("id")
-        return id if isinstance(id, str) and IDENTIFIER.fullmatch(id) else ""
+        return id if isinstance(id, str) and len(id) <= _LONGEST["id"] and IDENTIFIER.fullmatch(id) else ""
 
     def _start_message(self, data: Json) -> None:
         """A repeated start of the same message changes nothing."""
@@ -276,7 +281,7 @@ class Accumulator:
         delta = data.get("delta")
         if isinstance(delta, dict):
             if isinstance(reason := delta.get("stop_reason"), str) and reason:
-                self.stop_reason = _OTHER_NAMES.get(reason, reason)
+                self.stop_reason = _OTHER_NAMES.get(reason, reason)[:_LONGEST_WORD]
                 self._close_open_text()
             if isinstance(details := delta.get("stop_details"), dict):
                 self.stop_details = details
@@ -289,17 +294,18 @@ class Accumulator:
         for name, ours in _USAGE_FIELDS.items():
             outer, _, inner = name.rpartition(".")
             table = usage.get(outer) if outer else usage
-            if isinstance(table, dict) and isinstance(count := table.get(inner), int):
+            count = table.get(inner) if isinstance(table, dict) else None
+            if isinstance(count, int) and 0 <= count <= _MOST_TOKENS:
                 self._usage[ours] = count
         for name in _USAGE_WORDS:
             if isinstance(word := usage.get(name), str):
-                self._usage_words[name] = word
+                self._usage_words[name] = word[:_LONGEST_WORD]
 
     def _start_block(self, data: Json) -> Event | None:
         index, start = data.get("index"), data.get("content_block")
         if not isinstance(index, int) or not isinstance(start, dict):
             raise BrokenStream(f"a block began with the index {index!r}, which it cannot have")
-        given, earlier = sendable(start), self._blocks.get(index)
+        given, earlier = _bounded(sendable(start)), self._blocks.get(index)
         twin = earlier if earlier is not None and earlier.given == given else None
         if earlier is not None and (self._again or self._open not in (None, earlier)):
             raise BrokenStream("the message began once more")
@@ -320,9 +326,9 @@ class Accumulator:
             case _ if twin is not None:
                 return None
             case "tool_use":
-                return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
+                return ToolCallDelta(name=str(block.start.get("name") or ""), characters=0)
             case "server_tool_use":
-                return ToolCallDelta(name=str(start.get("name") or ""), characters=0)
+                return ToolCallDelta(name=str(block.start.get("name") or ""), characters=0)
             case "text" if text := block.start.get("text"):
                 return self._shown(str(text))
             case _ if is_server_result(block.start):
@@ -475,12 +481,17 @@ def events_of(message: Json) -> Iterator[tuple[str, Json]]:
     yield "message_stop", {}
 
 
+def _bounded(start: Block) -> Block:
+    """The block with its words cut to lengths that the API and real tools use."""
+    return {key: value[: _LONGEST.get(key)] if isinstance(value, str) else value for key, value in start.items()}
+
+
 def _cache_miss(diagnostics: object) -> CacheMiss | None:
     reason = diagnostics.get("cache_miss_reason") if isinstance(diagnostics, dict) else None
     if not isinstance(reason, dict) or not isinstance(kind := reason.get("type"), str):
         return None
     tokens = reason.get("cache_missed_input_tokens")
-    return CacheMiss(kind, tokens if isinstance(tokens, int) else None)
+    return CacheMiss(kind[:_LONGEST_WORD], tokens if isinstance(tokens, int) else None)
 
 
 def _random_id() -> str:

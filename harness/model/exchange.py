@@ -301,7 +301,7 @@ async def _at_most(size: int, head: bytes, chunks: AsyncIterator[bytes]) -> byte
 def _message(body: bytes) -> Json | None:
     """The message in a body, or None."""
     try:
-        found = json.loads(body)
+        found = json.loads(body, parse_int=_whole_number)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("type") == "message" else None
@@ -310,12 +310,12 @@ def _message(body: bytes) -> Json | None:
 def _named(event: "ServerSentEvent") -> tuple[str, object]:
     """The name of an event, if necessary from its data, and the data, parsed for known events."""
     if event.event in _KNOWN_EVENTS:
-        return event.event, json.loads(event.data)
+        return event.event, json.loads(event.data, parse_int=_whole_number)
     if event.event == "error":
         return "error", _json_or_text(event.data)
     if event.event not in (None, "message") or not event.data.lstrip().startswith("{"):
         return "", event.data
-    data = json.loads(event.data)
+    data = json.loads(event.data, parse_int=_whole_number)
     return "error" if "error" in data else str(data.get("type") or ""), data
 
 
@@ -325,8 +325,13 @@ def _object(name: str, data: object) -> Json:
     return data
 
 
+def _whole_number(digits: str) -> int | None:
+    """The number, or None for one that is too long to be a count of anything; Python refuses to read or print it."""
+    return int(digits) if len(digits) < 100 else None
+
+
 def _json_or_text(data: str) -> object:
     try:
-        return json.loads(data)
+        return json.loads(data, parse_int=_whole_number)
     except (ValueError, RecursionError):
         return data

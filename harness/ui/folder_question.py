@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from harness.ui.terminal_input import without_answers
+
 if TYPE_CHECKING:
     from harness.settings import LoadedSettings
 
@@ -54,4 +56,4 @@ def _ask(loaded: "LoadedSettings", source: TextIO, out: TextIO) -> bool:
     answer = source.readline()
     if not answer.endswith("\n"):
         print(file=out)
-    return answer.strip().casefold() in ("y", "yes")
+    return without_answers(answer).strip().casefold() in ("y", "yes")

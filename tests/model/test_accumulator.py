@@ -223,6 +223,17 @@ def test_usage_counts_are_totals() -> None:
     assert accumulated(events).usage == Usage(11, 5, 2, 3)
 
 
+def test_words_and_counts_of_a_server_that_went_wrong_stay_short() -> None:
+    long = "x" * 5_000_000
+    name, begun = message_start()
+    counts = {"input_tokens": 10**4_000, "cache_read_input_tokens": -1, "output_tokens": 3, "speed": long}
+    begun["message"] |= {"id": long, "model": long, "usage": counts}
+    reply = accumulated([(name, begun), *tool(0, "{}", id=long, name=long), *end(long)]).reply()
+    assert reply.calls[0].name == long[:128]
+    assert len(repr(reply)) < 50_000
+    assert reply.usage == Usage(output=7, speed=long[:128])
+
+
 def test_the_reason_of_a_refusal_travels_with_the_reply() -> None:
     events = [message_start(), *end("refusal")]
     events[1][1]["delta"]["stop_details"] = {"category": "bio", "explanation": "no"}

@@ -19,10 +19,14 @@ from harness.model.watchdog import WatchLimits
 from tests.model.byte_server import (
     BEGUN,
     END,
+    ENDING,
     HEAD,
     MESSAGE_START,
+    MESSAGE_STOP,
     PING,
     STOPPED,
+    TEXT,
+    TEXT_START,
     TEXT_STOP,
     THINKING_START,
     WHOLE,
@@ -83,6 +87,18 @@ async def test_a_reply_comes_back_whole_and_its_pieces_are_shown() -> None:
         reply = await sent(client, emit=shown.append)
         assert reply == Reply("m", "end_turn", (SAID_HELLO,), usage=Usage(3, 2), request_id="req_1")
         assert shown == [TextDelta("hello")]
+        await client.aclose()
+
+
+async def test_a_count_that_python_refuses_to_read_costs_only_the_count() -> None:
+    data = b'{"message": {"model": "m", "usage": {"input_tokens": %s}}}' % (b"9" * 5_000)
+    start = chunk(b"event: message_start\ndata: %s\n\n" % data)
+    async with ByteServer(
+        playing(HEAD + start + TEXT_START + TEXT + TEXT_STOP + ENDING + MESSAGE_STOP + END)
+    ) as server:
+        client = client_of(server)
+        reply = await sent(client)
+        assert reply == Reply("m", "end_turn", (SAID_HELLO,), usage=Usage(0, 2), request_id="req_1")
         await client.aclose()
 
 

@@ -38,7 +38,7 @@ def status_of(session: Session, panel: Panel, *, running: bool, past: bool, warn
     """
     keys = PAST if past else RUNNING if running else ALWAYS
     facts = (*_facts(session, panel, running=running), *_plan(panel))
-    return Status(facts, warning, keys)
+    return Status(facts, warning, keys, main=_mode(session))
 
 
 def _plan(panel: Panel) -> Iterator[str]:
@@ -46,6 +46,10 @@ def _plan(panel: Panel) -> Iterator[str]:
         yield f"plan {how_far(panel.plan)}"
         if now := in_progress(panel.plan):
             yield cell(flat(now), WIDEST_PART).rstrip()
+
+
+def _mode(session: Session) -> str:
+    return MODES.get(session.permissions.mode, session.permissions.mode)
 
 
 def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
@@ -58,7 +62,7 @@ def _facts(session: Session, panel: Panel, *, running: bool) -> Iterator[str]:
         session.models.efforts is None or session.models.effort in session.models.efforts
     ):
         yield session.models.effort
-    yield MODES.get(session.permissions.mode, session.permissions.mode)
+    yield _mode(session)
     if panel.window:
         yield f"{panel.context_tokens / panel.window:.0%}"
     spend = panel.spend
@@ -96,7 +100,7 @@ def activity(panel: Panel, now: float, keys: Sequence[tuple[str, str]], *, asks:
             facts = [view.phase.value, *lasted, f"about {count(tokens)} tokens"]
         case _:
             facts = ["working"]
-    return Status(tuple(facts), "", tuple(keys) or (STOP,))
+    return Status(tuple(facts), "", tuple(keys) or (STOP,), shortens=True)
 
 
 def _running(panel: Panel) -> Sequence[str]:

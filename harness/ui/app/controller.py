@@ -23,6 +23,7 @@ from harness.session import Opening, Session, open_session
 from harness.session.session import MOST_FILES
 from harness.settings import LoadedSettings, Settings
 from harness.ui.app.activity import activity, status_of, title
+from harness.ui.app.alarm import Alarm
 from harness.ui.app.asker import ScreenAsker
 from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candidates
 from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, run_screen_command
@@ -103,7 +104,7 @@ class Controller:
         self._pausing: asyncio.Future[str | None] | None = None
         """The question how to continue a paused turn."""
         self._warning = ""
-        self._unwarn: Callable[[], None] = _nothing
+        self._unwarn = Alarm(app, self._forget_warning)
         self._leaving: int | None = None
         self._interrupted_at = -TWICE_S
         self._warmed = False
@@ -211,7 +212,7 @@ class Controller:
             return
         self._leaving = code
         self.session.interrupt()
-        self._app.set_timer(GRACE_S, lambda: self._app.exit(code))
+        Alarm(self._app, lambda: self._app.exit(code)).set(GRACE_S)
 
     def warm_up(self) -> None:
         """Import what the first request needs, while the user types."""
@@ -497,13 +498,11 @@ class Controller:
     def warn(self, text: str) -> None:
         """Show a text in the status line for a moment."""
         self._warning = text
-        self._unwarn()
-        self._unwarn = self._app.set_timer(2.5, self._forget_warning).stop
+        self._unwarn.set(2.5)
         self._update_status()
 
     def _forget_warning(self) -> None:
-        self._unwarn()
-        self._unwarn = _nothing
+        self._unwarn.stop()
         self._warning = ""
         self._update_status()
 
@@ -541,7 +540,3 @@ class Controller:
     def _redrawn(self, panel: Panel) -> None:
         self._update_status(panel)
         self._app.redraw_full_panel()
-
-
-def _nothing() -> None:
-    """A callback that is not set."""

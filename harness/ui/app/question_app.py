@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from time import monotonic
 
 from textual import events
-from textual.timer import Timer
 from textual.widget import Widget
 
+from harness.ui.app.alarm import Alarm
 from harness.ui.app.list_picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_text import PromptText
@@ -43,7 +43,7 @@ class QuestionApp(TerminalApp):
         self._clock = clock
         self._asked: _OpenQuestion | None = None
         self._one_at_a_time = asyncio.Lock()
-        self._alarm: Timer | None = None
+        self._alarm = Alarm(self, self.settle_question)
         self._pressed_at = 0.0
         """Time of the last mouse press. A click carries the time at which it was handled."""
 
@@ -88,7 +88,7 @@ class QuestionApp(TerminalApp):
             finally:
                 self._asked = None
                 screen.remove_class("-asking")
-                self._set_alarm(None)
+                self._alarm.stop()
                 await question.remove()
                 self._focus(self._prompt_text)
 
@@ -145,12 +145,10 @@ class QuestionApp(TerminalApp):
         if self._asked is not None:
             focus = self._asked.focus
             due = focus.opens_at(in_use=self._in_use) if focus.held_until is None else focus.held_until
-        self._set_alarm(None if due is None else max(due - self._clock(), 0.01))
-
-    def _set_alarm(self, seconds: float | None) -> None:
-        if self._alarm is not None:
+        if due is None:
             self._alarm.stop()
-        self._alarm = None if seconds is None else self.set_timer(seconds, self.settle_question)
+        else:
+            self._alarm.set(max(due - self._clock(), 0.01))
 
     @property
     def _covered(self) -> bool:

@@ -1,15 +1,14 @@
 """Schedules drawing: soon after a change, with bounded processor time, once a second during a countdown.
 
-There is no periodic timer. Each timer fires once and is set after a change, or while something on the screen depends on
+There is no periodic timer. Each alarm rings once and is set after a change, or while something on the screen depends on
 the time.
 """
 
 from collections.abc import Callable
 from time import monotonic, thread_time
-from typing import Protocol
 
-AT_ONCE_S = 0.005
-"""Shortest delay; Textual timers cannot be zero."""
+from harness.ui.app.alarm import AT_ONCE_S, Alarm, HasTimers
+
 SOONEST_S = 0.1
 """Least seconds between two drawings of the conversation."""
 PANEL_S = 0.25
@@ -19,18 +18,6 @@ SHARE = 10
 because Textual lays out and paints later."""
 LATEST_S = 0.5
 """Longest such wait in seconds."""
-
-
-class Timer(Protocol):
-    """A timer of Textual."""
-
-    def stop(self) -> None: ...
-
-
-class HasTimers(Protocol):
-    """An app of Textual."""
-
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> Timer: ...
 
 
 class _Pace:
@@ -75,63 +62,52 @@ class RedrawScheduler:
             clock: a monotonic clock.
             used: processor time of the loop in seconds.
         """
-        self._timers = timers
         self._draw_chat = draw_chat
         self._draw_panel = draw_panel
         self._moving = moving
-        self._chat_due: Timer | None = None
-        self._panel_due: Timer | None = None
-        self._tick: Timer | None = None
+        self._chat_due = Alarm(timers, self._chat, clock=clock)
+        self._panel_due = Alarm(timers, self._panel, clock=clock)
+        self._tick = Alarm(timers, self.changed, clock=clock)
         self._chat_pace = _Pace(SOONEST_S, clock, used)
         self._panel_pace = _Pace(PANEL_S, clock, used)
 
     def changed(self) -> None:
         """Draw soon."""
-        if self._chat_due is None:
-            self._chat_due = self._timers.set_timer(max(AT_ONCE_S, self._chat_pace.wait_s), self._chat)
-        if self._panel_due is None:
-            self._panel_due = self._timers.set_timer(max(AT_ONCE_S, self._panel_pace.wait_s), self._panel)
+        self._chat_due.expect(self._chat_pace.wait_s)
+        self._panel_due.expect(self._panel_pace.wait_s)
 
     def at_once(self) -> None:
         """Draw both now."""
-        for timer in (self._chat_due, self._panel_due):
-            if timer is not None:
-                timer.stop()
         self._drawn_chat()
         self._drawn_panel()
 
     def stop(self) -> None:
         """Cancel all drawing."""
-        for timer in (self._chat_due, self._panel_due, self._tick):
-            if timer is not None:
-                timer.stop()
+        for alarm in (self._chat_due, self._panel_due, self._tick):
+            alarm.stop()
 
     def _chat(self) -> None:
         if (wait := self._chat_pace.wait_s) > AT_ONCE_S:
-            self._chat_due = self._timers.set_timer(wait, self._chat)
-            return
-        self._drawn_chat()
+            self._chat_due.set(wait)
+        else:
+            self._drawn_chat()
 
     def _drawn_chat(self) -> None:
-        self._chat_due = None
+        self._chat_due.stop()
         self._chat_pace.draws()
         self._draw_chat()
 
     def _panel(self) -> None:
         if (wait := self._panel_pace.wait_s) > AT_ONCE_S:
-            self._panel_due = self._timers.set_timer(wait, self._panel)
-            return
-        self._drawn_panel()
+            self._panel_due.set(wait)
+        else:
+            self._drawn_panel()
 
     def _drawn_panel(self) -> None:
-        self._panel_due = None
+        self._panel_due.stop()
         self._panel_pace.draws()
         self._draw_panel()
-        if self._tick is not None:
+        if (delay := self._moving()) is None:
             self._tick.stop()
-        delay = self._moving()
-        self._tick = None if delay is None else self._timers.set_timer(max(AT_ONCE_S, delay), self._moved)
-
-    def _moved(self) -> None:
-        self._tick = None
-        self.changed()
+        else:
+            self._tick.set(delay)

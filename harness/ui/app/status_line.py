@@ -1,5 +1,6 @@
 """One-line states with keys: the status line with model, permissions and cost, and above the prompt what runs now."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -10,6 +11,8 @@ from harness.ui.key_labels import clickable
 
 GAP = "   "
 BETWEEN = " · "
+LEAST = 10
+"""Columns that a shortened fact has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,10 @@ class Status:
     """Shown instead of the keys."""
     keys: tuple[tuple[str, str], ...] = ()
     """Keys and their descriptions."""
+    main: str = ""
+    """The fact that is left out last, after the keys and the first fact; empty: the first one."""
+    shortens: bool = False
+    """The first fact is shortened rather than the last key left out."""
     keys_first: bool = False
     """Keys may take all the room beside the first fact, not only two thirds of the line."""
 
@@ -53,25 +60,38 @@ class StatusLine(Widget):
 
 
 def line(status: Status, columns: int) -> Content:
-    """The line in `columns` cells: the first fact, keys or warning, and as many further facts as fit.
+    """The line in `columns` cells.
 
-    Without room for both, a warning is preferred to the first fact, and the first fact to keys.
+    What does not fit is left out in this order: facts from the last one on, keys, the first fact, the main fact. A
+    warning stays.
     """
-    right = _right(status, columns)
-    facts = list(status.facts)
-    while len(facts) > 1 and cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
-        facts.pop()
+    facts, keys = list(status.facts), list(status.keys)
+    main = status.main if status.main in facts else "".join(facts[:1])
+    right = _right(status, keys, columns)
+    while cell_len(BETWEEN.join(facts)) + len(GAP) + right.cell_length > columns:
+        if others := [fact for fact in facts[1:] if fact != main]:
+            facts.remove(others[-1])
+        elif len(keys) > 1 or (keys and not status.shortens):
+            keys.pop()
+            right = _right(status, keys, columns)
+        elif len(facts) > 1:
+            facts.remove(facts[0])
+        else:
+            break
     left = Content(BETWEEN.join(facts))
-    if left.cell_length + len(GAP) + right.cell_length > columns:
+    room = columns - len(GAP) - right.cell_length
+    if left.cell_length > room and keys and right.cell_length and not status.warning and room >= LEAST:
+        left = left.truncate(room, ellipsis=True)
+    if left.cell_length > room:
         alone = right if status.warning else left
         return alone.truncate(max(0, columns), ellipsis=True)
     return Content.assemble(left, " " * (columns - left.cell_length - right.cell_length), right)
 
 
-def _right(status: Status, columns: int) -> Content:
+def _right(status: Status, keys: Sequence[tuple[str, str]], columns: int) -> Content:
     if status.warning:
         return Content.styled(status.warning, "$text-warning")
-    keys = list(status.keys)
+    keys = list(keys)
     room = columns - cell_len(status.facts[0]) if status.keys_first else columns * 2 // 3
     while keys:
         shown = Content(GAP).join([clickable(key, what, "bold") for key, what in keys])

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.actions import SkipAction
@@ -15,6 +15,7 @@ from textual.filter import LineFilter
 from textual.geometry import Offset, Spacing
 from textual.screen import ModalScreen, Screen
 from textual.selection import SelectEnd, Selection, SelectState
+from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
 from harness.ui.app.cell_filter import CellFilter, joins_clusters
@@ -71,6 +72,18 @@ class TerminalApp(ReadableColours):
     def on_mount(self) -> None:
         # After Ctrl+Z and fg the terminal is empty, but Textual draws changes only.
         self.app_resume_signal.subscribe(self, lambda _: self.call_after_refresh(self.action_repaint))
+
+    def after(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call back in `delay` seconds, between two messages of the app. Use an `Alarm` for what must not get lost."""
+        return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
+
+    def set_timer(
+        self, delay: float, callback: TimerCallback | None = None, *, name: str | None = None, pause: bool = False
+    ) -> Timer:
+        """A timer of Textual itself, such as the one of a resize, that does not skip its only call if it is late."""
+        timer = super().set_timer(delay, callback, name=name, pause=pause)
+        timer._skip = False
+        return timer
 
     @property
     def split_view(self) -> SplitView:

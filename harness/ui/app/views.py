@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from harness.events import Event
+from harness.ui.app.alarm import HasTimers
 from harness.ui.app.panel_view import SplitView
-from harness.ui.app.redraw import HasTimers, RedrawScheduler
+from harness.ui.app.redraw import RedrawScheduler
 from harness.ui.folds.model import Phase
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.layout import Lines

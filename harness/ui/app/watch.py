@@ -12,11 +12,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import Resize
-from textual.timer import Timer
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.journal.follow import CaughtUp, FollowItem, Record, SkippedLine, WriterChanged
+from harness.ui.app.alarm import Alarm
 from harness.ui.app.panel_view import FullPanel, SplitView
 from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.terminal_app import TerminalApp
@@ -175,7 +175,7 @@ class ReplayApp(RecordedApp):
         self._player = player
         self._shown = 0
         """Number of records that the views have."""
-        self._next: Timer | None = None
+        self._next = Alarm(self, self._advance)
         self._note = ""
 
     def fresh_views(self) -> Views:
@@ -193,12 +193,13 @@ class ReplayApp(RecordedApp):
     def _advance(self) -> None:
         """Show the records that are due and schedule the next ones."""
         now = time.monotonic()
-        if self._next is not None:
-            self._next.stop()
         self._player.due(now)
         self._catch_up()
         wait = self._player.wait_s(now)
-        self._next = None if wait is None else self.set_timer(max(0.005, wait), self._advance)
+        if wait is None:
+            self._next.stop()
+        else:
+            self._next.set(wait)
         self.update_status()
 
     def _catch_up(self) -> None:

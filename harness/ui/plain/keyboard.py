@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from harness.ui.question_focus import GRACE_S
+from harness.ui.terminal_input import without_answers
 
 LINE_BYTES = 65_536
 """More than a terminal in line mode returns at once."""
@@ -124,7 +125,7 @@ class Keyboard:
         self._bytes += len(data)
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
-            self._deliver(line.decode("utf-8", "replace").rstrip("\r"))
+            self._deliver(without_answers(line.decode("utf-8", "replace").rstrip("\r")))
 
     def _deliver(self, line: str | None) -> None:
         asking = next((one for one in reversed(self._asking) if not one.done()), None)

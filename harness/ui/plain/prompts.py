@@ -15,12 +15,18 @@ from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter
 from harness.ui.plain.unattended import BackgroundWait
 from harness.ui.signals import SignalExit, handle_signals
+from harness.ui.terminal_input import without_answers
 from harness.ui.turn_queue import TurnQueue
 
 SIGN = "> "
 MORE = "… "
 REMEMBERED = 1_000
 """Lines of history that are kept."""
+ANSWERS = (
+    r'"\e[": skip-csi-sequence',
+    *(rf'"{key}": "\C-v{key}"' for key in (r"\e]", r"\eP", r"\e_", r"\e\\", r"\C-g")),
+)
+"""Bindings of readline by which the answers of a terminal are skipped, or stand in the line to be removed from it."""
 
 
 class Prompts(Protocol):
@@ -50,12 +56,19 @@ class TypedPrompts:
 
         def line(sign: str) -> str:
             with _idle(idle_s) if self._editing and idle_s < inf and sign == SIGN else nullcontext():
-                return input(sign)
+                return self._line(sign)
 
         prompt = begun + joined(line)
         if self._editing:
             _remember(self._history)
         return prompt
+
+    def _line(self, sign: str) -> str:
+        line = input(sign)
+        typed = without_answers(line)
+        if self._editing and typed != line:
+            _replace_last(typed)
+        return typed
 
 
 class PipedPrompts:
@@ -95,6 +108,9 @@ def _readline(history: Path) -> bool:
     except ImportError:  # not part of every Python
         return False
     readline.set_history_length(REMEMBERED)
+    if "libedit" not in (readline.__doc__ or ""):
+        for binding in ANSWERS:
+            readline.parse_and_bind(binding)
     with suppress(OSError), open_regular(history):  # missing or unreadable: editing works without
         readline.read_history_file(history)
     return True
@@ -127,6 +143,14 @@ def _idle(after_s: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _replace_last(line: str) -> None:
+    import readline
+
+    last = readline.get_current_history_length() - 1
+    if last >= 0:
+        readline.replace_history_item(last, line)
 
 
 def _remember(history: Path) -> None:

@@ -45,7 +45,7 @@ WAITS = "until [ -e go ]; do sleep 0.05; done"
         ),
         ([ThinkingDelta("x" * 41)], "thinking · 5 s · about 11 tokens", "thinking · 5 s", "thinking"),
         ([TextDelta("x" * 40_000)], "answering · 5 s · about 10k tokens", "answering · 5 s", "answering"),
-        ([BASH], "running bash: npm test --all · 5 s", "running bash: npm test --", "running bash"),
+        ([BASH], "running bash: npm test --all · 5 s", "running bash: npm test -…   Esc stop", "running bash"),
         (
             [BASH, ToolStarted("b", "grep", "x", {}), ToolStarted("c", "grep", "y", {})],
             "running bash, grep · 3 calls · 5 s",

@@ -74,7 +74,7 @@ async def test_a_conversation_with_a_queue_a_retry_and_a_question(place: Place) 
     assert (place.folder / "kept").exists()
 
 
-async def test_five_hundred_lines_pasted_without_brackets_are_all_there(place: Place, tmp_path: Path) -> None:
+async def test_five_hundred_lines_pasted_without_brackets_are_one_prompt(place: Place, tmp_path: Path) -> None:
     lines = [f"{'rm?m'[number % 4]}{number}" for number in range(500)]
     paste = tmp_path / "paste.txt"
     paste.write_text("\n".join((*lines, "")))
@@ -83,7 +83,9 @@ async def test_five_hundred_lines_pasted_without_brackets_are_all_there(place: P
         await terminal.say("!sleep 300")
         await terminal.sees("Esc stop")
         await terminal.paste(paste)
-        await terminal.sees("500 queued")
+        await terminal.sees("[pasted 501 lines #1]", gone=("queued",))
+        await terminal.press("Enter")
+        await terminal.sees("1 queued")
         await terminal.press("Escape")
         await terminal.sees("?498", "m499", gone=("queued",))
         await terminal.press("C-c")

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.ui.app.redraw import AT_ONCE_S, LATEST_S, PANEL_S, SHARE, SOONEST_S, RedrawScheduler
+from harness.ui.app.alarm import AT_ONCE_S, LATE_S
+from harness.ui.app.redraw import LATEST_S, PANEL_S, SHARE, SOONEST_S, RedrawScheduler
 
 
 @dataclass
@@ -17,7 +18,7 @@ class Alarm:
     callback: Callable[[], None]
     stopped: bool = False
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         self.stopped = True
 
 
@@ -32,11 +33,14 @@ class Time:
     chat_takes: float = 0.0
     used: float = 0.0
     moves_in: float | None = None
+    losing: bool = False
+    """Alarms that are set now never fire."""
 
-    def set_timer(self, delay: float, callback: Callable[[], None]) -> Alarm:
+    def after(self, delay: float, callback: Callable[[], None]) -> Alarm:
         assert delay >= AT_ONCE_S
         alarm = Alarm(self.now + delay, callback)
-        self.alarms.append(alarm)
+        if not self.losing:
+            self.alarms.append(alarm)
         return alarm
 
     def draw_chat(self) -> None:
@@ -49,7 +53,10 @@ class Time:
 
     def refreshing(self) -> RedrawScheduler:
         return RedrawScheduler(
-            *(self, self.draw_chat, self.draw_panel, lambda: self.moves_in),
+            self,
+            self.draw_chat,
+            self.draw_panel,
+            lambda: self.moves_in,
             clock=lambda: self.now,
             used=lambda: self.used,
         )
@@ -136,12 +143,12 @@ def test_what_moves_is_drawn_when_it_does_by_one_timer_at_a_time_until_it_stands
     refreshing = time.refreshing()
     refreshing.changed()
     time.until(100.5)
-    assert len(time.set) == 1
+    at_rest = len(time.set)
     time.until(104.5)
     assert len(time.panel) == 5
     refreshing.changed()
     time.until(104.7)
-    assert len(time.set) == 1
+    assert len(time.set) == at_rest
     time.moves_in = None
     time.until(110)
     assert time.set == []
@@ -158,6 +165,27 @@ def test_stopped_it_draws_no_more() -> None:
     assert time.set == []
     time.until(110)
     assert (len(time.chat), len(time.panel)) == drawn
+
+
+def test_a_drawing_whose_alarm_is_lost_comes_with_the_next_change() -> None:
+    time = Time(losing=True)
+    refreshing = time.refreshing()
+    refreshing.changed()
+    time.losing = False
+    time.until(101)
+    assert time.chat == time.panel == []
+    refreshing.changed()
+    time.until(102)
+    assert time.chat == time.panel == [101 + AT_ONCE_S]
+
+
+def test_a_drawing_whose_alarm_is_lost_comes_within_a_second() -> None:
+    time = Time()
+    time.refreshing().changed()
+    for lost in [alarm for alarm in time.set if alarm.at <= 100 + AT_ONCE_S]:
+        time.alarms.remove(lost)
+    time.until(101)
+    assert time.chat == time.panel == [100 + AT_ONCE_S + LATE_S + AT_ONCE_S]
 
 
 @given(st.lists(st.floats(0.001, 2.0), min_size=1, max_size=40), st.sampled_from((0.0, 0.01, 0.3)))

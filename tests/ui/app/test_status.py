@@ -61,6 +61,22 @@ def test_what_is_left_out_first() -> None:
     assert line(Status(("claude",), "Ctrl+C again to quit"), 12).plain == "Ctrl+C agai…"
 
 
+@pytest.mark.parametrize("model", ["practice model", "claude-sonnet-5-5", "opus-4-8 instead of sonnet-5-5"])
+@pytest.mark.parametrize("columns", [20, 30, 40, 50, 60, 80, 120])
+def test_the_permission_mode_outlives_the_keys_and_the_model(model: str, columns: int) -> None:
+    status = Status((model, "high", "asks first", "21 %", "$0.11"), "", USUAL.keys, main="asks first")
+    shown = line(status, columns).plain
+    assert "asks first" in shown
+    assert "F2 panel" not in shown or model in shown
+
+
+@pytest.mark.parametrize("columns", [24, 30, 40, 60])
+def test_the_key_that_stops_outlives_the_end_of_what_runs(columns: int) -> None:
+    shown = line(Status(("running bash: " + "x" * 60, "12 s"), "", (("Esc", "stop"),), shortens=True), columns).plain
+    assert shown.startswith("running b")
+    assert shown.endswith("…   Esc stop")
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize(
     ("panel", "running", "model"),
@@ -80,3 +96,7 @@ async def test_the_model_that_answers_is_the_first_fact(
 
 def test_nothing_is_said_in_no_room() -> None:
     assert line(USUAL, 0).plain in ("", "…")
+
+
+def test_a_status_without_facts_is_an_empty_line() -> None:
+    assert line(Status(), 20).plain.strip() == ""

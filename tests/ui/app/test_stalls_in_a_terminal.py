@@ -1,0 +1,62 @@
+"""The real app on a machine that stalls: what was answered is on the screen as soon as the machine is calm."""
+
+import asyncio
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.processes import until
+from tests.ui.program import ROOT, Place
+
+pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
+
+STALLS = Path(__file__).parent / "stalls"
+CALM_S = 2.0
+"""Seconds after the last stall in which everything is drawn."""
+PROMPTS = 4
+ANSWERS = "".join(f'[[reply]]\ntext = "Answer number {number}."\n' for number in range(1, PROMPTS + 1))
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_the_last_answer_is_on_the_screen_when_the_stalls_end(place: Place, seed: int) -> None:
+    dice = random.Random(seed)
+    script, storm = place.folder.parent / "script.toml", place.folder.parent / "storm"
+    script.write_text(ANSWERS)
+
+    def ended() -> int:
+        return sum(file.read_text().count('"turn_ended"') for file in place.state.rglob("*.jsonl"))
+
+    async def slices() -> None:
+        while True:
+            await asyncio.sleep(dice.uniform(0, 0.6))
+            await terminal.send(signal.SIGSTOP)
+            await asyncio.sleep(dice.uniform(0.005, 0.5))
+            await terminal.send(signal.SIGCONT)
+
+    terminal = Tmux(
+        place,
+        *("--practice", str(script)),
+        PYTHONPATH=f"{STALLS}:{ROOT}",
+        STALLS=f"{seed}:{storm}",
+    )
+    async with terminal:
+        await terminal.sees("asks first")
+        storm.touch()
+        slicing = asyncio.create_task(slices())
+        for number in range(PROMPTS):
+            await terminal.say(f"prompt {number}")
+            await asyncio.sleep(dice.uniform(0, 1.5))
+        await until(lambda: ended() == PROMPTS, 60)
+        slicing.cancel()
+        await asyncio.gather(slicing, return_exceptions=True)
+        await terminal.send(signal.SIGCONT)
+        storm.unlink()
+        calm_at = time.monotonic()
+        await terminal.sees(f"Answer number {PROMPTS}.")
+        assert time.monotonic() - calm_at < CALM_S
+        await terminal.say("/exit")
+        await terminal.sees("exit code 0")

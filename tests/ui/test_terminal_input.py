@@ -1,0 +1,126 @@
+"""Input of terminals: answers between the keys, cut anywhere, and pastes that are not marked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual._xterm_parser import XTermParser
+from textual.events import Key
+
+from harness.ui.terminal_input import AnswerFilter, is_paste
+
+BODIES = (
+    "[?62;22c", "[?1;2c", "[>0;276;0c", "[>41;390;0c", "[0n", "[3n", "[?997;1n", "[?13n", "[?0u", "[?31u",
+    "[8;24;80t", "[4;600;800t", "[6;16;8t", "[9;50;160t", "[3;0;0t", "[?2004;1$y", "[?1;3;256S", "[2;1$y", "[>4;1m",
+    "[?12;40R", "[2;1;1;128;128;1;0x",
+    *(f"]{text}{end}" for end in ("\x07", "\x1b\\", "\x9c") for text in (
+        "10;rgb:ffff/ffff/ffff", "11;rgb:1e1e/1e1e/2e2e", "12;#aabbcc", "4;1;rgb:0000/0000/0000", "52;c;aGVsbG8=",
+        "lthe title", "Licon",
+    )),
+    *(f"P{text}{end}" for end in ("\x1b\\", "\x9c", "\x07") for text in (
+        ">|XTerm(390)", ">|tmux 3.4", "!|00000000", "1$r0m", "1+r544e=787465726d", "0+r",
+    )),
+    "_Gi=31;OK\x1b\\", "_Gi=31;ENOTSUPPORTED:no\x9c",
+)  # fmt: skip
+SHORT = {"[": "\x9b", "]": "\x9d", "P": "\x90", "_": "\x9f"}
+ANSWERS = st.sampled_from(BODIES).flatmap(lambda body: st.sampled_from(("\x1b" + body, SHORT[body[0]] + body[1:])))
+TYPED = st.text(st.sampled_from("abz 019[]P_;\\é天?$\r\t\x07\x01"), max_size=6)
+KEYS = (
+    "\x1b[A",
+    "\x1b[1;5C",
+    "\x1b[3~",
+    "\x1bOP",
+    "\x1b[15~",
+    "\x1bb",
+    "\x1b[I",
+    "\x1b[<0;10;5M",
+    "\x1b[13;2u",
+    "\x1b[[A",
+)
+SENT = ANSWERS.map(lambda text: (text, ""))
+"""What is sent, and what of it is input."""
+
+
+@st.composite
+def cut(draw: st.DrawFn, whole: str) -> list[str]:
+    """The text in pieces."""
+    places = sorted(draw(st.sets(st.integers(0, len(whole)), max_size=8)))
+    return [whole[begin:end] for begin, end in zip([0, *places], [*places, len(whole)], strict=True)]
+
+
+@given(st.data(), st.lists(st.one_of(SENT, TYPED.map(lambda text: (text, text)))))
+def test_what_is_left_is_what_was_typed(data: st.DataObject, parts: list[tuple[str, str]]) -> None:
+    answers = AnswerFilter()
+    pieces = data.draw(cut("".join(sent for sent, _ in parts)))
+    assert "".join(map(answers.feed, pieces)) == "".join(typed for _, typed in parts)
+    assert not answers.holds
+
+
+@given(
+    st.data(),
+    st.lists(st.one_of(SENT, st.sampled_from(KEYS).map(lambda key: (key, key)))),
+)
+def test_sequences_of_keys_stay_whole(data: st.DataObject, parts: list[tuple[str, str]]) -> None:
+    answers = AnswerFilter()
+    pieces = data.draw(cut("".join(sent for sent, _ in parts)))
+    assert "".join(map(answers.feed, pieces)) == "".join(typed for _, typed in parts)
+
+
+@given(st.data(), st.lists(st.one_of(ANSWERS, st.just("\x1b[200~pasted \x1b]11;x\x07\r\x1b[201~"))))
+def test_a_marked_paste_is_left_alone(data: st.DataObject, parts: list[str]) -> None:
+    answers = AnswerFilter()
+    pieces = data.draw(cut("".join(parts)))
+    assert "".join(map(answers.feed, pieces)) == "".join(part for part in parts if part.startswith("\x1b[200~"))
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_byte_that_is_not_utf_8_is_a_control_too(body: str) -> None:
+    sent = (SHORT[body[0]] + body[1:]).encode("latin-1").decode("utf-8", "surrogateescape")
+    assert AnswerFilter().feed(f"a{sent}b") == "ab"
+
+
+@pytest.mark.parametrize("key", ["\x1b", "\x1b[", "\x1b]", "\x1bP", "\x1b_"])
+def test_the_beginning_of_a_sequence_is_a_key_if_nothing_follows(key: str) -> None:
+    answers = AnswerFilter()
+    assert answers.feed(key) == ""
+    assert answers.release() == key
+    assert not answers.holds
+
+
+@pytest.mark.parametrize("key", ["\x1b]", "\x1bP", "\x1b_"])
+def test_text_after_a_key_with_alt_is_not_lost(key: str) -> None:
+    assert AnswerFilter().feed(f"{key}hello\r") == f"{key}hello\r"
+
+
+@pytest.mark.parametrize("rest", ["\x1b]11;rgb:", "\x1b[?6", "\x1bP>|X"])
+def test_an_answer_without_an_end_costs_nothing_that_is_typed_later(rest: str) -> None:
+    answers = AnswerFilter()
+    assert answers.feed(rest) == answers.release() == ""
+    answers.drop()
+    assert answers.feed("hello\r") == "hello\r"
+
+
+@given(st.lists(ANSWERS))
+def test_no_answer_reaches_the_parser_of_textual_as_a_key(parts: list[str]) -> None:
+    passed = AnswerFilter().feed("".join(parts))
+    assert not [event for event in XTermParser().feed(passed or "x") if isinstance(event, Key) and event.key != "x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "late_s", "pasted"),
+    [
+        ("one\rtwo", 0.0, True),
+        ("one\rtwo\r", 0.0, True),
+        ("one\n\ttwo\n", 0.0, True),
+        ("one\r", 0.0, False),
+        ("one\r\n", 0.0, False),
+        ("one", 0.0, False),
+        ("\x15one\rtwo\r", 0.0, False),
+        ("\x1b[Aone\rtwo\r", 0.0, False),
+        ("one\rtwo\r", 0.01, False),
+        ("one\rtwo\rthree\rfour\rfive\r", 0.01, True),
+        ("line\r" * 500, 0.3, True),
+        ("one\rtwo\r", float("inf"), False),
+    ],
+)
+def test_several_lines_at_once_are_a_paste(text: str, late_s: float, pasted: bool) -> None:
+    assert is_paste(text, late_s) is pasted
