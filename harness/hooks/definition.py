@@ -68,7 +68,7 @@ class HookCall:
     answer: str = ""
     """stop: the answer that the user sees."""
     objections: int = 0
-    """stop: how often in a row hooks have blocked the end; 0 the first time."""
+    """stop: how often hooks have blocked the end of this turn; 0 the first time."""
     background: tuple[Json, ...] = ()
     """stop: work that outlasts the turn, as `{"kind": …, "id": …, "text": …}`: each "command" with its command line,
     each "subagent" with its task, each "job" of the schedule with its prompt."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from harness.base.external_text import counted
 from harness.events import Json
 from harness.tools.files import on_disk, without_link
 from harness.tools.glob_patterns import compile_glob
@@ -67,7 +68,7 @@ def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop:
     if len(found) > most_files:
         lines.append(f"[{len(found) - most_files:,} more, changed longer ago; narrow the pattern to see them.]")
     content, full_output = shorten("\n".join(lines), RESULT_CHARACTERS, context.output_file)
-    return ToolResult(content, summary=f"{len(found):,} file{'s' * (len(found) != 1)}", full_output=full_output)
+    return ToolResult(content, summary=counted(len(found), "file"), full_output=full_output)
 
 
 def _changed(path: Path) -> float:
