@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 HERE = Path(__file__).parent
 EXERCISES = every_exercise(chapters_folder())
-PATIENT = CheckLimits(check_s=50, all_s=110)
+PATIENT = CheckLimits(check_s=50, wait_s=100, all_s=110)
 """How long a machine takes that does much else says nothing of an exercise."""
 STARTED = "s06-delegate"
 """The exercise whose checks are started in the normal command, too, as they are for a learner."""
