@@ -270,7 +270,8 @@ def _what_next(copy: Copy, language: Language) -> Iterator[str]:
     exercise = copy.exercise
     if exercise.program is not None:
         path, _, name = exercise.program.partition(":")
-        yield SAME.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
+        same = exercise.same or SAME
+        yield same.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
     if is_playable(exercise):
         command = f"harness learn {exercise.chapter} --with {quote(visible(shown_path(copy.file)))}"
         yield messages.WATCH.into(language).format(command=command)
