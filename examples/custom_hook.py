@@ -6,6 +6,7 @@ from tempfile import TemporaryDirectory
 
 from harness import Agent, HookAnswer, HookCall, hook
 from harness.events import HookRan, TurnEnded
+from harness.permissions import commands_of
 
 SCRIPT = """
 [[reply]]
@@ -16,11 +17,12 @@ text = "I left the branch as it is."
 """
 
 
-@hook("before_tool", tools="bash")
+@hook("before_tool", tools="bash", required=True)
 def no_force_push(call: HookCall) -> HookAnswer | None:
-    """Block a forced push."""
-    if "push --force" in call.input["command"]:
-        return HookAnswer(block="force pushes are not allowed here")
+    """Block a forced push, in any spelling; a line that cannot be read raises, which counts as a no."""
+    for words in commands_of(call.input["command"]):
+        if words[0] == "git" and "push" in words and {"--force", "--force-with-lease", "-f"} & set(words):
+            return HookAnswer(block="force pushes are not allowed here")
     return None
 
 

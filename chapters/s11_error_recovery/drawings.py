@@ -38,7 +38,8 @@ REPLIES: dict[str, tuple[TransitionCode, ...]] = {
 """Ways back of replies that were cut."""
 WIDTH, LEFT = 36, 28
 HEAD = """   request ──▶ model ──▶ Reply or Fault ──▶ decide ──▶ Decision
-      ▲                                                    │"""
+      ▲                                                    │
+      │          one of these, by the kind of the fault ◀──┘"""
 
 
 def kinds(responses: frozenset[Response]) -> tuple[FaultKind, ...]:
@@ -51,8 +52,8 @@ def ways_back() -> str:
     lines = [HEAD]
     for number, (way, responses) in enumerate(WAYS):
         names = [kind.value for kind in kinds(responses)] + [code.value for code in REPLIES.get(way, ())]
-        last = number == len(WAYS) - 1
-        sign, bar = ("└─", "  ") if last else ("├─", "│ ")
+        left = len(WAYS) - number
+        sign, bar = ("├─", "│ ") if left > 2 else ("└─", "  ") if left == 2 else ("✗ ", "  ")
         first, *rest = wrap(", ".join(names), WIDTH)
         lines.append(f"      {sign} {way:<{LEFT}} {first}")
         lines += [f"      {bar} {'':<{LEFT}} {line}" for line in rest]

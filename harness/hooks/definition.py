@@ -70,7 +70,7 @@ class HookCall:
     answer: str = ""
     """stop: the answer that the user sees."""
     objections: int = 0
-    """stop: how often in a row hooks have blocked the end; 0 the first time."""
+    """stop: how often hooks have blocked the end of this turn; 0 the first time."""
     background: tuple[Json, ...] = ()
     """stop: work that outlasts the turn, as `{"kind": …, "id": …, "text": …}`: each "command" with its command line,
     each "subagent" with its task, each "job" of the schedule with its prompt."""
@@ -151,12 +151,12 @@ def hook(
 ) -> Callable[[HookFunction], Hook]:
     """Make a hook of a function, plain or async, that takes a `HookCall` and returns a `HookAnswer` or None.
 
-        @hook("before_tool", tools="bash")
-        def no_force_push(call: HookCall) -> HookAnswer | None:
-            if "push --force" in call.input["command"]:
-                return HookAnswer(block="force pushes are not allowed here")
+        @hook("before_tool", tools="write_file|edit_file")
+        def no_keys(call: HookCall) -> HookAnswer | None:
+            if Path(call.input["path"]).name == ".env":
+                return HookAnswer(block="this file holds keys")
 
-    Give it to `Agent(hooks=[no_force_push])`. A plain function runs in a thread of its own. An exception is reported
+    Give it to `Agent(hooks=[no_keys])`. A plain function runs in a thread of its own. An exception is reported
     once and ends nothing, unless the hook is `required`.
 
     Raises ValueError for a point that does not exist, or `tools` where there is no tool.

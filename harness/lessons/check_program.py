@@ -6,7 +6,8 @@ way, so each result is written as soon as it is known.
 Argument: one JSON object, the fields of `CheckOrder`. Report: lines of JSON `{"check", "state", "line", "text"}` in the
 file `report`; `check` is empty while the learner's file is loaded, `state` is "begun", "passed", or a value of
 `harness.lessons.checker.Trouble`, `line` is one of the learner's file or null. The last one is "ended". When a check
-takes longer than `check_s`, the stacks are written into the file `stacks` and the program ends.
+computes longer than `check_s` or lasts longer than `wait_s`, the stacks are written into the file `stacks` and the
+program ends. Computing time is what counts, because a busy machine stretches the other.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import inspect
 import json
 import linecache
 import os
+import signal
 import sys
 import types
 from collections.abc import Awaitable, Callable, Iterator
@@ -44,7 +46,9 @@ class CheckOrder:
     report: str
     stacks: str
     check_s: float
-    """Time for each check, and for loading, in seconds."""
+    """Computing time for each check, and for loading, in seconds."""
+    wait_s: float
+    """The same in seconds of the clock, for code that waits."""
 
     @property
     def called(self) -> str:
@@ -77,23 +81,31 @@ class CheckWatchdog:
     """Ends the program after a time limit."""
 
     stacks: TextIO
-    seconds: float
+    order: CheckOrder
+
+    def __post_init__(self) -> None:
+        if hasattr(signal, "setitimer"):  # the stacks are written, then the signal ends the program
+            faulthandler.register(signal.SIGPROF, file=self.stacks, chain=True)
 
     @contextlib.contextmanager
     def watching(self, *, awaits: bool) -> Iterator[None]:
         """Limit a block. One that `awaits` gets time to raise its own timeout first."""
         patience = SECOND_LOOK_S if awaits else 0.0
-        faulthandler.dump_traceback_later(self.seconds + patience, exit=True, file=self.stacks)
+        faulthandler.dump_traceback_later(self.order.wait_s + patience, exit=True, file=self.stacks)
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_PROF, self.order.check_s)
         try:
             yield
         finally:
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_PROF, 0)
             faulthandler.cancel_dump_traceback_later()
 
 
 def main(order: CheckOrder) -> NoReturn:
     """Load both files, run the checks, and exit without waiting for threads of the code."""
     with Path(order.report).open("w", encoding="utf-8") as file, Path(order.stacks).open("w") as stacks:
-        report, watchdog = CheckReport(file), CheckWatchdog(stacks, order.check_s)
+        report, watchdog = CheckReport(file), CheckWatchdog(stacks, order)
         os.register_at_fork(before=lambda: _refuse_to_fork(order.called, report))
         _bound_memory()
         report.begin("")
@@ -103,7 +115,7 @@ def main(order: CheckOrder) -> NoReturn:
             for name in order.names:
                 report.begin(name)
                 awaits = inspect.iscoroutinefunction(getattr(checks, name))
-                _tried(partial(_run, checks, name, work, order.check_s), order, report, watchdog, awaits=awaits)
+                _tried(partial(_run, checks, name, work, order.wait_s), order, report, watchdog, awaits=awaits)
         report.check = ""
         report.add("ended")
     sys.stdout.flush()
@@ -184,7 +196,7 @@ def _explained(error: BaseException, order: CheckOrder) -> tuple[str, int | None
             return "exit", line, ""
         case TimeoutError(__cause__=BaseException() as cause) if type(cause).__name__ == "CancelledError":
             line = _line_in(cause, order.called) or _line_in_a_thread(order.called)
-            return "endless", line, f"{order.check_s:g}"
+            return "stuck", line, f"{order.wait_s:g}"
         case RecursionError():
             return "recursion", line, ""
         case MemoryError():

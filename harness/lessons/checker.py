@@ -7,6 +7,7 @@ and everything it starts is ended by `harness.processes`.
 import asyncio
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -48,7 +49,9 @@ class Trouble(StrEnum):
     GONE = "gone"
     """The process ended unexpectedly; the text is its exit code."""
     ENDLESS = "endless"
-    """It timed out; the text is the limit in seconds."""
+    """It computed without an end; the text is the limit in seconds."""
+    STUCK = "stuck"
+    """It waited without an end; the text is the limit in seconds."""
     FORK = "fork"
     """It forked."""
     INPUT = "input"
@@ -117,8 +120,11 @@ class CheckLimits:
     """Time limits in seconds."""
 
     check_s: float = 10.0
-    """For each check, and for loading the file."""
-    all_s: float = 30.0
+    """Computing time of each check, and of loading the file. A busy machine does not shorten it."""
+    wait_s: float = 30.0
+    """The same by the clock."""
+    all_s: float = 120.0
+    """By the clock."""
 
 
 async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None = None) -> Checked:
@@ -131,7 +137,7 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
     processes = Processes(ProcessLimits(time_s=limits.all_s, term_grace_s=0.5))
     with TemporaryDirectory(prefix="harness-check-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        order = prepared(exercise, file, folder, limits.check_s)
+        order = prepared(exercise, file, folder, limits)
         try:
             finished = await processes.run(
                 (sys.executable, "-P", str(PROGRAM), json.dumps(asdict(order))),
@@ -144,7 +150,7 @@ async def run_checks(exercise: Exercise, file: Path, limits: CheckLimits | None 
         return await asyncio.to_thread(outcome, exercise, order, finished, printed)
 
 
-def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> check_program.CheckOrder:
+def prepared(exercise: Exercise, file: Path, folder: Path, limits: CheckLimits) -> check_program.CheckOrder:
     """The arguments of the check program, which runs in the new folder `work` in `folder`. Raises OSError."""
     (folder / "work").mkdir()
     return check_program.CheckOrder(
@@ -153,7 +159,8 @@ def prepared(exercise: Exercise, file: Path, folder: Path, check_s: float) -> ch
         names=[check.name for check in exercise.checks],
         report=str(folder / "report"),
         stacks=str(folder / "stacks"),
-        check_s=check_s,
+        check_s=limits.check_s,
+        wait_s=limits.wait_s,
     )
 
 
@@ -243,7 +250,9 @@ def _ending(order: check_program.CheckOrder, finished: ProcessResult) -> CheckFa
     if stacks or finished.timed_out:
         place = f'  File "{order.called}", line '
         lines = [line.removeprefix(place).split(" ")[0] for line in stacks if line.startswith(place)]
-        return CheckFailure(Trouble.ENDLESS, int(lines[0]) if lines else None, f"{order.check_s:g}")
+        computed = finished.exit_code == -signal.SIGPROF if hasattr(signal, "SIGPROF") else False
+        trouble, limit = (Trouble.ENDLESS, order.check_s) if computed else (Trouble.STUCK, order.wait_s)
+        return CheckFailure(trouble, int(lines[0]) if lines else None, f"{limit:g}")
     return CheckFailure(Trouble.GONE, None, str(finished.exit_code))
 
 

@@ -68,6 +68,8 @@ class Exercise:
     checks: tuple[Check, ...]
     program: str | None = None
     """Where the program does the same: a path and a name in that file."""
+    same: LocalizedText | None = None
+    """What to say of that place where the program does not do the same; with {path}, {line} and {name}."""
 
     @property
     def id(self) -> str:
@@ -145,7 +147,7 @@ class _ExerciseReader:
     def exercise(self, folder: Path, chapter: str) -> Exercise:
         """The exercise. Raises ScriptError."""
         whole = Table(self._data, self._place)
-        whole.expect("title", "task", "file", "program", "hints", "checks")
+        whole.expect("title", "task", "file", "program", "same", "hints", "checks")
         if not _NAME.fullmatch(folder.name):
             raise whole.error(f"the folder name {folder.name!r} must consist of small letters, digits and _")
         hints, checks = self._tables("hints"), self._tables("checks")
@@ -164,6 +166,7 @@ class _ExerciseReader:
             hint_checks=tuple(_hint_checks(Table(hint, place), known) for place, hint in hints),
             checks=read,
             program=self._at("program").text("program"),
+            same=text_in(self._at("same"), "same") if "same" in self._data else None,
         )
 
     def _file(self) -> str:

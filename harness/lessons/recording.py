@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
+from traceback import walk_tb
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
@@ -203,7 +204,10 @@ class Recording:
             return self._replaced_demo
         if self.lesson.solution is not None:
             return SolutionDemo.of(self.lesson, self.lesson.solution)
-        demo: Demo = import_module(f"chapters.{self.lesson.name}.demo").demo
+        try:
+            demo: Demo = import_module(f"chapters.{self.lesson.name}.demo").demo
+        except Exception as error:  # a learner may have changed the file
+            raise LessonError(failed_in(self.lesson, error)) from error
         return demo
 
     @asynccontextmanager
@@ -385,8 +389,7 @@ class Recording:
             if isinstance(error, SolutionError):
                 raise error
             if error is not None:
-                place = f"chapters/{self.lesson.name}/demo.py"
-                raise LessonError(f"{place} failed: {type(error).__name__}: {error}") from error
+                raise LessonError(failed_in(self.lesson, error)) from error
 
     async def _end(self) -> None:
         if self._demo is None:
@@ -398,6 +401,21 @@ class Recording:
                 break
         if self._demo.done() and not self._demo.cancelled():
             self._demo.exception()  # reported by `finished` and `settled`
+
+
+def failed_in(lesson: Lesson, error: BaseException) -> str:
+    """What failed in the files of a chapter, which a learner may have changed, and in which line."""
+    if isinstance(error, BaseExceptionGroup):
+        return failed_in(lesson, error.exceptions[0])
+    if isinstance(error, SyntaxError) and lesson.name in Path(error.filename or "").parts:
+        file, line, what = Path(str(error.filename)), error.lineno, f"this is not valid Python ({error.msg})"
+    else:
+        frames = ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
+        inside = [(Path(name), line) for name, line in frames if lesson.name in Path(name).parts]
+        file, line = inside[-1] if inside else (lesson.folder / "demo.py", None)
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+    place = Path("chapters", *file.parts[file.parts.index(lesson.name) :])
+    return f"{place} failed{f' in line {line}' if line else ''}: {what}"
 
 
 def _furnish(lesson: Lesson, workspace: Path) -> None:

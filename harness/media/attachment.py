@@ -17,6 +17,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.base.external_text import counted
 from harness.events import Block
 from harness.media.formats import (
     HEAD_BYTES,
@@ -105,7 +106,7 @@ def _document(data: bytes, name: str) -> Attachment:
         raise MediaError(f"{name} has {pages:,} pages, and a PDF may have {MOST_PDF_PAGES}; attach a part of it.")
     if pages is None and b"startxref" not in data:
         raise MediaError(f"{name} cannot be read as a PDF; it is damaged or cut off.")
-    size = "PDF" if pages is None else f"{pages} page{'s' * (pages != 1)}"
+    size = "PDF" if pages is None else counted(pages, "page")
     block: Block = {
         "type": "document",
         "source": {"type": "base64", "media_type": PDF, "data": base64.b64encode(data).decode()},

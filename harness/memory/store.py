@@ -26,10 +26,12 @@ from harness.memory.memory import (
     MOST_BYTES,
     MOST_FORGOTTEN,
     MOST_MEMORIES,
+    USUAL_PLACE,
     Memory,
     MemoryDraft,
     MemoryOwner,
     MemoryProblem,
+    MemoryType,
     StoreError,
     refusal,
     secret_in,
@@ -171,12 +173,16 @@ class MemoryStore:
         """Where a memory lies, also one that cannot be read. Raises StoreError."""
         return self.folders[self._place_of(name, place)] / f"{slug(name)}{SUFFIX}"
 
+    def usual_place(self, kind: MemoryType) -> MemoryOwner:
+        """Where a memory of this type is kept unless told otherwise."""
+        return USUAL_PLACE[kind] if USUAL_PLACE[kind] in self.folders else next(iter(self.folders))
+
     def _made(self, draft: MemoryDraft, place: MemoryOwner) -> Memory:
         name = slug(draft.name)
         if reason := refusal(name):
             raise StoreError(reason)
         if place not in self.folders:
-            raise StoreError(f"There is no place for memories of the {place} here.")
+            raise StoreError(f"Memories of the {place} are not kept here; use place = {' or '.join(self.folders)}.")
         description = one_line(_NO_YAML.sub("", draft.description))
         text = "\n".join(draft.text.replace("\0", "").splitlines()).strip()
         if not description or not text:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -11,7 +12,6 @@ from harness.base.external_text import visible
 from harness.events import Json
 from harness.memory.memory import (
     LONGEST_DESCRIPTION,
-    USUAL_PLACE,
     Memory,
     MemoryDraft,
     MemoryOwner,
@@ -112,7 +112,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
     def remember(_: ToolContext, arguments: RememberArguments) -> ToolResult:
         draft = MemoryDraft(arguments.name, arguments.description, arguments.type, arguments.text)
         try:
-            memory = book.store.keep(draft, arguments.place or USUAL_PLACE[arguments.type])
+            memory = book.store.keep(draft, arguments.place or book.store.usual_place(arguments.type))
         except StoreError as error:
             raise ToolError(str(error)) from error
         return ToolResult(f"Remembered as {memory.name}, for the {memory.place}.", summary=f"as {memory.name}")
@@ -132,7 +132,7 @@ def keeping_tools(book: MemoryBook) -> tuple[Tool, ...]:
             effect=Effect.WRITE,
             run=file_work(remember),
             summarise=_name,
-            preview=_preview,
+            preview=partial(_preview, book),
             idempotent=True,
         ),
         Tool(
@@ -154,8 +154,8 @@ def _recalled(chosen: tuple[Memory, ...]) -> str:
     return "\n\n---\n\n".join(texts)
 
 
-def _preview(context: ToolContext, arguments: RememberArguments) -> str:
-    place = arguments.place or USUAL_PLACE[arguments.type]
+def _preview(book: MemoryBook, context: ToolContext, arguments: RememberArguments) -> str:
+    place = arguments.place or book.store.usual_place(arguments.type)
     return f"{arguments.type} memory for the {place}: {arguments.description}\n\n{arguments.text}"
 
 

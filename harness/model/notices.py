@@ -247,8 +247,8 @@ def restated_work(ongoing: Iterable[Json], skills: Sequence[str]) -> str:
 def plan_reminder(plan: Sequence[PlanItem], steps: int) -> str:
     """The open items, after `steps` steps without an update of the plan."""
     items = [item for item in plan if item.is_open]
-    passed = f"{steps} step{'s' * (steps != 1)}"
-    count = f"{len(items)} of {len(plan)} item{'s' * (len(plan) != 1)}"
+    passed = counted(steps, "step")
+    count = f"{len(items)} of {counted(len(plan), 'item')}"
     return _plan_text(
         items,
         f"You have not updated your plan for {passed}; {count} are open. Use todo_write to mark what is done or in "

@@ -168,6 +168,6 @@ def table_of(text: str, name: str) -> Table:
     try:
         return Table(toml_of(text), name)
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
-        raise ScriptError(f"{name}: is not valid TOML, {str(error)[:1].lower()}{str(error)[1:]}.") from error
+        raise ScriptError(f"{name} is not valid TOML: {str(error)[:1].lower()}{str(error)[1:]}.") from error
     except RecursionError as error:
         raise ScriptError(f"{name}: is nested too deeply; write it in fewer levels.") from error

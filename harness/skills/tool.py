@@ -51,7 +51,7 @@ def skill_tool(book: SkillBook, result_characters: int = RESULT_CHARACTERS) -> T
         text = skill_text(skill) if arguments.file is None else _file(skill, arguments.file)
         content, full = shorten(text, result_characters, context.output_file)
         lines = text.count("\n") + 1
-        return ToolResult(content, summary=f"{lines} line{'s' * (lines != 1)}", full_output=full)
+        return ToolResult(content, summary=counted(lines, "line"), full_output=full)
 
     def opens(input: Json) -> str | None:
         skill, file = book.get(str(input.get("name"))), input.get("file") or FILE

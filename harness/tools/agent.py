@@ -10,6 +10,7 @@ from typing import Annotated, Protocol
 from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
+from harness.base.external_text import counted
 from harness.events import Json
 from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolResult, shorten_line
 
@@ -73,8 +74,8 @@ def agent_tool(delegation: SubagentDelegate, *, steps: int, kinds: Mapping[str, 
             "tools for files, search and shell in the same folder, and cannot start agents itself. Good for a search "
             "through many files whose content you do not need, or for parts that do not depend on each other: several "
             "calls in one reply work side by side. Do not give two agents the same file to change. It may take "
-            f"{steps} steps. Only its last answer comes back; if it does not finish, the result says so and holds what "
-            f"it had.{_listed(kinds or {})}"
+            f"{counted(steps, 'step')}. Only its last answer comes back; if it does not finish, the result says so and "
+            f"holds what it had.{_listed(kinds or {})}"
         ),
         arguments=KindAgentArguments if kinds else AgentArguments,
         effect=Effect.DELEGATE,

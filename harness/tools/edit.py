@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from harness.base.external_text import counted
 from harness.events import Json
 from harness.tools.diff import Diff, unified_diff
 from harness.tools.files import file_work, path_of, revision
@@ -182,7 +183,7 @@ def _edit_file(context: ToolContext, arguments: EditFileArguments) -> ToolResult
     carry_out(context, change)
     if known:  # one edit shows nothing of the rest of the file
         context.seen.wrote(change.path, _version(change.after))
-    times = f"{change.replaced} replacement{'s' * (change.replaced != 1)}"
+    times = counted(change.replaced, "replacement")
     after = revision(context, change.path, change.after)
     diff, done = change.diff, f"Edited {change.shown}: {times}."
     return ToolResult(done, summary=times, detail=diff.text, revision=after, detail_of=diff.lines)
@@ -288,7 +289,7 @@ def _printable(text: str) -> str:
 
 def _count_lines(text: str) -> str:
     count = text.count("\n") + (not text.endswith("\n") and text != "")
-    return f"{count} line{'s' * (count != 1)}"
+    return counted(count, "line")
 
 
 def _summary(input: Json) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
+from harness.base.external_text import counted
 from harness.events import Json
 from harness.tools.files import on_disk, without_link
 from harness.tools.glob_patterns import Glob, compile_glob
@@ -72,7 +73,7 @@ def _glob(context: ToolContext, arguments: GlobArguments, most_files: int, stop:
     if note := ignored_note(context, glob, left_out):
         lines.append(note)
     content, full_output = shorten("\n".join(lines), RESULT_CHARACTERS, context.output_file)
-    return ToolResult(content, summary=f"{len(found):,} file{'s' * (len(found) != 1)}", full_output=full_output)
+    return ToolResult(content, summary=counted(len(found), "file"), full_output=full_output)
 
 
 def no_file(context: ToolContext, pattern: str, base: Path, glob: Glob, left_out: list[str]) -> str:

@@ -134,7 +134,7 @@ def _read(context: ToolContext, arguments: ReadFileArguments, room: int, stop: t
     notes = _notes(numbered, encoding, next_line)
     count = len(numbered.lines)
     text = "\n".join([*numbered.lines, *notes])
-    return ToolResult(text, summary=f"{count} line{'s' * (count != 1)}", as_of=as_of, revision=read)
+    return ToolResult(text, summary=counted(count, "line"), as_of=as_of, revision=read)
 
 
 def _kept_at(context: ToolContext, path: Path) -> float | None:
@@ -150,7 +150,7 @@ def _notes(numbered: _Numbered, encoding: TextEncoding, next_line: int | None) -
     if not encoding.is_utf8:
         yield f"[The file is {encoding.name}; shown as text. write_file and edit_file keep the encoding.]"
     if numbered.damaged:
-        lines = f"{numbered.damaged} line{'s' * (numbered.damaged != 1)}"
+        lines = counted(numbered.damaged, "line")
         yield f"[Not valid UTF-8: bad bytes, on {lines}, are shown as \N{REPLACEMENT CHARACTER}.]"
     if next_line is not None:
         yield f"[More lines follow: continue with offset={next_line}.]"

@@ -70,6 +70,48 @@ def test_a_page_shows_code_and_values_as_they_are_now(page: Path) -> None:
 
 
 @CHAPTERS
+def test_a_step_names_the_same_values_and_words_of_the_run_in_both_languages(chapter: Lesson) -> None:
+    for step in chapter.steps:
+        for pattern in (r"`[^`]+`", r"\{[\w.]+"):
+            [en, ja] = [set(re.findall(pattern, step.say.into(language))) for language in LANGUAGES]
+            assert en == ja, step
+    recorded = {*chapter.prompts, "some work is left"}
+    for step in chapter.steps:
+        quoted = [words for words in recorded if words in step.say.en]
+        assert [words for words in quoted if words not in step.say.ja] == []
+
+
+OF_A_MODEL = re.compile(
+    r"[Nn]o ?(one|body) (programmed|wrote) this|it guessed|prefers to|[Ii]t helps:|書いた人はいません|効き目が"
+)
+
+
+@CHAPTERS
+def test_no_sentence_says_of_a_scripted_reply_that_a_model_chose_it(chapter: Lesson) -> None:
+    """Each request is marked as a scripted reply; a sentence may say what it holds, not that someone decided it."""
+    said = [step.say.into(language) for step in chapter.steps for language in LANGUAGES]
+    assert [text for text in said if OF_A_MODEL.search(text)] == []
+
+
+@CHAPTERS
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_files_names_and_code_in_its_text_are_there(chapter: Lesson, language: str) -> None:
+    """A path exists, a name beside a path is defined in that file, and a statement beside it occurs in it."""
+    [known] = [one for one in LANGUAGES if one == language]
+    text = re.sub(r"(?ms)^```.*?^```$", "", (chapter.folder / FILES[known]).read_text("utf-8"))
+    root = chapter.folder.parent.parent
+    for paragraph in re.split(r"\n\n|\n(?=[-|])", text):
+        named = re.findall(r"`((?:harness|chapters)/[\w/.]+)`", paragraph)
+        assert [name for name in named if not (root / name).exists()] == []
+        code = "".join((root / name).read_text("utf-8") for name in named if name.endswith(".py"))
+        if len(named) == 1 and code:
+            for path in re.findall(r"`([A-Z]\w+\.\w+)`", paragraph):
+                assert all(re.search(rf"\b(?:class|def) {part}\b|^\s*{part}\b", code, re.M) for part in path.split("."))
+            for statement in re.findall(r"`((?:while|for|if|return|raise|await) [^`]+)`", paragraph):
+                assert statement in code
+
+
+@CHAPTERS
 def test_links_of_its_text_lead_somewhere(chapter: Lesson) -> None:
     for file in FILES.values():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", (chapter.folder / file).read_text("utf-8")):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 HERE = Path(__file__).parent
 EXERCISES = every_exercise(chapters_folder())
-PATIENT = CheckLimits(check_s=50, all_s=110)
+PATIENT = CheckLimits(check_s=50, wait_s=100, all_s=110)
 """How long a machine takes that does much else says nothing of an exercise."""
 STARTED = "s06-delegate"
 """The exercise whose checks are started in the normal command, too, as they are for a learner."""
@@ -38,8 +38,14 @@ def test_it_names_the_place_of_the_program_that_does_the_same(exercise: Exercise
     assert source(exercise.program).text.strip()
 
 
-def solution_of(exercise: Exercise) -> Path:
-    return HERE / exercise.folder.parents[1].name / "solutions" / exercise.name / exercise.file
+def solution_of(exercise: Exercise, kind: str = "solutions") -> Path:
+    return HERE / exercise.folder.parents[1].name / kind / exercise.name / exercise.file
+
+
+def production_of(exercise: Exercise) -> Path | None:
+    """The mechanism of the program in the form of the exercise, where there is one."""
+    file = solution_of(exercise, "production")
+    return file if file.exists() else None
 
 
 @each
@@ -57,6 +63,17 @@ async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
     assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
     assert checked.left == 0
     assert checked.printed == ""
+
+
+@pytest.mark.parametrize("exercise", [one for one in EXERCISES if production_of(one)], ids=lambda one: one.id)
+async def test_the_program_itself_passes_every_check(exercise: Exercise) -> None:
+    """A rule of an exercise that the program does not keep would be a wrong statement. Where the checks compare with
+    the program, that is so by construction; a folder `production` beside `solutions` has the others."""
+    file = production_of(exercise)
+    assert file is not None
+    checked = await checked_in_a_fork(exercise, file, PATIENT)
+    assert checked.loading is None
+    assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
 
 
 @started

@@ -26,7 +26,7 @@ async def checked_in_a_fork(exercise: Exercise, file: Path, limits: CheckLimits)
     mark = f"{uuid4().hex}.1"
     with TemporaryDirectory(prefix="harness-check-", ignore_cleanup_errors=True) as scratch:
         folder = Path(scratch)
-        order = prepared(exercise, file, folder, limits.check_s)
+        order = prepared(exercise, file, folder, limits)
         fork = _begun(order, folder, mark)
         tree = ProcessTree(mark)
         try:

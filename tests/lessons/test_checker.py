@@ -12,7 +12,8 @@ from tests.lessons.small_exercise import CHECK, DONE, GIVEN, small_exercise
 
 pytestmark = pytest.mark.anyio
 
-SHORT = CheckLimits(check_s=0.5, all_s=40)
+SHORT = CheckLimits(check_s=0.5, wait_s=20, all_s=40)
+BRIEF = CheckLimits(check_s=30, wait_s=1, all_s=40)
 LATER = "\n\nasync def add_later(a, b):\n    return add(a, b)\n"
 
 
@@ -105,7 +106,6 @@ async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     [
         "    while True:\n        pass",
         "    while True:\n        try: pass\n        except BaseException: pass",
-        "    import threading\n    threading.Event().wait()",
     ],
 )
 async def test_an_endless_loop_is_ended_and_its_line_told(tmp_path: Path, body: str) -> None:
@@ -116,10 +116,26 @@ async def test_an_endless_loop_is_ended_and_its_line_told(tmp_path: Path, body: 
     assert first.line in (2, 3, 4)
 
 
+async def test_a_wait_that_blocks_is_ended_and_is_no_endless_loop(tmp_path: Path) -> None:
+    told = await checked(
+        tmp_path, f"def add(a, b):\n    import threading\n    threading.Event().wait()\n{LATER}", BRIEF
+    )
+    first, second = failures(told)
+    assert first is not None
+    assert (first.trouble, first.text, first.line, second) == (Trouble.STUCK, "1", 3, NOT_RUN)
+
+
+async def test_the_time_that_a_busy_machine_takes_is_not_counted(tmp_path: Path) -> None:
+    """A right solution beside 2.5 s of the clock, in which it did not compute."""
+    code = DONE.replace("def add(a, b):", "def add(a, b):\n    import time\n    time.sleep(2.5)")
+    told = await checked(tmp_path, code, CheckLimits(check_s=1.5, wait_s=30, all_s=60))
+    assert failures(told) == [None, None]
+
+
 async def test_a_wait_without_end_is_ended_and_the_other_checks_run(tmp_path: Path) -> None:
     code = DONE.replace("return add(a, b)", "import asyncio\n    await asyncio.Event().wait()")
-    told = await checked(tmp_path, code, SHORT)
-    assert failures(told) == [None, CheckFailure(Trouble.ENDLESS, 7, "0.5")]
+    told = await checked(tmp_path, code, BRIEF)
+    assert failures(told) == [None, CheckFailure(Trouble.STUCK, 7, "1")]
 
 
 async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_told_with_its_line(tmp_path: Path) -> None:
@@ -143,8 +159,8 @@ async def test_an_endless_loop_while_the_file_is_loaded_is_told_where_its_folder
 
 async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_told(tmp_path: Path) -> None:
     code = f"import time\ndef add(a, b):\n    time.sleep(60)\n{LATER}"
-    told = await checked(tmp_path, code, CheckLimits(check_s=50, all_s=3))
-    assert failures(told) == [CheckFailure(Trouble.ENDLESS, None, "50"), NOT_RUN]
+    told = await checked(tmp_path, code, CheckLimits(check_s=50, wait_s=50, all_s=3))
+    assert failures(told) == [CheckFailure(Trouble.STUCK, None, "50"), NOT_RUN]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.events import Json, ToolOutcome
-from harness.memory import MemoryBook, keeping_tools, recall_tool
+from harness.memory import MemoryBook, MemoryOwner, MemoryStore, keeping_tools, recall_tool
 from harness.memory.tools import MOST_RECALLED
 from harness.tools.tool import Effect, ToolContext, ToolResult
 from harness.tools.workspace import Workspace
@@ -15,8 +15,8 @@ from tests.memory.shelves import names, store
 FACT: Json = {"name": "Indentation", "description": "They want tabs.", "type": "user", "text": "Tabs."}
 
 
-def called(folder: Path, name: str, input: Json) -> ToolResult:
-    book = MemoryBook(store(folder))
+def called(folder: Path, name: str, input: Json, shelf: MemoryStore | None = None) -> ToolResult:
+    book = MemoryBook(shelf or store(folder))
     tool = {tool.name: tool for tool in (recall_tool(book), *keeping_tools(book))}[name]
     context = ToolContext(Workspace(folder), folder / "outputs", "c1")
 
@@ -39,6 +39,13 @@ def test_they_keep_find_and_forget(tmp_path: Path) -> None:
 def test_the_type_decides_about_the_place_unless_it_is_said(tmp_path: Path) -> None:
     assert "for the project" in called(tmp_path, "remember", {**FACT, "type": "reference"}).content
     assert "for the project" in called(tmp_path, "remember", {**FACT, "place": "project"}).content
+
+
+def test_where_only_the_project_has_memories_every_type_is_kept_there(tmp_path: Path) -> None:
+    shelf = MemoryStore({MemoryOwner.PROJECT: tmp_path / "memory"}, now=lambda: 0.0)
+    assert "for the project" in called(tmp_path, "remember", FACT, shelf).content
+    refused = called(tmp_path, "remember", {**FACT, "place": "person"}, shelf)
+    assert refused.content == "Memories of the person are not kept here; use place = project."
 
 
 def test_of_many_that_fit_the_best_are_told_whole(tmp_path: Path) -> None:

@@ -101,13 +101,22 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
             command_parser(words[0]).parse_args(words[1:])
 
 
+@pytest.mark.parametrize("page", ["README.md", "README.ja.md", "chapters/README.md", "chapters/README.ja.md"])
+def test_a_file_that_a_command_of_the_first_pages_names_is_in_the_repository(page: str) -> None:
+    """What is typed in a fresh clone works there; the pages about a file show it first."""
+    lines = re.findall(r"(?ms)^```sh\n(.*?)^```", (ROOT / page).read_text("utf-8"))
+    named = re.findall(r"[\w./-]+\.(?:json|jsonl|toml|py|md)\b", re.sub(r"#.*", "", "\n".join(lines)))
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the pages name; beside it the state of a program with a session and two tasks."""
     top = tmp_path_factory.mktemp("commands")
     folder = top / "project"
     folder.mkdir()
-    (folder / "docs").symlink_to(ROOT / "docs")
+    for name in ("docs", "examples"):
+        (folder / name).symlink_to(ROOT / name)
     for name, held in FILES.items():
         (folder / name).write_text(held)
     with pytest.MonkeyPatch.context() as patch:

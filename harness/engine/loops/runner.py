@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from harness.base.clock import Clock
 from harness.base.concurrency import shielded, unless
 from harness.base.errors import HarnessError
-from harness.base.external_text import sendable
+from harness.base.external_text import counted, sendable
 from harness.engine.config import numbers_in
 from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import AGAIN, LoopFold
@@ -324,7 +324,7 @@ class LoopRunner:
 
 
 def _files(count: int) -> str:
-    return f"{count} file{'s' * (count != 1)}"
+    return counted(count, "file")
 
 
 def veto(orchestrator: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
 from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileChange
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, ask_permission
@@ -48,7 +49,7 @@ class RewindPlan:
         """How many files would be written back or removed, in one line."""
         removed = sum(change.kind is ChangeKind.ADDED for change in self.changes)
         parts = [("write back", len(self.changes) - removed), ("remove", removed)]
-        said = [f"{what} {count:,} file{'s' * (count != 1)}" for what, count in parts if count]
+        said = [f"{what} {counted(count, 'file')}" for what, count in parts if count]
         yours = f"; {len(self.yours):,} of them changed after the turn" if self.yours else ""
         return f"{' and '.join(said) or 'no file differs'}, as {'they were' if said else 'it was'} {self.when}{yours}"
 

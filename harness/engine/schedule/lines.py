@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 from harness.policies.schedule.job import ScheduledJob
 from harness.schedule.recurrence import WhenError
 from harness.tools.tool import shorten_line
@@ -43,6 +43,6 @@ def _following(job: ScheduledJob, next_times: NextTimes) -> str:
 
 def _past(job: ScheduledJob) -> Iterator[str]:
     if job.fires:
-        yield f"fired {job.fires} time{'s' * (job.fires != 1)}"
+        yield f"fired {counted(job.fires, 'time')}"
     if job.cost_usd:
         yield f"${job.cost_usd:.2f}"

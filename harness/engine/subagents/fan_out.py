@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
 from harness.engine.conversation import Conversation
 from harness.engine.permissions.asker import Asker, UserAnswer
 from harness.events import (
@@ -195,7 +196,7 @@ def _dollars(cost: float) -> str:
 
 
 def _agents(count: int) -> str:
-    return f"{count} subagent{'s' * (count != 1)}"
+    return counted(count, "subagent")
 
 
 def _starts_one(block: object) -> bool:

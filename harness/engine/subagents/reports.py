@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from harness.base.external_text import counted
 from harness.engine.conversation import Conversation, spent_since
 from harness.engine.permissions.asker import Asker
 from harness.events import (
@@ -171,7 +172,7 @@ def told(agent: str, report: SubagentReport) -> str:
     if report.end is AgentEnd.NOT_STARTED:
         return notices.not_started(report.reason)
     if report.answered:
-        took = f"{report.steps} step{'s' * (report.steps != 1)}, {report.usage.prompt + report.usage.output} tokens"
+        took = f"{counted(report.steps, 'step')}, {report.usage.prompt + report.usage.output} tokens"
         return f"{report.text}\n\n[agent {agent}: {took}]{_ended_processes(report)}"
     return notices.unfinished_answer(agent, report.reason, report.text) + _ended_processes(report)
 

@@ -16,6 +16,7 @@ from functools import partial
 from harness.base.clock import Clock
 from harness.base.concurrency import race, shielded
 from harness.base.errors import HarnessError
+from harness.base.external_text import counted
 from harness.definitions import Agents
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
@@ -486,4 +487,4 @@ def _number_of(agent: str) -> int:
 
 
 def _took(agent: str, report: SubagentReport) -> str:
-    return f"{agent} answered, {report.steps} step{'s' * (report.steps != 1)}"
+    return f"{agent} answered, {counted(report.steps, 'step')}"

@@ -41,6 +41,21 @@ class Mechanism(Enum):
         "no retry of a stream that ends without message_stop",
         "message_stop の前に途切れたストリームの再試行がありません",
     )
+    ERROR_EVENT = (
+        "s24",
+        "no retry after an error event inside a stream, for which the anthropic SDK raises APIStatusError",
+        "ストリームの中の error イベントに対する再試行がありません (anthropic SDK では APIStatusError)",
+    )
+    RESET = (
+        "s24",
+        "no retry after a reset inside a stream; with the anthropic SDK that is httpx2.ReadError, no APIError",
+        "ストリームの途中のリセットに対する再試行がありません (anthropic SDK では APIError ではなく httpx2.ReadError)",
+    )
+    BAD_EVENT = (
+        "s24",
+        "no retry after an event that is not JSON; with the anthropic SDK that is json.JSONDecodeError, no APIError",
+        "JSON ではないイベントに対する再試行がありません (anthropic SDK では APIError ではなく json.JSONDecodeError)",
+    )
     ONE_ANSWER = (
         "s24",
         "text of a failed attempt stays in the output: print a reply once it is complete",

@@ -152,8 +152,8 @@ ROWS: tuple[FaultRow, ...] = (
     ),
     _fault("500", "status = 500"),
     _fault("503 with a plain-text proxy body", 'status = 503\nbody = "upstream connect error"'),
-    _fault("error event inside the stream", f'{_BROKEN}fault = "error_event"', mechanism=Mechanism.BROKEN_STREAM),
-    _fault("connection reset inside the stream", f'{_BROKEN}fault = "reset"', mechanism=Mechanism.BROKEN_STREAM),
+    _fault("error event inside the stream", f'{_BROKEN}fault = "error_event"', mechanism=Mechanism.ERROR_EVENT),
+    _fault("connection reset inside the stream", f'{_BROKEN}fault = "reset"', mechanism=Mechanism.RESET),
     _fault(
         "stream ends cleanly without message_stop", f'{_BROKEN}fault = "clean_end"', mechanism=Mechanism.BROKEN_STREAM
     ),
@@ -225,7 +225,7 @@ ROWS: tuple[FaultRow, ...] = (
         rounds=2,
         mechanism=Mechanism.CUT_CALL,
     ),
-    _fault("unparsable SSE event", f'{_BROKEN}fault = "bad_json"', mechanism=Mechanism.BROKEN_STREAM),
+    _fault("unparsable SSE event", f'{_BROKEN}fault = "bad_json"', mechanism=Mechanism.BAD_EVENT),
     _fault("empty 200 stream", f'{_BROKEN}fault = {{ kind = "clean_end", at = 0 }}', mechanism=Mechanism.BROKEN_STREAM),
     _fault("connection reset before the first byte", f'{_BROKEN}fault = {{ kind = "reset", at = "headers" }}'),
     _fault("502 with a page of HTML", 'status = 502\nbody = "<html><h1>502 Bad Gateway</h1></html>"'),

@@ -122,7 +122,7 @@ class RecoveryLimits:
     compact_at: CompactAt = WHEN_FULL
     """Prompt size at which histories are shortened, if below the size that the window requires."""
     objections: int = 8
-    """Consecutive objections of stop hooks that continue the turn."""
+    """Objections of stop hooks that continue a turn."""
     token_budget: int | None = None
     """Output tokens that a turn should use; None: no target."""
     max_steps: int | None = None

@@ -17,6 +17,7 @@ from typing import Any
 from harness.model.notices import AGENT_MOVED
 from harness.practice.rule_model.conversation import AnsweredCall, CallOutcome, ModelCall, ReturnedResult
 from harness.practice.rule_model.patterns import SentenceMatch
+from harness.practice.rule_model.results import first_paragraph, hits_in, lines_in, paths_in
 from harness.practice.rule_model.tools import Ability, OfferedTools
 from harness.tools.background_commands import MOVED
 
@@ -140,27 +141,22 @@ def find_files(context: PlanContext, match: SentenceMatch) -> Plan:
     """The files of a folder whose name fits a pattern, or all of them."""
     pattern, folder = match["glob"] or "**/*", match["folder"].rstrip("/")
     result = yield from _asked(context, context.say("will_list"), Ability.FIND, pattern=pattern, folder=folder or None)
-    lines = [line.strip().removeprefix("./") for line in result.text.splitlines() if line.strip()]
-    notes = [line for line in lines if line.startswith(("[", "No file"))]
-    more = re.match(r"\[([\d,]+) more", notes[-1]) if notes else None
-    hidden = int(more[1].replace(",", "")) if more else 0
-    paths = sorted({*lines} - {*notes}, key=lambda path: (path.count("/") > 0, path))
+    listed = paths_in(result.text)
+    if listed is None:
+        return context.say("unreadable", shown=fenced(result.text.strip()))
+    paths, hidden = listed
     count = len(paths) + hidden
     key = ("found" if match["glob"] else "listed") if count else "no_files" if match["glob"] else "empty_folder"
     where = match["folder"] or context.say("this_folder")
     head = context.say(key, are="is" if count == 1 else "are", count=count, pattern=pattern, where=where)
+    if count > MOST_LISTED and not match["glob"] and Ability.RUN in context.tools.abilities:
+        call = context.tools.call(Ability.RUN, command=f"ls -p {shlex.quote(folder)}" if folder else "ls -p")
+        (top,) = yield PendingCalls(context.say("will_list"), (call,))
+        if not top.failed and (entries := paths_in(top.text)) is not None and entries[0]:
+            names = sorted(entries[0], key=lambda name: (not name.endswith("/"), name))
+            head = context.say("listed_top", are="are", count=count, where=where)
+            return f"{head}\n\n{context.bullets(names)}"
     return f"{head}\n\n{context.bullets(paths, hidden)}" if count else head
-
-
-def _lines(result: ReturnedResult) -> tuple[Lines, bool]:
-    """The lines that a reading tool returned, without their numbers, and whether they are the whole file."""
-    lines = result.text.rstrip("\n").split("\n")
-    numbered = [found for line in lines if (found := re.match(r"\s*(\d+)\t(.*)", line))]
-    notes = [line for line in lines if re.fullmatch(r"\s*(\[.*\]|\((the file is empty|no output)\))\s*", line)]
-    whole = not any(re.search(r"shortened|truncated|more lines|continue", note) for note in notes)
-    if numbered:
-        return [found[2] for found in numbered], whole and numbered[0][1] == "1"
-    return [line for line in lines if line not in notes and (line or len(lines) > 1)], whole
 
 
 def _read(
@@ -175,7 +171,7 @@ def _read(
             raise PlanStoppedError(context.say("missing", path=path))
         if result.failed:
             raise context.stopped_by(call, result)
-    return [(path, *_lines(result)) for path, result in zip(named, results, strict=True)]
+    return [(path, *lines_in(result.text)) for path, result in zip(named, results, strict=True)]
 
 
 def about_files(describe: Callable[[PlanContext, str, Lines], str]) -> MakePlan:
@@ -210,8 +206,7 @@ def headings(context: PlanContext, path: str, lines: Lines) -> str:
 
 def summary(context: PlanContext, path: str, lines: Lines) -> str:
     """The first paragraph of a file and its headings."""
-    text = "\n".join(line for line in lines if not re.match(r"#|```|<|!?\[|import |from ", line))
-    opening = excerpt(" ".join(text.strip().split("\n\n")[0].split()), 300)
+    opening = excerpt(first_paragraph(lines), 300)
     titles = ", ".join(title for _, title in _headings(lines)[:20])
     parts = [context.say("summary", path=path, count=len(lines))]
     parts += [context.say("opening", text=opening)] if opening else []
@@ -225,10 +220,17 @@ def _headings(lines: Lines) -> list[tuple[str, str]]:
 
 def about_project(context: PlanContext, match: SentenceMatch) -> Plan:
     """The README in short, and the files."""
-    call = context.tools.call(Ability.READ, path="README.md")
-    (readme,) = yield PendingCalls(context.say("will_read", name="README.md"), (call,))
-    start = "" if readme.failed else f"{summary(context, 'README.md', _lines(readme)[0])}\n\n"
-    return start + (yield from find_files(context, match))
+    name = "README.md"
+    (readme,) = yield PendingCalls(context.say("will_read", name=name), (context.tools.call(Ability.READ, path=name),))
+    if readme.failed:
+        found = yield from _asked(context, context.say("will_list"), Ability.FIND, pattern="[Rr][Ee][Aa][Dd][Mm][Ee]*")
+        names = [path for path in (paths_in(found.text) or ([], 0))[0] if "/" not in path]
+        if names:
+            name = names[0]
+            call = context.tools.call(Ability.READ, path=name)
+            (readme,) = yield PendingCalls(context.say("will_read", name=name), (call,))
+    start = context.say("no_readme") if readme.failed else summary(context, name, lines_in(readme.text)[0])
+    return f"{start}\n\n" + (yield from find_files(context, match))
 
 
 def search_text(context: PlanContext, match: SentenceMatch) -> Plan:
@@ -237,11 +239,16 @@ def search_text(context: PlanContext, match: SentenceMatch) -> Plan:
     roles = {"folder": match["folder"] or None, "include": match["glob"] or None}
     pattern = re.escape(text).replace(r"\ ", " ").replace(r"\-", "-")
     result = yield from _asked(context, words, Ability.SEARCH, pattern=pattern, **roles)
-    found = [one for line in result.text.splitlines() if (one := re.match(r"(?:\./)?([^:\n]+):(\d+):(.*)", line))]
+    read = hits_in(result.text)
+    if read is None:
+        return context.say("unreadable", shown=fenced(result.text.strip()))
+    found, files = read
+    if files:
+        return f"{context.say('hit_files', text=text, count=len(files))}\n\n{context.bullets(files)}"
     if not found:
         return context.say("not_found", text=text)
-    head = context.say("hits", text=text, count=len(found), files=len({hit[1] for hit in found}))
-    hits = [f"`{hit[1]}:{hit[2]}` {excerpt(hit[3].strip(), 160)}" for hit in found]
+    head = context.say("hits", text=text, count=len(found), files=len({hit[0] for hit in found}))
+    hits = [f"`{hit[0]}:{hit[1]}` {excerpt(hit[2].strip(), 160)}" for hit in found]
     return f"{head}\n\n{context.bullets(hits)}"
 
 
@@ -252,7 +259,7 @@ def create_file(context: PlanContext, match: SentenceMatch) -> Plan:
     if said and ending not in _RUNNERS:
         return context.say("no_program", path=path)
     found = yield from _asked(context, context.say("will_check", path=path), Ability.FIND, pattern=plain)
-    if plain in found.text.splitlines():
+    if plain in (paths_in(found.text) or (found.text.splitlines(), 0))[0]:
         return context.say("exists", path=path)
     text = _program(ending, said) if said else match["text"] or match["word"]
     text = f"{text}\n" if text and not text.endswith("\n") else text

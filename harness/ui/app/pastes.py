@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness.base.external_text import counted
 from harness.base.files import open_regular
 from harness.media.formats import PDF, media_type, pdf_pages, size_of
 from harness.media.mentions import mention
@@ -51,7 +52,7 @@ def about_file(path: str) -> str | None:
         return None
     if kind == PDF:
         pages = pdf_pages(head)
-        return f"PDF {name}" + (f" {pages} page{'s' * (pages != 1)}" if pages else "")
+        return f"PDF {name}" + (f" {counted(pages, 'page')}" if pages else "")
     size = size_of(head)
     return f"image {name}" + (f" {size.width}×{size.height}" if size else "")
 
@@ -76,7 +77,7 @@ class Pastes:
         if lines <= MOST_LINES and len(text) <= MOST_CHARACTERS and not _PLACEHOLDER.search(text):
             return text
         self._number += 1
-        placeholder = f"[pasted {lines:,} line{'s' * (lines != 1)} #{self._number}]"
+        placeholder = f"[pasted {counted(lines, 'line')} #{self._number}]"
         self._kept[placeholder] = text
         return placeholder
 

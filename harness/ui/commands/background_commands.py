@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.base.errors import HarnessError
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 from harness.events import AdmissionPool, AgentEnd, AgentEnded, AgentMoved, CommandEnd
 from harness.session import AdmissionStatus, CommandRow, Session, SubagentRow
 from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
@@ -190,7 +190,7 @@ def _agent_state(row: SubagentRow) -> str:
 def _facts(row: SubagentRow, now: float) -> Iterator[str]:
     match row:
         case SubagentRow(ended=AgentEnded() as ended):
-            yield f"{ended.steps} step{'s' * (ended.steps != 1)}"
+            yield counted(ended.steps, "step")
             yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd, ended.unpriced)
             yield seconds(ended.duration_s)
             return

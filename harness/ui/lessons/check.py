@@ -106,8 +106,12 @@ WHY: Mapping[Trouble, LocalizedText] = MappingProxyType(
             "何も言わずにプロセスが終わりました (終了コード {text})。",
         ),
         Trouble.ENDLESS: LocalizedText(
-            "Timed out after {text} s; look for an endless loop.",
-            "{text} 秒たっても終わらないので止めました。終わらないループがないか見てください。",
+            "No end after {text} s of computing; look for an endless loop.",
+            "{text} 秒計算しても終わらないので止めました。終わらないループがないか見てください。",
+        ),
+        Trouble.STUCK: LocalizedText(
+            "No end after {text} s; look for something that is waited for and never comes.",
+            "{text} 秒たっても終わらないので止めました。来ないものを待っていないか見てください。",
         ),
         Trouble.FORK: LocalizedText(
             "Your code forks the process here, which checks do not allow.",
@@ -266,7 +270,8 @@ def _what_next(copy: Copy, language: Language) -> Iterator[str]:
     exercise = copy.exercise
     if exercise.program is not None:
         path, _, name = exercise.program.partition(":")
-        yield SAME.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
+        same = exercise.same or SAME
+        yield same.into(language).format(path=path, line=source(exercise.program).first_line, name=name)
     if is_playable(exercise):
         command = f"harness learn {exercise.chapter} --with {quote(visible(shown_path(copy.file)))}"
         yield messages.WATCH.into(language).format(command=command)

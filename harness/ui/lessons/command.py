@@ -90,10 +90,9 @@ def list_chapters(progress: Progress, language: Language) -> int:
 
 
 def copy(options: Namespace, language: Language) -> int:
-    """Copy exercises of a chapter to the current folder; returns the exit code."""
-    if options.lesson is None:
-        raise SettingsError("--exercise needs a chapter; for example `harness learn s11 --exercise`.")
-    for line in copied(lesson(options.lesson), options.exercise, Path.cwd(), language):
+    """Copy exercises of a chapter, or of the course, to the current folder; returns the exit code."""
+    chapter = None if options.lesson is None else lesson(options.lesson)
+    for line in copied(chapter, options.exercise, Path.cwd(), language):
         print(line)
     return 0
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from harness.base.errors import HarnessError
-from harness.base.external_text import visible
+from harness.base.external_text import counted, visible
 from harness.events import BreakerState, Event
 from harness.lessons import (
     CodeExcerpt,
@@ -191,7 +191,7 @@ MOST_CHARACTERS = 600
 
 def exchanged_line(one: WireExchange) -> Line:
     """A request and its reply."""
-    sent = f"{_several(one.messages, 'message')}, {_several(one.tools, 'tool')}, at most {one.max_tokens:,} tokens"
+    sent = f"{counted(one.messages, 'message')}, {counted(one.tools, 'tool')}, at most {one.max_tokens:,} tokens"
     said = " ".join(one.text.split())
     quoted = f'"{said[:SAID]}{"…" if len(said) > SAID else ""}"' if said else ""
     script = f"scripted reply {one.scripted}" if one.scripted else ""
@@ -215,7 +215,7 @@ def panel_line(panel: Panel) -> Line:
         facts.append(f"context {panel.context_tokens:,} of {panel.window:,} tokens")
     if panel.spend.requests:
         facts.append(
-            f"{_several(panel.spend.requests, 'request')}, {priced(panel.spend.cost_usd, panel.spend.unpriced)}"
+            f"{counted(panel.spend.requests, 'request')}, {priced(panel.spend.cost_usd, panel.spend.unpriced)}"
         )
     if panel.spend.retry_cost_usd:
         facts.append(f"{dollars(panel.spend.retry_cost_usd)} on retries")
@@ -223,10 +223,6 @@ def panel_line(panel: Panel) -> Line:
     if panel.consumed:
         facts.append(f"failures {panel.consumed} of {panel.budget}")
     return Line("▤", f"panel: {' · '.join(facts)}")
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def places(lesson: Lesson, step: LessonStep | None) -> tuple[str, ...]:

@@ -6,8 +6,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.lessons import Language, Lesson, Progress
+from harness.lessons.catalogue import chapters_folder
 from harness.lessons.copies import copy_exercise
-from harness.lessons.exercises import Exercise, UnknownExercise, exercises_of
+from harness.lessons.exercises import Exercise, UnknownExercise, every_exercise, exercises_of
 from harness.ui.lessons import messages
 from harness.ui.lessons.predictions import score_text
 
@@ -71,22 +72,27 @@ def starting_step(lesson: Lesson, progress: Progress) -> int:
     )
 
 
-def exercises_called(lesson: Lesson, name: str) -> tuple[Exercise, ...]:
-    """The exercise with this name or id, "backoff" or "s11-backoff"; empty: all. Raises UnknownExercise."""
-    known = exercises_of(lesson.folder)
+def exercises_called(lesson: Lesson | None, name: str) -> tuple[Exercise, ...]:
+    """The exercise with this name or id, "backoff" or "s11-backoff", of a chapter or of the course; empty: all.
+
+    Raises UnknownExercise.
+    """
+    known = exercises_of(lesson.folder) if lesson else every_exercise(chapters_folder())
     found = tuple(one for one in known if name in ("", one.name, one.id))
     if not found and name:
         names = [one.name for one in known]
         near = get_close_matches(name, names, n=1)
         there_are = f"there are {', '.join(names)}." if names else "it has none."
-        raise UnknownExercise(
-            f"{lesson.id} has no exercise {name!r}; {f'did you mean {near[0]}?' if near else there_are}"
-        )
+        advice = f"did you mean {near[0]}?" if near else there_are
+        raise UnknownExercise(f"{lesson.id if lesson else 'The course'} has no exercise {name!r}; {advice}")
     return found
 
 
-def copied(lesson: Lesson, name: str, into: Path, language: Language) -> tuple[str, ...]:
-    """Copy an exercise, or all of a chapter, to a folder; returns lines to print. Raises UnknownExercise, CopyError."""
+def copied(lesson: Lesson | None, name: str, into: Path, language: Language) -> tuple[str, ...]:
+    """Copy an exercise, or all of a chapter or of the course, to a folder; returns lines to print.
+
+    Raises UnknownExercise, CopyError.
+    """
     found = exercises_called(lesson, name)
     if not found:
         return (messages.NO_EXERCISE.into(language),)

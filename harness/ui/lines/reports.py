@@ -102,7 +102,7 @@ def stuck_lines(report: StuckReported, width: int = WIDTH) -> tuple[str, ...]:
 
 def _stuck_lines(report: StuckReported, width: int) -> Iterator[str]:
     yield from _wrapped("IN A LOOP: ", described(report.loop), width)
-    steps = f"{report.steps_in_loop} step{'' if report.steps_in_loop == 1 else 's'}"
+    steps = counted(report.steps_in_loop, "step")
     yield from _wrapped("", f"The turn ended in step {report.step}, after {steps} in it.", width)
     yield ""
     tried = [attempt for attempt in report.tried if attempt.rung is not Rung.STOP]

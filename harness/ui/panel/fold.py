@@ -14,6 +14,7 @@ from harness.events import (
     DispatchLimitsSet,
     Event,
     FailureCharged,
+    Fault,
     FaultKind,
     FaultOccurred,
     HistoryReplaced,
@@ -242,6 +243,8 @@ def _after(panel: Panel, event: Event, *, compacting: bool) -> Panel:
             return panel._replace(step=step)
         case RequestSent(purpose="turn", estimated_tokens=tokens, window=window):
             return panel._replace(context_tokens=tokens, window=window or panel.window)
+        case FaultOccurred(fault=Fault(kind=FaultKind.PROMPT_TOO_LONG, limit=int(limit))):
+            return panel._replace(window=limit)  # as the server counts, whatever was assumed
         case ReplyReceived(usage=usage) if usage.prompt and not compacting:
             return panel._replace(context_tokens=usage.prompt + usage.output)
         case CompactionEnded(succeeded=True, tokens_after=tokens):

@@ -77,7 +77,7 @@ async def test_a_sentence_that_is_false_is_marked_below_it_and_its_step_named(
 
 
 async def test_a_demo_that_fails_is_named_with_its_error(tmp_path: Path) -> None:
-    with pytest.raises(LessonError, match=r"demo\.py failed: KeyError"):
+    with pytest.raises(LessonError, match=r"demo\.py failed in line \d+: KeyError"):
         await play(Narration(with_a_failing_demo(tmp_path), "en", io.StringIO()))
 
 

@@ -125,6 +125,12 @@ def test_silence_is_shown_until_the_model_sends_again(begun: tuple[Event, ...]) 
     assert after(*records, SilenceEnded()).model.silence is None
 
 
+def test_the_window_is_that_of_the_server_as_soon_as_a_refusal_names_it() -> None:
+    refused = Fault(FaultKind.PROMPT_TOO_LONG, "prompt is too long: 26206 tokens > 24550 maximum", limit=24_550)
+    records = [RequestSent(MODEL, 8_000, 26_112, 1, "turn", 200_000), FaultOccurred(refused, MODEL, 1)]
+    assert after(*records).window == 24_550
+
+
 USAGE = Usage(100, 10)
 CALL = st.sampled_from(["c1", "c2", "shell-1"])
 TOOL = st.sampled_from(["bash", "grep"])

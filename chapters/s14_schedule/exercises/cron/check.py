@@ -77,7 +77,7 @@ def check_two_kinds_of_days_are_either(work: ModuleType) -> None:
 
 
 def check_what_never_comes_is_found_out(work: ModuleType) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     asked(
         work,
         (
@@ -86,8 +86,8 @@ def check_what_never_comes_is_found_out(work: ModuleType) -> None:
             ("0 0 31 4,6,9,11 *", FRIDAY, None),
         ),
     )
-    took = time.perf_counter() - began
-    assert took < 3, f"three expressions took {took:.1f} s"
+    took = time.process_time() - began
+    assert took < 3, f"three expressions took {took:.1f} s of computing"
 
 
 def check_missed_times_fire_once(work: ModuleType) -> None:

@@ -143,7 +143,7 @@ def check_only_closed_blocks_are_kept(work: ModuleType) -> None:
     data = wire(events)
     for cut in range(0, len(data), 3):
         _agree(work, events, [(0.0, data[:cut])])
-    for given in ('{"path": "cr', '["crew.txt"]', ""):
+    for given in ('{"path": "cr', '["crew.txt"]'):
         events = message(text("Wait."), call(given))
         _agree(work, events, [(0.0, wire(events))])
 
