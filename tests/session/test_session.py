@@ -23,7 +23,7 @@ from harness.events import (
 from harness.session import NoAsker, Opening, open_session
 from harness.settings import PRACTICE_MODEL
 from tests.agent.person import Person
-from tests.agent.stage import MODEL, calls, played, run, says, sessions
+from tests.agent.stage import KEY, MODEL, calls, played, run, says, sessions
 from tests.agent.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
@@ -171,3 +171,26 @@ async def test_a_kept_schedule_fires_in_a_later_session_only_while_a_user_is_pre
             await session.background.schedule.create("in 1 hour", "Look at the log.", lasting=True)
         async with await open_session(here.loaded, Person() if present else NoAsker()) as later:
             assert later.background.listens == present
+
+
+async def test_a_key_in_the_name_of_a_session_is_masked(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
+        await played(session.run("first"))
+        name = session.rename(f"the key is {KEY}")
+        (listed,) = session.sessions()
+        assert KEY not in session.path.read_text() + name + session.name + listed.name
+        assert name == session.name == listed.name
+        assert name.startswith("the key is ")
+
+
+@pytest.mark.parametrize("opening", [None, LATEST], ids=["a new session", "a resumed one"])
+async def test_a_session_whose_agent_cannot_be_made_is_not_left_in_use(tmp_path: Path, opening: Opening | None) -> None:
+    twice = [flaky("wobbly", "fine"), flaky("wobbly", "fine")]
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open():
+            pass
+        with pytest.raises(ValueError, match="wobbly") as refused:
+            await here.open(opening, tools=twice)
+        async with await here.open(LATEST) as session:
+            assert (await played(session.run("first"))).end.code is TransitionCode.COMPLETED
+        assert refused.value.__traceback__ is not None  # what the failed attempt held was not freed with its frames

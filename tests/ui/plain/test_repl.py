@@ -448,3 +448,11 @@ async def test_a_large_fan_out_is_asked_about_in_lines(place: Place) -> None:
         await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
+
+
+async def test_an_exclamation_mark_from_a_pipe_is_a_prompt_and_runs_nothing(place: Place) -> None:
+    async with PracticeServer(script=Script.parse('after = "repeat"\n[[reply]]\ntext = "Noted."\n')) as server:
+        ended = await run(Place(place.folder, server.base_url), "--yolo", stdin="!touch x\n!!touch x\n")
+        prompts = [request.body["messages"][-1]["content"][-1]["text"] for request in server.requests]
+    assert (ended.code, prompts) == (0, ["!touch x", "!!touch x"])
+    assert not (place.folder / "x").exists()
