@@ -26,8 +26,8 @@ CLAIMED = calls(call("task_create", tasks=[{"subject": "read the notes"}])) + ca
 async def test_tasks_are_given_back_when_the_agent_cannot_go_on(
     tmp_path: Path, ending: str, settings: dict[str, object], code: TransitionCode, state: TaskState
 ) -> None:
-    async with sessions(tmp_path, CLAIMED + ending, board="session", **settings) as here:
-        async with await here.open() as session:
-            turn = await played(session.run("Begin."))
-            assert turn.end.code is code
-            assert await states(session) == {"t1": state}
+    script = CLAIMED + ending
+    async with sessions(tmp_path, script, board="session", **settings) as here, await here.open() as session:
+        turn = await played(session.run("Begin."))
+        assert turn.end.code is code
+        assert await states(session) == {"t1": state}
