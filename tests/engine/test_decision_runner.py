@@ -1,19 +1,134 @@
-"""Decisions carried out: what is reported as lost, and what is not."""
+"""Decisions carried out: what is changed about a request, and what is reported as lost."""
 
 from pathlib import Path
 
 import pytest
 
-from harness.events import PartialDiscarded, TransitionCode
-from tests.agent.stage import says, shown_text, stage
+from harness.events import (
+    Block,
+    HistoryReplaced,
+    Json,
+    Message,
+    OutputCapChanged,
+    PartialDiscarded,
+    Transition,
+    TransitionCode,
+)
+from tests.agent.stage import calls, fails, run, says, shown_text, stage
 
 pytestmark = pytest.mark.anyio
 
-CUT = '"max_tokens"'
+ANSWER = "Forty-two."
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+IMAGE: Block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+SEEN = (
+    Message("user", ({"type": "text", "text": "Look at this."}, IMAGE)),
+    Message("assistant", ({"type": "text", "text": "A dot."},)),
+)
+SIGNATURE = fails(400, message='"messages.1.content.0: Invalid `signature` in `thinking` block"')
+MEDIA = fails(400, message='"messages.0.content.1.image: Could not process image"')
+UNPAIRED = fails(400, message='"messages.1: `tool_use` ids were found without `tool_result` blocks immediately after"')
+
+
+def kinds(body: Json) -> list[str]:
+    """The types of all blocks of a request."""
+    return [block["type"] for message in body["messages"] for block in message["content"]]
+
+
+def thinks(then: str) -> str:
+    return f'\n[[reply]]\nthinking = "Let me see."\n{then}\n'
+
+
+async def test_a_refused_signature_takes_all_thinking_out_once_and_for_the_session(tmp_path: Path) -> None:
+    script = thinks(f"tools = [{run('look')}]") + SIGNATURE + thinks(f'text = "{ANSWER}"') + says("Good.")
+    async with stage(tmp_path, script) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert (await here.turn("And?")).end.answer == "Good."
+        assert ["thinking" in kinds(body) for body in here.bodies] == [False, True, False, False]
+
+
+async def test_an_image_that_is_refused_becomes_words_and_is_never_sent_again(tmp_path: Path) -> None:
+    async with stage(tmp_path, MEDIA + says(ANSWER) + says("Good."), messages=SEEN) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert [event.reason for event in turn.of(HistoryReplaced)] == ["media"]
+        await here.turn("And?")
+        assert ["image" in kinds(body) for body in here.bodies] == [True, False, False]
+        assert "image" in str(here.bodies[1]["messages"][0]["content"])
+
+
+async def test_an_image_in_the_way_takes_the_thinking_behind_it_along(tmp_path: Path) -> None:
+    script = "[server]\nbind_thinking = true\n" + thinks(f"tools = [{run('look')}]") + MEDIA + says(ANSWER)
+    async with stage(tmp_path, script, messages=SEEN) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert [("image" in kinds(body), "thinking" in kinds(body)) for body in here.bodies] == [
+            (True, False),
+            (True, True),
+            (False, False),
+        ]
+
+
+async def test_an_invalid_history_is_repaired_and_sent_once_more(tmp_path: Path) -> None:
+    async with stage(tmp_path, calls(run("look")) + UNPAIRED + says(ANSWER)) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert len(here.posts) == 3
+    async with stage(tmp_path, UNPAIRED + UNPAIRED + says(ANSWER)) as here:
+        assert (await here.turn()).codes == [TransitionCode.API_ERROR]
+        assert len(here.posts) == 2
+        assert (await here.retry()).end.answer == ANSWER
+
+
+# ── the output cap ─────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_cap_beyond_the_window_is_lowered_by_the_numbers_of_the_refusal(tmp_path: Path) -> None:
+    words = '"input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length"'
+    async with stage(tmp_path, fails(400, message=words) + says(ANSWER), max_tokens=20_000) as here:
+        turn = await here.turn()
+        assert turn.end.answer == ANSWER
+        assert [body["max_tokens"] for body in here.bodies] == [20_000, 10_941]
+        assert [(event.from_cap, event.to_cap) for event in turn.of(OutputCapChanged)] == [(20_000, 10_941)]
+
+
+async def test_the_models_own_maximum_is_learned_from_its_refusal(tmp_path: Path) -> None:
+    script = (
+        "[server]\nmax_output = 4000\n" + says("The note", stop_reason='"max_tokens"') + says(" says 42.") + says("!")
+    )
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert turn.end.answer == "The note says 42."
+        assert [body["max_tokens"] for body in here.bodies] == [8_000, 4_000, 4_000]
+        assert [event.code for event in turn.of(Transition)] == [
+            TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,
+            TransitionCode.COMPLETED,
+        ]
+        await here.turn("And?")
+        assert here.bodies[-1]["max_tokens"] == 4_000
+
+
+async def test_a_cut_answer_is_asked_for_again_with_the_raised_cap_within_what_the_model_gives(tmp_path: Path) -> None:
+    script = says("The note", stop_reason='"max_tokens"') + says(ANSWER) + says("Good.")
+    async with stage(tmp_path, script, model="claude-opus-4-1") as here:
+        assert (await here.turn()).end.answer == ANSWER
+        await here.turn("And?")
+        assert [body["max_tokens"] for body in here.bodies] == [8_000, 32_000, 32_000]
+        assert here.bodies[0]["messages"] == here.bodies[1]["messages"]
+
+
+async def test_a_server_that_takes_no_diagnostics_is_not_asked_again_why_the_cache_missed(tmp_path: Path) -> None:
+    refusal = fails(400, message='"diagnostics: Extra inputs are not permitted"')
+    async with stage(tmp_path, refusal + says(ANSWER) + says("Good.")) as here:
+        assert (await here.turn()).end.answer == ANSWER
+        assert (await here.turn("And?")).end.answer == "Good."
+        assert ["diagnostics" in body for body in here.bodies] == [True, False, False]
+        assert all("cache_control" in str(body["system"]) for body in here.bodies)
+
+
+# ── text that does not count ────────────────────────────────────────────────────────────────────
 
 
 async def test_text_that_is_continued_is_not_reported_as_discarded(tmp_path: Path) -> None:
-    script = says("Half an answer, ", stop_reason=CUT) * 2 + says("and the rest.")
+    script = says("Half an answer, ", stop_reason='"max_tokens"') * 2 + says("and the rest.")
     async with stage(tmp_path, script) as here:
         turn = await here.turn()
         assert TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY in turn.codes

@@ -24,7 +24,7 @@ from harness.session import NoAsker, Opening, open_session
 from harness.settings import PRACTICE_MODEL
 from tests.agent.person import Person
 from tests.agent.stage import KEY, MODEL, calls, played, run, says, sessions
-from tests.agent.test_dispatch import LATE, flaky, rounds
+from tests.engine.tools.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
 LATEST = Opening("latest")

@@ -63,8 +63,8 @@ from harness.ui.panel.fold import KEPT_STEPS, PanelFold
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import timeline
 from tests.agent.stage import calls, fails, says, stage, summarises, too_long
-from tests.agent.test_dispatch import LATE, flaky, rounds
 from tests.agent.test_tool_rounds import call
+from tests.engine.tools.test_dispatch import LATE, flaky, rounds
 from tests.ui.folds.test_breakers import agree
 from tests.ui.panel import situations as situation
 from tests.ui.panel.drawn import panel_content
