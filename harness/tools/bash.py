@@ -6,6 +6,7 @@ import shutil
 import signal
 from collections.abc import Mapping
 from math import inf
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, ValidationInfo, field_validator
@@ -34,6 +35,7 @@ from harness.tools.tool import (
     ToolContext,
     ToolResult,
     broken_rule,
+    runs_here,
     shorten_line,
 )
 
@@ -112,10 +114,12 @@ def bash_tool(
     limits: ProcessLimits | None = None,
     result_characters: int = RESULT_CHARACTERS,
     background: BackgroundRunner | None = None,
+    workspace: Path | None = None,
 ) -> Tool:
     """The tool bash. `limits.time_s` is the time limit of calls that name none.
 
-    The argument `background` exists only where `background` is given.
+    The argument `background` exists only where `background` is given. With a `workspace` a check before a call looks
+    whether folder and shell are there.
     """
     limits = limits or ProcessLimits()
     continues = background is not None and background.continues_at_limit
@@ -141,6 +145,7 @@ def bash_tool(
         effect=Effect.RUN,
         run=run_bash,
         command_line=_line_of,
+        check=None if workspace is None else runs_here(workspace, _shell),
         timeout_s=inf,  # the command itself has a limit
         summarise=_summary,
         preview=lambda context, arguments: visible(arguments.command),
@@ -149,7 +154,11 @@ def bash_tool(
 
 def shell_command(line: str) -> tuple[str, ...]:
     """The program and arguments that run a command line: bash, or sh where there is no bash."""
-    return (shutil.which("bash") or "/bin/sh", "-c", line)
+    return (_shell(), "-c", line)
+
+
+def _shell() -> str:
+    return shutil.which("bash") or "/bin/sh"
 
 
 def shell_environment(environ: Mapping[str, str], *, only_looks: bool = False) -> dict[str, str]:

@@ -206,6 +206,20 @@ def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     assert places == {11}
 
 
+def test_the_full_table_has_the_error_rate_of_every_tool_and_the_short_one_has_not() -> None:
+    rows = (
+        HealthRow("grep", BreakerState.OPEN, 3, calls=12, failed=3),
+        HealthRow("glob", BreakerState.CLOSED, 0, calls=7),
+    )
+    panel = situation.CALM._replace(rows=rows)
+    head, grep, glob = (
+        next(line for line in look(panel, 90, expanded=True) if line.startswith(name))
+        for name in ("tool", "grep", "glob")
+    )
+    assert [line[head.index("error rate") :].split("  ")[0] for line in (grep, glob)] == ["3/12 (25%)", "0/7"]
+    assert not any("error rate" in line or "3/12" in line for line in look(panel, 90))
+
+
 LONG_NAMES = ("list_background", "read_background", "kill_background")
 LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES)
 
