@@ -33,7 +33,7 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "harness/engine": ("tests/engine", "tests/agent", "tests/session"),
     "harness/session": (
         *("tests/session", "tests/agent", "tests/ui/plain", "tests/ui/commands"),
-        *("tests/ui/test_breakers.py", "tests/ui/test_json_answers.py"),
+        *("tests/ui/test_breakers.py", "tests/ui/plain/test_headless_json_answers.py"),
     ),
     "harness/ui/panel": ("tests/ui/panel",),
     "harness/ui/app": ("tests/ui/app",),
@@ -201,7 +201,11 @@ def mirrors_of(root: Path, file: str) -> tuple[str, ...]:
     """The tests that mirror a file: those with its name, or else those of its folder."""
     path = Path(file.removeprefix("harness/"))
     folders = [root / "tests" / path.parent, root / "tests" / path.with_suffix("")]
-    found = [test for folder in folders for test in sorted(folder.glob(f"test_{path.stem}.py"))]
+    found = [
+        test
+        for folder in folders
+        for test in sorted({*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")})
+    ]
     if not found:
         folder = next(one for one in (folders[0], *folders[0].parents) if one.is_dir())
         found = sorted(folder.glob("test_*.py"))

@@ -354,7 +354,7 @@ async def test_many_subagents_without_a_user_follow_the_setting(
 
 async def test_a_model_that_starts_one_command_after_another_is_ended(place: Place) -> None:
     """Every result of a background command begins a turn, and every turn starts another command."""
-    over = "until [ $(grep -c turn_ended {state}/sessions/*/*.jsonl) -ge {turn} ]; do sleep 0.01; done"
+    over = "until [ $(grep -c turn_[e]nded {state}/sessions/*/*.jsonl) -ge {turn} ]; do sleep 0.01; done"
     commands = [over.format(state=place.state, turn=turn) for turn in range(1, MOST_ARRIVALS + 10)]
     bash = '{{ name = "bash", input = {{ command = "{}", background = true }} }}'
     script = "".join(calls(bash.format(command)) + says("Another.") for command in commands)
@@ -363,3 +363,16 @@ async def test_a_model_that_starts_one_command_after_another_is_ended(place: Pla
         assert len(standing.requests) == 2 * (1 + MOST_ARRIVALS)
     assert ended.code == 0
     assert journal(place).count('"turn_started"') == 1 + MOST_ARRIVALS
+
+
+@pytest.mark.parametrize("prompt", ["/look notes.md", "/etc/hosts names what?"])
+async def test_a_command_file_is_run_by_its_name_and_any_other_slash_is_a_prompt(place: Place, prompt: str) -> None:
+    folder = place.folder / ".harness" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "look.md").write_text("---\ndescription: x\n---\nLook at $ARGUMENTS.")
+    async with server(HELLO) as standing:
+        ended = await answered(at(place, standing), prompt, trust_folder=True)
+        (body,) = [request.body for request in standing.requests]
+    assert ended.code == 0
+    sent = body["messages"][-1]["content"][-1]["text"]
+    assert sent == ("Look at notes.md." if prompt.startswith("/look") else prompt)
