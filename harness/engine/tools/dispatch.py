@@ -196,10 +196,12 @@ class ToolDispatcher:
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
         """Ask the tool's own check, if it has one and no result of it holds.
 
-        A tool that was not available is asked again at every call, so that it is used as soon as it works.
+        A tool that was not available is asked again at every call, so that it is used as soon as it works; so is
+        one that was available and has failed since.
         """
-        before = self._registry.scored(tool.name)
-        if tool.check is None or self._registry.exhausted or before not in (None, Score.UNAVAILABLE):
+        before, row = self._registry.scored(tool.name), self.row(tool.name)
+        holds = before is Score.DEGRADED or (before is Score.AVAILABLE and row is not None and not row.failures)
+        if tool.check is None or self._registry.exhausted or holds:
             return
         asking = asyncio.create_task(_health_of(tool.check), name=f"check of {tool.name}")
         await race(asyncio.wait({asking}, timeout=CHECK_S), interrupt.wait())

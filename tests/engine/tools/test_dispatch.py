@@ -250,6 +250,16 @@ async def test_a_tool_that_works_again_is_called_at_once(tmp_path: Path) -> None
         assert [event.score for event in turn.of(ToolScored)] == [Score.UNAVAILABLE, Score.AVAILABLE]
 
 
+async def test_a_failure_makes_an_available_tool_be_checked_again(tmp_path: Path) -> None:
+    script = calls(call("bash", command="rmdir $PWD")) + calls(call("bash", command="pwd")) * 3 + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, SKIP, SKIP]
+        assert len(turn.of(FailureCharged)) == 1
+        assert [event.score for event in turn.of(ToolScored)] == [Score.AVAILABLE, Score.UNAVAILABLE]
+        here.workspace.mkdir()
+
+
 async def hangs() -> bool:
     while True:
         try:
