@@ -1,10 +1,12 @@
 """Mutation testing by sample: how many small changes of a package its tests notice.
 
-    python -m benchmarks.mutation_sample                        40 each in engine, session, panel and app; takes hours
+    python -m benchmarks.mutation_sample                        40 in each package of TESTS; takes hours
     python -m benchmarks.mutation_sample harness/ui/panel -n 10
+    python -m benchmarks.mutation_sample harness/ui/panel -n 10 --mirror
 
 First runs the tests of a package once and notes which test calls which function. Then changes one place at a time in a
-copy of the tree and runs tests that call the changed function. Prints what was not noticed.
+copy of the tree and runs tests that call the changed function. Prints what was not noticed. With `--mirror` only the
+tests count that mirror the changed file: a fault there is to be found where a reader looks for it.
 """
 
 import argparse
@@ -16,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -31,10 +33,11 @@ TESTS: Mapping[str, tuple[str, ...]] = {
     "harness/engine": ("tests/engine", "tests/agent", "tests/session"),
     "harness/session": (
         *("tests/session", "tests/agent", "tests/ui/plain", "tests/ui/commands"),
-        *("tests/ui/test_breakers.py", "tests/ui/test_json_answers.py"),
+        *("tests/ui/test_breakers.py", "tests/ui/plain/test_headless_json_answers.py"),
     ),
     "harness/ui/panel": ("tests/ui/panel",),
     "harness/ui/app": ("tests/ui/app",),
+    "harness/ui/plain": ("tests/ui/plain",),
 }
 """The tests of packages; those of any other are where its name says."""
 MOST_TESTS = 40
@@ -194,23 +197,56 @@ def _pytest(copy: Path, *arguments: str, time_s: float | None, **environment: st
     return done.returncode == 0
 
 
-def survivors_of(copy: Path, package: str, number: int, seed: int) -> tuple[int, list[Mutant]]:
+def mirrors_of(root: Path, file: str) -> tuple[str, ...]:
+    """The tests that mirror a file: those with its name, or else those of its folder."""
+    path = Path(file.removeprefix("harness/"))
+    folders = [root / "tests" / path.parent, root / "tests" / path.with_suffix("")]
+    found = [
+        test
+        for folder in folders
+        for test in sorted({*folder.glob(f"test_{path.stem}.py"), *folder.glob(f"test_{path.stem}_*.py")})
+    ]
+    if not found:
+        folder = next(one for one in (folders[0], *folders[0].parents) if one.is_dir())
+        found = sorted(folder.glob("test_*.py"))
+    return tuple(str(test.relative_to(root)) for test in found)
+
+
+def survivors_of(copy: Path, package: str, number: int, seed: int, *, mirror: bool = False) -> tuple[int, list[Mutant]]:
     """How many changes were tried, and those that no test noticed."""
+    if mirror:
+        return _survivors(
+            copy,
+            package,
+            number,
+            seed,
+            lambda mutant: _pytest(copy, "-x", *mirrors_of(copy, mutant.file), time_s=TIME_S),
+        )
     named = TESTS.get(package) or (f"tests/{package.removeprefix('harness/')}",)
     there = tuple(test for test in named if (copy / test).exists())
     tests = tests_of_functions(copy, there)
+
+    def unnoticed(mutant: Mutant) -> bool:
+        covering = tests.get(f"{mutant.file}:{mutant.function}", [])
+        # A function that only other processes enter has no covering tests, but may be pinned all the same.
+        passed = not covering or _pytest(copy, "-x", *covering, time_s=TIME_S)
+        return passed and _pytest(copy, "-x", "-n2", *there, time_s=ALL_S)
+
+    return _survivors(copy, package, number, seed, unnoticed)
+
+
+def _survivors(
+    copy: Path, package: str, number: int, seed: int, unnoticed: Callable[[Mutant], bool]
+) -> tuple[int, list[Mutant]]:
     every = list(mutants_of(copy, package))
     chosen = Random(seed).sample(every, min(number, len(every)))
     survivors = []
     for count, mutant in enumerate(chosen, 1):
         file = copy / mutant.file
         source = file.read_bytes()
-        covering = tests.get(f"{mutant.file}:{mutant.function}", [])
         file.write_bytes(mutant.applied(source))
         try:
-            # A function that only other processes enter has no covering tests, but may be pinned all the same.
-            unnoticed = not covering or _pytest(copy, "-x", *covering, time_s=TIME_S)
-            survived = unnoticed and _pytest(copy, "-x", "-n2", *there, time_s=ALL_S)
+            survived = unnoticed(mutant)
         finally:
             file.write_bytes(source)
         if survived:
@@ -226,6 +262,7 @@ def main() -> int:
     parser.add_argument("packages", nargs="*", default=list(TESTS), metavar="PACKAGE", help="such as harness/tools")
     parser.add_argument("-n", "--number", type=int, default=40, help="changes in each package")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mirror", action="store_true", help="run only the tests that mirror the changed file")
     options = parser.parse_args()
     if unknown := [package for package in options.packages if not (ROOT / package).is_dir()]:
         parser.error(f"there is no package {', '.join(unknown)}")
@@ -233,7 +270,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(ROOT, Path(folder) / "tree")
         for package in options.packages:
-            tried, survivors = survivors_of(copy, package, options.number, options.seed)
+            tried, survivors = survivors_of(copy, package, options.number, options.seed, mirror=options.mirror)
             share = 1 - len(survivors) / max(1, tried)
             low = low or share < LEAST_SHARE
             print(f"{package:<20} {share:.0%} of {tried}")

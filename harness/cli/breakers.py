@@ -1,6 +1,7 @@
 """`harness breakers`: the breakers of a recorded session, at its end or at any step."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.base.clock import time_of_day
@@ -15,6 +16,7 @@ from harness.events import (
     Dispatched,
     DispatchLimitsSet,
     Event,
+    Json,
 )
 from harness.journal import find, read
 from harness.journal.records import require_step, until
@@ -37,6 +39,27 @@ def session_file(name: str, folder: Path) -> Path:
 
 def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     """The breakers, the failure budget and the changes up to step `at`, or to the end. Raises JournalError."""
+    board, log = _replayed(path, at)
+    yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
+    yield ""
+    yield from table_lines(board.rows(), board.step, time_of_day)
+    yield f"failure budget: {board.consumed} of {board.limits.budget} used in this turn"
+    if log:
+        yield ""
+        yield from log
+
+
+def breakers_as_json(path: Path, at: int | None = None) -> Json:
+    """The same for programs, without the changes; `error_rate` is null for a tool without calls. Raises
+    JournalError."""
+    board, _ = _replayed(path, at)
+    tools = [{**asdict(row), "error_rate": row.error_rate} for row in board.rows()]
+    budget = {"used": board.consumed, "of": board.limits.budget}
+    return {"session": path.stem, "step": board.step, "failure_budget": budget, "tools": tools}
+
+
+def _replayed(path: Path, at: int | None) -> tuple[BreakerRegistry, list[str]]:
+    """The breakers at that step, and the changes until then."""
     records = read(path).records
     tools = tools_in(record.event for record in records)
     if not tools:
@@ -49,13 +72,7 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
         log += [line for event in replay.on_event(record.event, record.at) if (line := _change_line(event))]
         if line := _decision_line(record.event):
             log.append(f"step {board.step}: {line}")
-    yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
-    yield ""
-    yield from table_lines(board.rows(), board.step, time_of_day)
-    yield f"failure budget: {board.consumed} of {board.limits.budget} used in this turn"
-    if log:
-        yield ""
-        yield from log
+    return board, log
 
 
 def recorded_capabilities(tools: tuple[str, ...]) -> CapabilityMap:

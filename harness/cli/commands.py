@@ -104,9 +104,13 @@ def _sessions(settings: Settings, text: str | None) -> int:
 
 
 def _breakers(settings: Settings, options: Namespace) -> int:
-    from harness.cli.breakers import breaker_lines
+    from harness.cli.breakers import breaker_lines, breakers_as_json
 
-    print(*breaker_lines(_journal(settings, options.session), options.at), sep="\n")
+    path = _journal(settings, options.session)
+    if options.json:
+        print(json.dumps(breakers_as_json(path, options.at)))
+    else:
+        print(*breaker_lines(path, options.at), sep="\n")
     return 0
 
 

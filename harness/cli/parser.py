@@ -157,6 +157,7 @@ def command_parser(command: str) -> "ArgumentParser":
         case "breakers":
             add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
             add("--at", type=int, metavar="N", help="at the end of step N")
+            add("--json", action="store_true", help="the table as one JSON object, without the changes")
             add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
         case "shot":
             add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)

@@ -387,7 +387,10 @@ def tools_for(
     """
     characters = settings.result_characters
     standard = standard_tools(
-        bash_timeout_s=settings.bash_timeout_s, result_characters=characters, background=background
+        bash_timeout_s=settings.bash_timeout_s,
+        result_characters=characters,
+        background=background,
+        workspace=settings.workspace,
     )
     skilled = (skill_tool(skills, characters),) if skills is not None and skills.at_first else ()
     recalling = (recall_tool(memories, characters),) if memories is not None and memories.on else ()

@@ -316,6 +316,15 @@ class HealthRow:
     """Such as isolated, member of a cascade, degraded."""
     critical: bool = False
     """No other tool can replace it."""
+    calls: int = 0
+    """Calls of this session that succeeded or failed; refused, invalid and cancelled ones do not count."""
+    failed: int = 0
+    """Those that failed, with failures of the programs that the tool ran."""
+
+    @property
+    def error_rate(self) -> float | None:
+        """Failed calls divided by calls; None: no calls yet."""
+        return self.failed / self.calls if self.calls else None
 
 
 @dataclass(frozen=True, slots=True)

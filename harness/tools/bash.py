@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 from collections.abc import Mapping
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +37,7 @@ from harness.tools.tool import (
     ToolContext,
     ToolResult,
     broken_rule,
+    runs_here,
     shorten_line,
 )
 
@@ -114,10 +116,12 @@ def bash_tool(
     limits: ProcessLimits | None = None,
     result_characters: int = RESULT_CHARACTERS,
     background: BackgroundRunner | None = None,
+    workspace: Path | None = None,
 ) -> Tool:
     """The tool bash. `limits.time_s` is the time limit of calls that name none.
 
-    The argument `background` exists only where `background` is given.
+    The argument `background` exists only where `background` is given. With a `workspace` a check before a call looks
+    whether folder and shell are there.
     """
     limits = limits or ProcessLimits()
     continues = background is not None and background.continues_at_limit
@@ -143,6 +147,7 @@ def bash_tool(
         effect=Effect.RUN,
         run=run_bash,
         command_line=_line_of,
+        check=None if workspace is None else runs_here(workspace, partial(_shell, workspace)),
         timeout_s=inf,  # the command itself has a limit
         summarise=_summary,
         preview=lambda context, arguments: visible(arguments.command),
@@ -151,7 +156,11 @@ def bash_tool(
 
 def shell_command(line: str, workspace: Path) -> tuple[str, ...]:
     """The program and arguments that run a command line: bash, or sh where there is none outside `workspace`."""
-    return (shutil.which("bash", path=own_search_path(workspace)) or "/bin/sh", "-c", line)
+    return (_shell(workspace), "-c", line)
+
+
+def _shell(workspace: Path) -> str:
+    return shutil.which("bash", path=own_search_path(workspace)) or "/bin/sh"
 
 
 def shell_environment(environ: Mapping[str, str], workspace: Path, *, only_looks: bool = False) -> dict[str, str]:

@@ -21,7 +21,7 @@ from harness.tools.glob import ignored_note, no_file
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import fitting_files
 from harness.tools.output import readable, shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult
+from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, runs_here
 from harness.tools.workspace import require_file
 
 MOST_MATCHES = 300
@@ -54,9 +54,15 @@ class GrepRequest:
 
 
 def grep_tool(
-    limits: ProcessLimits | None = None, most_matches: int = MOST_MATCHES, result_characters: int = RESULT_CHARACTERS
+    limits: ProcessLimits | None = None,
+    most_matches: int = MOST_MATCHES,
+    result_characters: int = RESULT_CHARACTERS,
+    workspace: Path | None = None,
 ) -> Tool:
-    """The tool grep. `limits.time_s` bounds the search itself, a regular expression that never ends included."""
+    """The tool grep. `limits.time_s` bounds the search itself, a regular expression that never ends included.
+
+    With a `workspace` a check before a call looks whether the folder and the interpreter for the search are there.
+    """
     limits = limits or ProcessLimits(time_s=30.0)
 
     async def grep(context: ToolContext, arguments: GrepArguments) -> ToolResult:
@@ -74,6 +80,7 @@ def grep_tool(
         run=grep,
         summarise=_summary,
         parallel=True,
+        check=None if workspace is None else runs_here(workspace, lambda: sys.executable),
     )
 
 

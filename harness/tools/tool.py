@@ -5,6 +5,7 @@ Its arguments are a pydantic model: `schema_of` gives the JSON schema for the mo
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
@@ -275,6 +276,22 @@ class ToolHealth:
     """One line for the user if it is not AVAILABLE."""
 
 
+AVAILABLE = ToolHealth(Score.AVAILABLE)
+
+
+def runs_here(folder: Path, program: Callable[[], str]) -> Callable[[], Awaitable[ToolHealth]]:
+    """A check for a tool that starts `program` in `folder`: both have to be there."""
+
+    def look() -> ToolHealth:
+        if not folder.is_dir():
+            return ToolHealth(Score.UNAVAILABLE, f"the folder {folder} is gone")
+        if not os.access(program(), os.X_OK):
+            return ToolHealth(Score.UNAVAILABLE, f"{program()} cannot be executed")
+        return AVAILABLE
+
+    return partial(in_thread, look)
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """Something the model may ask for."""
@@ -293,7 +310,8 @@ class Tool:
     preview: Callable[[ToolContext, Any], str] | None = None
     """What a permission question shows: the command, the diff."""
     check: Callable[[], Awaitable[ToolHealth]] | None = None
-    """Says before a call whether the tool can work at all, for tools whose server may be away. Advice, asked rarely."""
+    """Says before a call whether the tool can work at all, such as whether its server is there. Advice: a good result
+    holds for some steps, and one that raises or takes too long means degraded (docs/breakers.md)."""
     resource: Callable[[Json], str | None] | None = None
     """What the call reads or changes as a whole, such as a path; None where only a part of it is read. With it
     a result can be seen to be older than a change."""
@@ -339,6 +357,7 @@ def tool(
     parallel: bool = ...,
     polls: bool = ...,
     timeout_s: float | None = ...,
+    check: Callable[[], Any] | None = ...,
     name: str | None = ...,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(
@@ -349,6 +368,7 @@ def tool(
     parallel: bool = False,
     polls: bool = False,
     timeout_s: float | None = None,
+    check: Callable[[], Any] | None = None,
     name: str | None = None,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function with a docstring.
@@ -364,8 +384,10 @@ def tool(
 
     Without an `effect` the tool counts as RUN and needs confirmation. With `polls` repeated calls are not a loop,
     within time limits. `timeout_s` is its time limit in seconds, instead of the setting `tool_timeout_s`; over it the
-    call counts as a failure of the tool. Raises TypeError when it is not a function, is a generator, has no docstring,
-    or an argument has no type or no name; ValueError for a time limit that is not above zero.
+    call counts as a failure of the tool. `check` is a function without arguments, plain or async, that says before a
+    call whether the tool can work: a `ToolHealth`, or True or False. Raises TypeError when it is not a function, is a
+    generator, has no docstring, or an argument has no type or no name, and when the check is no function; ValueError
+    for a time limit that is not above zero.
     """
     check_types(
         {
@@ -381,10 +403,28 @@ def tool(
     if timeout_s is not None and not timeout_s > 0:
         raise ValueError(f"timeout_s must be above zero, not {timeout_s:g}")
 
+    if check is not None and not callable(check):
+        raise TypeError(f"check takes a function without arguments, not {check!r}")
+    asked = None if check is None else partial(_health_by, check)
+
     def made(function: Callable[..., Any]) -> Tool:
-        return replace(_tool_of(function, effect, parallel, name), polls=polls, timeout_s=timeout_s)
+        return replace(_tool_of(function, effect, parallel, name), polls=polls, timeout_s=timeout_s, check=asked)
 
     return made if function is None else made(function)
+
+
+async def _health_by(check: Callable[[], Any]) -> ToolHealth:
+    """What a check says. Raises what it raises, and TypeError for anything that is no answer."""
+    said = check() if inspect.iscoroutinefunction(check) else await in_thread(check)
+    if inspect.isawaitable(said):
+        said = await said
+    match said:
+        case ToolHealth():
+            return said
+        case bool():
+            return AVAILABLE if said else ToolHealth(Score.UNAVAILABLE, "its check says no")
+        case _:
+            raise TypeError(f"it returned {_short(said)} instead of a ToolHealth, True or False")
 
 
 def _tool_of(function: Callable[..., Any], effect: Effect, parallel: bool, name: str | None) -> Tool:

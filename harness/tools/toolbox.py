@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 
 from harness.events import Json
 from harness.processes import ProcessLimits
@@ -59,15 +60,19 @@ def standard_tools(
     bash_timeout_s: float = 120.0,
     result_characters: int = RESULT_CHARACTERS,
     background: BackgroundRunner | None = None,
+    workspace: Path | None = None,
 ) -> tuple[Tool, ...]:
-    """The seven tools every agent has, and four more where commands can go to the background."""
+    """The seven tools every agent has, and four more where commands can go to the background.
+
+    With a `workspace` those that start processes in it check before a call whether they can.
+    """
     return (
-        bash_tool(ProcessLimits(time_s=bash_timeout_s), result_characters, background),
+        bash_tool(ProcessLimits(time_s=bash_timeout_s), result_characters, background, workspace),
         read_file_tool(result_characters),
         write_file_tool(),
         edit_file_tool(),
         glob_tool(),
-        grep_tool(result_characters=result_characters),
+        grep_tool(result_characters=result_characters, workspace=workspace),
         todo_write_tool(),
         *(() if background is None else background_tools(background, result_characters)),
     )

@@ -1,5 +1,6 @@
 """`harness breakers`: the table of a recorded session at any step, by the real command."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,20 @@ def test_a_journal_from_before_the_breakers_says_so(tmp_path: Path) -> None:
     journal.write_text('{"seq": 1, "at": 1.0, "type": "turn_started", "turn": 1, "prompt": "hi"}\n')
     with pytest.raises(JournalError, match="no breaker decisions"):
         list(breaker_lines(journal))
+
+
+async def test_the_table_as_json_has_the_error_rate_at_the_end_and_at_any_step(place: Place) -> None:
+    path = str(HERE / "grep-dies.jsonl")
+    ended, early = (
+        await run(place, "breakers", path, "--json"),
+        await run(place, "breakers", path, "--json", "--at", "1"),
+    )
+    now, before = json.loads(ended.out), json.loads(early.out)
+    assert (ended.code, now["session"], before["step"]) == (0, "grep-dies", 1)
+    rows = {row["tool"]: row for row in now["tools"]}
+    assert (rows["grep"]["calls"], rows["grep"]["failed"], rows["grep"]["error_rate"]) == (5, 3, 0.6)
+    assert rows["write_file"]["error_rate"] is None
+    events = events_of("grep-dies")
+    assert rows["grep"]["failed"] == len([event for event in events if isinstance(event, FailureCharged)])
+    assert next(row["calls"] for row in before["tools"] if row["tool"] == "grep") == 1
+    assert "3/5 (60%)" in next(line for line in breaker_lines(HERE / "grep-dies.jsonl") if line.startswith("grep "))

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from harness.engine.hooks import HookInvoker
-from harness.events import HookPoint
-from harness.hooks import Hook, HookAnswer, HookCall, HookError
+from harness.events import Event, HookPoint, TextDelta, TransitionCode
+from harness.hooks import Hook, HookAnswer, HookCall, HookError, hook
 from harness.processes import Processes
+from tests.agent.stage import says, stage
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -160,3 +161,23 @@ def test_a_function_that_hangs_does_not_hold_up_the_end_of_the_program(tmp_path:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=True)
     assert ended.stdout == "it took longer than 0.05 s\n"
+
+
+async def test_the_hooks_of_the_end_of_a_session_run_after_an_interruption(tmp_path: Path) -> None:
+    ended: list[HookPoint] = []
+    hooks = [
+        Hook("log", HookPoint.SESSION_END, "cat > ended.json"),
+        hook("session_end", name="watches")(lambda call: ended.append(call.point)),
+    ]
+    silent = says("The first words, and then silence.", chunk="5", fault='{ kind = "stall", at = 5 }')
+    async with stage(tmp_path, silent, hooks=hooks) as here:
+
+        def interrupt(event: Event) -> None:
+            if isinstance(event, TextDelta):
+                here.agent.interrupt()
+
+        turn = await here.turn(on_event=interrupt)
+        assert turn.end.code is TransitionCode.ABORTED_STREAMING
+        await here.agent.aclose()
+        assert json.loads((here.workspace / "ended.json").read_text())["event"] == "session_end"
+    assert ended == [HookPoint.SESSION_END]

@@ -28,7 +28,7 @@ NOT_RUN = {
 }
 """Commands that are parsed and not run, and who runs them."""
 OTHERS = {
-    "jq": "a tool of others; tests/ui/test_json_answers.py reads the same output",
+    "jq": "a tool of others; tests/ui/plain/test_headless_json_answers.py reads the same output",
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8765": "needs a server; tests/chapters/test_my_agents.py runs it",
     "python3": "the test command of the README is what CI runs; the start command differs by its last word",
     "uv": "a tool of others",

@@ -90,12 +90,19 @@ def an_answer_is_validated(said: str) -> None:
     assert said.splitlines() == ["json_schema", "{'count': 7}"]
 
 
+def a_check_says_no_and_the_call_is_skipped(said: str) -> None:
+    scored, skipped = said.splitlines()
+    assert scored == "convert unavailable"
+    assert skipped.startswith("skipped | its check reports it as unavailable (no-such-converter is not installed)")
+
+
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
     ("docs/loops.md", "agent"): the_agent_is_watched_and_stopped,
     ("docs/hooks.md", "function"): the_stop_hook_objects_once,
     ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
+    ("docs/library.md", "check"): a_check_says_no_and_the_call_is_skipped,
     ("docs/library.md", "tools"): tools_are_chosen_by_name,
     ("docs/library.md", "asker"): one_city_is_allowed,
     ("docs/library.md", "json"): an_answer_is_validated,

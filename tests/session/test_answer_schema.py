@@ -125,3 +125,13 @@ def test_an_address_is_never_fetched_for_an_answer() -> None:
 def test_a_line_is_found_by_the_names_that_lead_to_it() -> None:
     text = '{\n"a": {"x": 1},\n"b": {\n"x": 2}}'
     assert [line_of(text, path) for path in ((), ("a", "x"), ("b", "x"), ("b", 0, "none"))] == [1, 2, 4, 3]
+
+
+def test_the_instruction_holds_the_schema_as_it_was_written() -> None:
+    schema = {"properties": {"name": {"description": "the name, as in 天気"}}}
+    assert json.dumps(schema, ensure_ascii=False) in AnswerSchema(schema).instruction()
+
+
+def test_the_line_of_a_place_is_counted_from_the_beginning_of_the_text() -> None:
+    assert line_of('\n{"a": 1}', ()) == 1
+    assert line_of('\n{"a": 1,\n"b": 2}', ("b",)) == 3

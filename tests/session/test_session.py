@@ -1,6 +1,7 @@
 """What a session adds to an agent: the journal of before, choices that last, and the parts that front ends use."""
 
 import asyncio
+import json
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -23,8 +24,8 @@ from harness.events import (
 from harness.session import NoAsker, Opening, open_session
 from harness.settings import PRACTICE_MODEL
 from tests.agent.person import Person
-from tests.agent.stage import MODEL, calls, played, run, says, sessions
-from tests.agent.test_dispatch import LATE, flaky, rounds
+from tests.agent.stage import KEY, MODEL, calls, played, run, says, sessions
+from tests.engine.tools.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
 LATEST = Opening("latest")
@@ -171,3 +172,78 @@ async def test_a_kept_schedule_fires_in_a_later_session_only_while_a_user_is_pre
             await session.background.schedule.create("in 1 hour", "Look at the log.", lasting=True)
         async with await open_session(here.loaded, Person() if present else NoAsker()) as later:
             assert later.background.listens == present
+
+
+async def test_a_key_in_the_name_of_a_session_is_masked(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here, await here.open() as session:
+        await played(session.run("first"))
+        name = session.rename(f"the key is {KEY}")
+        (listed,) = session.sessions()
+        assert KEY not in session.path.read_text() + name + session.name + listed.name
+        assert name == session.name == listed.name
+        assert name.startswith("the key is ")
+
+
+@pytest.mark.parametrize("opening", [None, LATEST], ids=["a new session", "a resumed one"])
+async def test_a_session_whose_agent_cannot_be_made_is_not_left_in_use(tmp_path: Path, opening: Opening | None) -> None:
+    twice = [flaky("wobbly", "fine"), flaky("wobbly", "fine")]
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open():
+            pass
+        with pytest.raises(ValueError, match="wobbly") as refused:
+            await here.open(opening, tools=twice)
+        async with await here.open(LATEST) as session:
+            assert (await played(session.run("first"))).end.code is TransitionCode.COMPLETED
+        assert refused.value.__traceback__ is not None  # what the failed attempt held was not freed with its frames
+
+
+async def test_a_session_whose_journal_cannot_be_continued_is_not_left_in_use(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open() as session:
+            await played(session.run("first"))
+        lines = session.path.read_text().splitlines()
+        early = json.loads(next(line for line in lines if '"step_started"' in line))
+        late = early | {"seq": len(lines) + 1, "step": 7}
+        back = early | {"seq": len(lines) + 2}
+        session.path.write_text("\n".join([*lines, json.dumps(late), json.dumps(back)]) + "\n")
+        refused = []
+        for _ in range(2):
+            with pytest.raises(HarnessError, match="out of order") as caught:
+                await here.open(LATEST)
+            refused.append(caught.value)  # what the attempt held is not freed with its frames
+    assert len(refused) == 2
+
+
+async def test_settings_are_given_whole_or_one_by_one(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.")) as here:
+        with pytest.raises(TypeError, match="model="):
+            await here.open(model="claude-opus-4-6")
+        values = here.loaded.settings.model_dump(include={"workspace", "state_dir", "base_url"})
+        async with await open_session(model=OTHER_MODEL, api_key=KEY, **values) as session:
+            assert session.settings.model == OTHER_MODEL
+
+
+async def test_a_new_session_has_no_lines_that_could_not_be_read_and_says_its_limits_before_the_first_turn(
+    tmp_path: Path,
+) -> None:
+    seen: list[Event] = []
+    async with sessions(tmp_path, says("One.")) as here:
+        async with await here.open(observer=lambda event, _: seen.append(event)) as session:
+            assert session.skipped_lines == 0
+            assert [event.tools for event in seen if isinstance(event, DispatchLimitsSet)] == [
+                tuple(tool.name for tool in session.tools)
+            ]
+        session.path.write_text(session.path.read_text() + "no event\n")
+        async with await here.open(LATEST) as session:
+            assert session.skipped_lines == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "schema", "asked"), [(MODEL, True, True), (MODEL, False, False), ("gpt-x", True, False)]
+)
+async def test_a_format_is_asked_for_where_there_is_one_and_the_model_takes_it(
+    tmp_path: Path, model: str, schema: bool, asked: bool
+) -> None:
+    format = {"type": "json_schema", "schema": {"type": "object"}} if schema else None
+    async with sessions(tmp_path, says("{}"), model=model) as here, await here.open(answer_format=format) as session:
+        assert session.asks_for_format is asked

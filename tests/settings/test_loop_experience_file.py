@@ -15,7 +15,7 @@ from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, open_session
 from harness.settings.loop_experience_file import NAME, ExperienceError, ExperienceFile, experience_file
 from tests.agent.stage import calls, played, run, says, settings_of, stage
-from tests.agent.test_escape import NOTES, notes, rungs, same
+from tests.engine.loops.test_runner import NOTES, notes, rungs, same
 
 KIND = Projection.INTERACTION, False
 TRIED = RungResult(KIND, Rung.NUDGE, freed=False)

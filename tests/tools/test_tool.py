@@ -12,8 +12,8 @@ import pytest
 from pydantic import Field
 
 import harness
-from harness.events import Json, ToolOutcome
-from harness.tools.tool import ArgumentError, Effect, ToolContext, ToolError, ToolResult, shorten_line, tool
+from harness.events import Json, Score, ToolOutcome
+from harness.tools.tool import ArgumentError, Effect, ToolContext, ToolError, ToolHealth, ToolResult, shorten_line, tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +151,30 @@ def test_no_tool_of_ours_forgets_to_say_how_it_failed() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "ToolResult":
                 broken = "ToolOutcome.BROKEN" in map(ast.unparse, node.args)
                 assert not broken or "category" in {keyword.arg for keyword in node.keywords}, f"{path}:{node.lineno}"
+
+
+def test_a_check_is_a_function() -> None:
+    with pytest.raises(TypeError, match="check takes a function without arguments, not True"):
+        tool(check=True)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("says", [True, False, ToolHealth(Score.DEGRADED, "slow")])
+@pytest.mark.parametrize("how", ["plain", "async", "lambda"])
+async def test_a_check_is_plain_or_async_and_says_yes_no_or_more(says: bool | ToolHealth, how: str) -> None:
+    async def waits() -> bool | ToolHealth:
+        return says
+
+    checks = {"plain": partial(bool, says) if isinstance(says, bool) else lambda: says, "async": waits}
+
+    @tool(check=checks.get(how, lambda: waits()))  # noqa: PLW0108 (a plain function that returns a coroutine)
+    def look() -> str:
+        """Look."""
+        return ""
+
+    assert look.check is not None
+    health = await look.check()
+    expected = {True: Score.AVAILABLE, False: Score.UNAVAILABLE}
+    assert health.score is (expected[says] if isinstance(says, bool) else says.score)
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan")])

@@ -4,11 +4,11 @@ The dispatcher receives the events that the journal keeps, in their order, so th
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import fields, replace
 
 from harness.base.clock import Clock
-from harness.base.concurrency import unless
+from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
 from harness.engine.tools.results import programs_of
@@ -41,11 +41,13 @@ from harness.policies.breakers.decisions import Call, DispatchDecision, PauseTur
 from harness.policies.breakers.dispatcher import BreakerReplay, Dispatcher
 from harness.policies.breakers.pause_report import pause_report
 from harness.policies.breakers.registry import BreakerRegistry
-from harness.tools.tool import Tool, ToolHealth, ToolResult
+from harness.tools.tool import Tool, ToolHealth, ToolResult, shorten_line
 from harness.tools.toolbox import Toolbox
 
 CHECK_S = 2.0
 """Seconds a check before a call may take; one that takes longer says that its tool is degraded."""
+LONGEST_WHY = 300
+"""Characters of its reason."""
 
 
 class ToolDispatcher:
@@ -192,17 +194,23 @@ class ToolDispatcher:
         return registry.knows(key) and (not registry.has_row(key) or registry.breaker(key).state is BreakerState.CLOSED)
 
     async def _check(self, tool: Tool, interrupt: asyncio.Event) -> None:
-        """Ask the tool's own check, if it has one and was not asked lately."""
-        if tool.check is None or self._registry.exhausted or self._registry.scored(tool.name) is not None:
+        """Ask the tool's own check, if it has one and no result of it holds.
+
+        A tool that was not available is asked again at every call, so that it is used as soon as it works; so is
+        one that was available and has failed since.
+        """
+        before, row = self._registry.scored(tool.name), self.row(tool.name)
+        holds = before is Score.DEGRADED or (before is Score.AVAILABLE and row is not None and not row.failures)
+        if tool.check is None or self._registry.exhausted or holds:
             return
-        try:
-            async with asyncio.timeout(CHECK_S):
-                health = await unless(interrupt, tool.check())
-        except TimeoutError:
-            health = ToolHealth(Score.DEGRADED, f"its check took longer than {CHECK_S:g} s")
-        except Exception as error:  # noqa: BLE001 (the border to tools: a check that fails is advice as well)
-            health = ToolHealth(Score.DEGRADED, f"its check failed: {type(error).__name__}: {error}")
-        if health is not None:
+        asking = asyncio.create_task(_health_of(tool.check), name=f"check of {tool.name}")
+        await race(asyncio.wait({asking}, timeout=CHECK_S), interrupt.wait())
+        if asking.done():
+            health = _degraded("cancelled itself") if asking.cancelled() else asking.result()
+        else:  # not waited for: it may ignore its cancellation
+            asking.cancel()
+            health = _degraded(f"took longer than {CHECK_S:g} s")
+        if not interrupt.is_set() and health.score is not before:
             self._conversation.emit(ToolScored(tool.name, health.score, health.why))
 
     # ── the pause ───────────────────────────────────────────────────────────────────────────────
@@ -261,3 +269,16 @@ class ToolDispatcher:
     def _tell(self) -> None:
         for event in self._registry.drain_events():
             self._conversation.emit(event)
+
+
+async def _health_of(check: Callable[[], Awaitable[ToolHealth]]) -> ToolHealth:
+    """What a check finds; one that fails is advice as well."""
+    try:
+        health = await check()
+        return replace(health, why=shorten_line(health.why, LONGEST_WHY))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (the border to tools)
+        return _degraded(shorten_line(f"failed: {type(error).__name__}: {error}", LONGEST_WHY))
+
+
+def _degraded(what: str) -> ToolHealth:
+    return ToolHealth(Score.DEGRADED, f"its check {what}")

@@ -44,6 +44,9 @@ class LastResults:
     """Unix time; None: none yet."""
     message: str = ""
     """Of the last failure."""
+    calls: int = 0
+    """Calls that succeeded or failed."""
+    failed: int = 0
 
 
 class RegistryView(Protocol):

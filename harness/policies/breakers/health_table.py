@@ -22,6 +22,8 @@ def row(board: RegistryView, tool: str) -> HealthRow:
         probe_at(board, tool),
         note(board, tool),
         tool in board.capabilities.critical,
+        seen.calls,
+        seen.failed,
     )
 
 
@@ -66,12 +68,14 @@ BREAKER_WORDS = {BreakerState.CLOSED: "working", BreakerState.OPEN: "paused", Br
 WIDTH = 100
 LONGEST_NAME = 24
 """Columns of a tool's name; names of MCP tools can be longer."""
+TABLE_NAME = 20
+"""The same in the table."""
 NARROWEST_NOTE = 12
 MOST_NOTE_LINES = 3
 MOST_FAILURES = 20
 """Failures that are listed; older ones are only counted."""
 NOTHING = "-"
-HEADER = ("tool", "state", "fails", "last failure", "last success", "next probe", "note")
+HEADER = ("tool", "state", "fails", "error rate", "last fail", "last ok", "next try", "note")
 
 
 def table_lines(rows: Sequence[HealthRow], step: int, clock: Callable[[float], str]) -> tuple[str, ...]:
@@ -102,14 +106,22 @@ def report_lines(report: PauseReport, width: int = WIDTH) -> tuple[str, ...]:
 
 def _cells(row: HealthRow, step: int, clock: Callable[[float], str]) -> tuple[str, ...]:
     return (
-        _cut(row.tool, LONGEST_NAME - 1) + "*" * row.critical,
+        _cut(row.tool, TABLE_NAME - 1) + "*" * row.critical,
         row.state.upper(),
         str(row.failures),
+        error_rate(row) or NOTHING,
         NOTHING if row.last_failure is None else clock(row.last_failure),
         NOTHING if row.last_success is None else clock(row.last_success),
         _next_probe(row, step),
         "; ".join(text for text in (row.note, _trouble(row)) if text),
     )
+
+
+def error_rate(row: HealthRow) -> str:
+    """Failed calls, all calls and the rate: "3/12 (25%)"; empty: no calls yet."""
+    if row.error_rate is None:
+        return ""
+    return f"{row.failed}/{row.calls}" + (f" ({row.error_rate:.0%})" if row.failed else "")
 
 
 def _next_probe(row: HealthRow, step: int) -> str:

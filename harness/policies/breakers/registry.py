@@ -99,13 +99,15 @@ class RegistryState:
 class _Row:
     """One tool. Mutable, because a success on a healthy tool must cost next to nothing."""
 
-    __slots__ = ("breaker", "decided_at", "decision", "last_failure", "last_success", "message")
+    __slots__ = ("breaker", "calls", "decided_at", "decision", "failed", "last_failure", "last_success", "message")
 
     def __init__(self, breaker: Breaker, seen: LastResults) -> None:
         self.breaker = breaker
         self.last_failure = seen.last_failure
         self.last_success = seen.last_success
         self.message = seen.message
+        self.calls = seen.calls
+        self.failed = seen.failed
         self.decision: DispatchDecision | None = None
         """Valid while the registry has the version `decided_at`."""
         self.decided_at = -1
@@ -224,6 +226,7 @@ class BreakerRegistry:
         if isinstance(result, Failure) and (key := key_of(ticket.tool, result)) != ticket.tool:
             # The tool did its work, and what it ran failed.
             self.record(replace(ticket, parts=()), Finish.OK, at)
+            row.failed += 1
             if ticket.generation == breaker.generation:
                 self._part_failed(key, result, at)
             return
@@ -245,6 +248,9 @@ class BreakerRegistry:
             self._failed(ticket.tool, breaker, result)
         elif breaker.state is HALF_OPEN:
             self._put(ticket.tool, breaker.released(self._step), f"the probe was not run: {result.value}")
+        if result is Finish.OK or isinstance(result, Failure):
+            row.calls += 1
+            row.failed += result is not Finish.OK
 
     def _part_failed(self, key: str, failure: Failure, at: float) -> None:
         breaker = self._row(key).breaker
@@ -258,6 +264,8 @@ class BreakerRegistry:
         """Parts that failed before work again. Several may be involved; all of them count."""
         for key in (part_key(ticket.tool, part) for part in ticket.parts):
             row = self._rows.get(key)
+            if row is not None:
+                row.calls += 1
             if row is not None and row.breaker.state is CLOSED and row.breaker.failures:
                 self._succeeded(key, row.breaker)
 
@@ -368,7 +376,7 @@ class BreakerRegistry:
     def seen(self, tool: str) -> LastResults:
         """The last results of a tool, for the table."""
         row = self._rows[tool]
-        return LastResults(row.last_failure, row.last_success, row.message)
+        return LastResults(row.last_failure, row.last_success, row.message, row.calls, row.failed)
 
     def rows(self) -> tuple[HealthRow, ...]:
         """The table: each tool, followed by its failing parts."""

@@ -8,16 +8,23 @@ from textual.content import Content
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import Alternative, BreakerState, CascadeChanged, CascadePhase, HealthRow
-from harness.policies.breakers.health_table import BREAKER_WORDS
+from harness.policies.breakers.health_table import BREAKER_WORDS, error_rate
 from harness.ui.panel.layout import BAD, QUIET, TROUBLE, Lines, cell, flat, in_cells, labelled, wrapped
 from harness.ui.panel.state import Panel
 
 HEAD = "tool"
 NAMES = 10, 24
 """Columns of the longest name, on a narrow and on a wide panel."""
-COLUMNS: Mapping[str, int] = {"state": 9, "fails": 5, "last fail": 9, "last ok": 9, "next try": 8}
-"""Further columns and their usual width."""
-BY_IMPORTANCE = ("state", "next try", "fails", "last fail", "last ok")
+COLUMNS: Mapping[str, int] = {
+    "state": 9,
+    "fails": 5,
+    "error rate": 10,
+    "last fail": 9,
+    "last ok": 9,
+    "next try": 8,
+}
+"""Further columns and their usual width; the error rate is in the full table only."""
+BY_IMPORTANCE = ("state", "next try", "fails", "last fail", "last ok", "error rate")
 MOST_ROUTE_LINES = 2
 """Lines of an alternative."""
 
@@ -69,7 +76,7 @@ class _Layout:
         self._step = step
         self._expanded = expanded
         room, chosen = width, set()
-        for column in BY_IMPORTANCE:
+        for column in BY_IMPORTANCE if expanded else BY_IMPORTANCE[:-1]:
             if room - sizes[column] - 1 < least:
                 break
             room -= sizes[column] + 1
@@ -114,6 +121,7 @@ def _cells(row: HealthRow, step: int, *, expanded: bool) -> Mapping[str, tuple[s
     return {
         "state": (state, QUIET if quiet else TROUBLE if closed else f"bold {BAD}"),
         "fails": (str(row.failures).rjust(COLUMNS["fails"]), QUIET if quiet else ""),
+        "error rate": (error_rate(row), QUIET if quiet else ""),
         "last fail": (_time(row.last_failure), QUIET if quiet else ""),
         "last ok": (_time(row.last_success), QUIET),
         "next try": (_next_try(row, step), QUIET if closed else "bold"),

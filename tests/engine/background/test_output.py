@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engine.background.output import cut_to, last_lines, read_on, size_of, waits_for_input
+from harness.engine.background.output import cut_to, last_lines, read_lines, read_on, size_of, waits_for_input
 
 
 @pytest.fixture
@@ -113,3 +113,27 @@ def test_a_question_or_an_unfinished_line_seems_to_wait(tail: str) -> None:
 )
 def test_progress_and_finished_lines_do_not(tail: str) -> None:
     assert not waits_for_input(tail)
+
+
+@pytest.mark.parametrize(
+    ("written", "whole", "lines", "end"),
+    [
+        (b"one\ntw", False, ("one",), 4),
+        (b"one\ntw", True, ("one", "tw"), 6),
+        (b"begun", False, (), 0),
+        (b"0123456789", False, ("0123456789",), 10),
+        (b"more than ten\n", False, (" than ten",), 14),
+    ],
+    ids=[
+        "an unfinished line waits",
+        "or counts",
+        "nothing is whole",
+        "a line that is too long is cut",
+        "only the last",
+    ],
+)
+def test_lines_are_read_when_they_are_whole_or_too_long(
+    file: Path, written: bytes, whole: bool, lines: tuple[str, ...], end: int
+) -> None:
+    file.write_bytes(written)
+    assert read_lines(file, 0, 10, whole=whole) == (lines, end)

@@ -39,6 +39,8 @@ rows = st.builds(
     st.none() | counts,
     words,
     st.booleans(),
+    st.integers(100, 999),
+    st.integers(0, 100),
 )
 tables = st.lists(rows, max_size=5, unique_by=lambda row: row.tool)
 failures = st.builds(Failure, st.sampled_from(FailureCategory), words, st.sampled_from(["", "transport: refused"]))

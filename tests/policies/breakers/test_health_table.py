@@ -22,8 +22,10 @@ from harness.policies.breakers.health_table import MOST_FAILURES, report_lines, 
 from harness.policies.breakers.pause_report import pause_report
 from tests.policies.breakers import reports
 
-BASH = HealthRow("bash", BreakerState.OPEN, 3, 45_000.0, 44_000.0, "timed out after 120 s", 15, critical=True)
-GREP = HealthRow("grep", BreakerState.CLOSED, 0, 30.0, 45_001.0, "an old message")
+BASH = HealthRow(
+    *("bash", BreakerState.OPEN, 3, 45_000.0, 44_000.0, "timed out after 120 s", 15), critical=True, calls=12, failed=3
+)
+GREP = HealthRow("grep", BreakerState.CLOSED, 0, 30.0, 45_001.0, "an old message", calls=4)
 
 
 def clock(moment: float) -> str:
@@ -32,9 +34,9 @@ def clock(moment: float) -> str:
 
 def test_the_table_has_the_columns_of_the_seed_and_what_went_wrong() -> None:
     assert table_lines([GREP, BASH], 12, clock) == (
-        "tool   state   fails  last failure  last success  next probe  note",
-        "grep   CLOSED      0  00:00:30      12:30:01      -",
-        "bash*  OPEN        3  12:30:00      12:13:20      step 15     timed out after 120 s",
+        "tool   state   fails  error rate  last fail  last ok   next try  note",
+        "grep   CLOSED      0  0/4         00:00:30   12:30:01  -",
+        "bash*  OPEN        3  3/12 (25%)  12:30:00   12:13:20  step 15   timed out after 120 s",
         "* No other tool can replace it.",
     )
 
@@ -54,15 +56,15 @@ def test_the_next_probe_is_a_step_or_now_or_under_way_or_up_to_a_person() -> Non
 
 def test_a_long_note_stays_in_its_column_and_a_long_name_is_cut() -> None:
     rows = [
-        replace(BASH, tool="a" * 23, message="connection refused by the host " * 3),
+        replace(BASH, tool="a" * 19, message="connection refused by the host " * 3),
         replace(GREP, tool="b" * 24, critical=True),
     ]
     assert table_lines(rows, 12, clock) == (
-        "tool                      state   fails  last failure  last success  next probe  note",
-        "aaaaaaaaaaaaaaaaaaaaaaa*  OPEN        3  12:30:00      12:13:20      step 15     connection refused",
-        " " * 81 + "by the host",
-        " " * 81 + "connection …",
-        "bbbbbbbbbbbbbbbbbbbbbb…*  CLOSED      0  00:00:30      12:30:01      -",
+        "tool                  state   fails  error rate  last fail  last ok   next try  note",
+        "aaaaaaaaaaaaaaaaaaa*  OPEN        3  3/12 (25%)  12:30:00   12:13:20  step 15   connection refused",
+        " " * 80 + "by the host",
+        " " * 80 + "connection refused …",
+        "bbbbbbbbbbbbbbbbbb…*  CLOSED      0  0/4         00:00:30   12:30:01  -",
         "* No other tool can replace it.",
     )
 
@@ -169,4 +171,4 @@ def test_a_table_of_anything_fits_into_100_columns_and_has_a_line_for_each_tool(
     lines = table_lines(rows, 12, clock)
     assert all(len(line) <= 100 and "\n" not in line for line in lines)
     for row in rows:
-        assert len([line for line in lines if line.startswith(row.tool[:22]) and row.state.upper() in line]) == 1
+        assert len([line for line in lines if line.startswith(row.tool[:18]) and row.state.upper() in line]) == 1

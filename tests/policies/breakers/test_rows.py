@@ -1,5 +1,7 @@
 """How a board looks to a person, and decisions in words."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.events import (
@@ -52,8 +54,26 @@ def row(board: BreakerRegistry, tool: str) -> HealthRow:
 def test_a_tool_that_opened_and_one_that_worked() -> None:
     board = board_with("grep")
     board.record(board.decide("bash").ticket, Finish.OK, 9.0)
-    assert row(board, "grep") == HealthRow("grep", BreakerState.OPEN, 3, 7.0, None, "connection refused", 4)
-    assert row(board, "bash") == HealthRow("bash", BreakerState.CLOSED, 0, None, 9.0, critical=True)
+    assert row(board, "grep") == HealthRow(
+        "grep", BreakerState.OPEN, 3, 7.0, None, "connection refused", 4, calls=3, failed=3
+    )
+    assert row(board, "bash") == HealthRow("bash", BreakerState.CLOSED, 0, None, 9.0, critical=True, calls=1)
+
+
+def test_the_error_rate_counts_calls_that_succeeded_or_failed_and_failures_of_programs() -> None:
+    board = BreakerRegistry(TOOLS)
+    assert row(board, "grep").error_rate is None
+    for result in (Finish.OK, REFUSED, Finish.CANCELLED, Finish.DENIED, Finish.INVALID, Finish.OK, Finish.OK):
+        board.record(board.decide("grep").ticket, result)
+    assert (row(board, "grep").calls, row(board, "grep").failed, row(board, "grep").error_rate) == (4, 1, 0.25)
+    missing = replace(REFUSED, part="npm")
+    for result in (missing, Finish.OK, missing):
+        board.record(board.decide("bash", ("npm",)).ticket, result)
+    assert (row(board, "bash").calls, row(board, "bash").failed) == (3, 2)
+    assert (row(board, "bash:npm").calls, row(board, "bash:npm").failed) == (3, 2)
+    board.command(BreakerCommand.RESET)
+    assert (row(board, "bash").calls, row(board, "bash").failed) == (3, 2)
+    assert BreakerRegistry.restored(board.saved()).rows() == board.rows()
 
 
 def test_the_probe_of_a_group_and_of_its_members_one_by_one() -> None:

@@ -8,7 +8,8 @@ from harness.session import NoAsker, open_session
 from harness.ui.app.candidates import command_candidates
 from harness.ui.app.completion import Completer
 from harness.ui.commands.commands import COMMANDS
-from tests.agent.stage import settings_of
+from tests.agent.stage import calls, played, says, sessions, settings_of
+from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
 
@@ -45,3 +46,15 @@ async def test_the_number_behind_a_fault_stays_as_it_was_typed(tmp_path: Path) -
         assert "timeout" in labels("/toolfault grep ti")
         for text in ("/fault 529 1", "/fault 529 3", "/fault cut 2", "/toolfault grep timeout 3"):
             assert labels(text) == []
+
+
+async def test_only_a_command_that_runs_can_be_kept(tmp_path: Path) -> None:
+    lines = ("true", "until [ -e go ]; do sleep 0.02; done")
+    script = calls(*(f'{{ name = "bash", input = {{ command = "{line}", background = true }} }}' for line in lines))
+    async with sessions(tmp_path, script + says("Begun.")) as here, await here.open() as session:
+        await played(session.run("Begin."))
+        await until(lambda: sum(row.end is not None for row in session.background.commands.rows) == 1)
+        candidates = command_candidates(COMMANDS.values(), session)
+        found = Completer(lambda: candidates, lambda: ()).complete("/background keep ", 17)
+        assert found
+        assert [one.label for one in found.candidates] == ["b2"]

@@ -336,7 +336,10 @@ async def test_a_history_that_cannot_be_written_is_told_once(tmp_path: Path) -> 
     (tmp_path / "history").mkdir()
     app = Host(PromptHistory(tmp_path / "history"))
     async with app.run_test(size=(60, 20)) as pilot:
-        await pilot.press("a", "enter", "b", "enter", "up")
+        await pilot.press("a", "enter")
+        await pilot.pause()
+        assert len(app.refused) == 1
+        await pilot.press("b", "enter", "up")
         await pilot.pause()
         assert app.submitted == ["a", "b"]
         assert app.shown == "b"

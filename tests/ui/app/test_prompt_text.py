@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from harness.ui.app.prompt_text import PromptMode, mode_of, submitted
 from harness.ui.commands.commands import is_command
+from tests.ui.app.host import Host, type_text
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,16 @@ def test_what_is_submitted_begins_with_the_narrow_sign_of_its_mode(text: str) ->
     assert submitted(taken) == taken
     assert is_command(taken) == (mode == "command")
     assert taken.startswith("!") == (mode == "shell")
+
+
+async def test_in_the_normal_mode_of_vim_u_undoes_and_every_other_key_does_its_own() -> None:
+    app = Host()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.prompt.use_vim_keys()
+        await type_text(pilot, "abc")
+        await pilot.press("escape", "x")
+        assert app.prompt.text == "ab"
+        await pilot.press("u")
+        assert app.prompt.text == "abc"
+        await type_text(pilot, "0fcx")
+        assert app.prompt.text == "ab"

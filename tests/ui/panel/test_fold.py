@@ -19,6 +19,7 @@ from harness.events import (
     DispatchLimitsSet,
     DispatchReason,
     Event,
+    FailureCharged,
     Fault,
     FaultKind,
     FaultOccurred,
@@ -45,6 +46,8 @@ from harness.events import (
     SilenceEnded,
     SilenceHint,
     StepStarted,
+    TaskChanged,
+    TaskState,
     TextDelta,
     ThinkingDelta,
     ToolCallDelta,
@@ -63,8 +66,8 @@ from harness.ui.panel.fold import KEPT_STEPS, PanelFold
 from harness.ui.panel.state import Panel
 from harness.ui.panel.timeline import timeline
 from tests.agent.stage import calls, fails, says, stage, summarises, too_long
-from tests.agent.test_dispatch import LATE, flaky, rounds
 from tests.agent.test_tool_rounds import call
+from tests.engine.tools.test_dispatch import LATE, flaky, rounds
 from tests.ui.folds.test_breakers import agree
 from tests.ui.panel import situations as situation
 from tests.ui.panel.drawn import panel_content
@@ -336,3 +339,17 @@ def test_a_plan_stays_for_the_next_prompt_while_a_part_of_it_is_open() -> None:
     assert after(PlanChanged(open_plan), TurnStarted(2, "next")).plan == open_plan
     assert after(PlanChanged(done), TurnStarted(2, "next")).plan == ()
     assert after(PlanChanged(done), TurnStarted(2, "")).plan == done
+
+
+def test_a_task_that_is_over_leaves_the_others_that_this_session_works_on() -> None:
+    fold = PanelFold()
+    for number, state in ((1, TaskState.IN_PROGRESS), (2, TaskState.IN_PROGRESS), (1, TaskState.COMPLETED)):
+        fold.on_event(TaskChanged(f"t{number}", f"part {number}", state, "claim", "s1"), 1.0)
+    assert fold.now.held == (("t2", "part 2"),)
+
+
+def test_a_failure_of_before_a_session_was_resumed_is_not_one_of_the_next_turn() -> None:
+    failure = FailureCharged("grep", situation.TIMED_OUT, 1, 1, 1, 5)
+    resumed = SessionResumed("1", situation.MODEL, "https://api", practice=False)
+    assert situation.after(resumed, failure).consumed == 0
+    assert situation.after(resumed, StepStarted(2), failure).consumed == 1

@@ -19,6 +19,8 @@ from harness.events import (
     StepStarted,
     TransitionCode,
 )
+from harness.ui.folds.model import Phase
+from harness.ui.panel import breaker_lines
 from harness.ui.panel.sections import is_calm
 from harness.ui.panel.state import Panel
 from tests.ui.loops import CIRCLE, FOUND
@@ -206,6 +208,20 @@ def test_names_of_wide_characters_keep_the_columns_in_line() -> None:
     assert places == {11}
 
 
+def test_the_full_table_has_the_error_rate_of_every_tool_and_the_short_one_has_not() -> None:
+    rows = (
+        HealthRow("grep", BreakerState.OPEN, 3, calls=12, failed=3),
+        HealthRow("glob", BreakerState.CLOSED, 0, calls=7),
+    )
+    panel = situation.CALM._replace(rows=rows)
+    head, grep, glob = (
+        next(line for line in look(panel, 90, expanded=True) if line.startswith(name))
+        for name in ("tool", "grep", "glob")
+    )
+    assert [line[head.index("error rate") :].split("  ")[0] for line in (grep, glob)] == ["3/12 (25%)", "0/7"]
+    assert not any("error rate" in line or "3/12" in line for line in look(panel, 90))
+
+
 LONG_NAMES = ("list_background", "read_background", "kill_background")
 LONG_ROWS = tuple(HealthRow(name, BreakerState.CLOSED, 0) for name in LONG_NAMES)
 
@@ -387,3 +403,27 @@ def test_joiners_with_nothing_to_join_do_no_harm() -> None:
 def test_a_compaction_that_gained_nothing_is_no_success() -> None:
     grown = situation.after(CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail=""))
     says(grown, "✂ compaction gained nothing: 4.1k → 4.2k tokens")
+
+
+def test_what_is_kept_of_an_answer_is_said_while_it_is_continued_and_not_of_a_whole_one() -> None:
+    model = situation.CALM.model._replace(phase=Phase.ASKING, kept_characters=120)
+    kept = [
+        "kept: 120 characters" in "\n".join(look(situation.CALM._replace(model=one)))
+        for one in (model, model._replace(continuations=1))
+    ]
+    assert kept == [False, True]
+
+
+def test_the_short_form_of_a_cause_is_its_first_line() -> None:
+    (*_, short) = breaker_lines.causes(situation.SYSTEMIC, 60)
+    assert [line.plain for line in short] == ["cause    the network"]
+
+
+def test_a_column_is_shown_as_soon_as_it_fits() -> None:
+    rows = (HealthRow("grep", BreakerState.OPEN, 3, probe_at=9),)
+    panel = situation.CALM._replace(rows=rows)
+    widths = {
+        name: min(width for width in range(8, 80) if name in breaker_lines.table(panel, width)[0][0].plain)
+        for name in ("state", "next try", "fails")
+    }
+    assert widths == {"state": 14, "next try": 23, "fails": 29}

@@ -17,7 +17,7 @@ from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening
 from harness.settings import load
-from harness.ui.plain.headless import OutputFormat, headless
+from harness.ui.plain.headless import MOST_ARRIVALS, OutputFormat, headless
 from harness.ui.plain.streams import PATIENCE_S
 from tests.agent.stage import calls, fails, says
 from tests.agent.test_agents import of_subagent, task
@@ -404,3 +404,29 @@ async def test_many_subagents_without_a_user_follow_the_setting(
     events = [json.loads(line)["type"] for line in ended.out.splitlines() if "type" in json.loads(line)]
     assert events.count("agent_created") == started
     assert events.count("question_asked") == (0 if flags else 1)
+
+
+async def test_a_model_that_starts_one_command_after_another_is_ended(place: Place) -> None:
+    """Every result of a background command begins a turn, and every turn starts another command."""
+    over = "until [ $(grep -c turn_[e]nded {state}/sessions/*/*.jsonl) -ge {turn} ]; do sleep 0.01; done"
+    commands = [over.format(state=place.state, turn=turn) for turn in range(1, MOST_ARRIVALS + 10)]
+    bash = '{{ name = "bash", input = {{ command = "{}", background = true }} }}'
+    script = "".join(calls(bash.format(command)) + says("Another.") for command in commands)
+    async with server(script) as standing:
+        ended = await answered(at(place, standing), "hi", "json", permission_mode="yolo", loop_intervention=False)
+        assert len(standing.requests) == 2 * (1 + MOST_ARRIVALS)
+    assert ended.code == 0
+    assert journal(place).count('"turn_started"') == 1 + MOST_ARRIVALS
+
+
+@pytest.mark.parametrize("prompt", ["/look notes.md", "/etc/hosts names what?"])
+async def test_a_command_file_is_run_by_its_name_and_any_other_slash_is_a_prompt(place: Place, prompt: str) -> None:
+    folder = place.folder / ".harness" / "commands"
+    folder.mkdir(parents=True)
+    (folder / "look.md").write_text("---\ndescription: x\n---\nLook at $ARGUMENTS.")
+    async with server(HELLO) as standing:
+        ended = await answered(at(place, standing), prompt, trust_folder=True)
+        (body,) = [request.body for request in standing.requests]
+    assert ended.code == 0
+    sent = body["messages"][-1]["content"][-1]["text"]
+    assert sent == ("Look at notes.md." if prompt.startswith("/look") else prompt)

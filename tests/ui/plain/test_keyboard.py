@@ -115,3 +115,13 @@ async def test_a_line_that_turns_out_to_be_no_answer_is_kept_with_its_beginning(
         await typed(typing, b"st\n")
         assert keyboard.keep(await answer or "") == "a test"
     assert lines == ["a test"]
+
+
+async def test_after_listening_a_line_is_left_to_others(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines = Keyboard(source), list[str]()
+    with keyboard.listening(lines.append):
+        await typed(typing, b"mine\n")
+    await typed(typing, b"for readline\n")
+    assert lines == ["mine"]
+    assert os.read(source, 100) == b"for readline\n"

@@ -31,11 +31,12 @@ from harness.events import (
     ToolStarted,
     TransitionCode,
     TurnEnded,
+    TurnStarted,
     Usage,
 )
 from harness.ui.lines.line import dollars, seconds
 from harness.ui.lines.reports import stuck_lines
-from harness.ui.plain.printer import LinePrinter, has_colours
+from harness.ui.plain.printer import LinePrinter, RecordedPrinter, has_colours
 from tests.ui.loops import FOUND, REPORT, took
 
 RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 2, 10, 1.5, 0.0, 0.5, 529, None, "Overloaded")
@@ -240,3 +241,20 @@ def test_a_prompt_is_shown_again_after_the_question_of_an_agent_that_began_to_wa
     plain.entered()
     plain.interject(replace(waits, waits_for_user=False), "> ")
     assert out.getvalue() == "> \n? may it?\n  allow it? > "
+
+
+def test_a_recording_shows_the_prompt_of_each_turn_once() -> None:
+    out = io.StringIO()
+    recorded = RecordedPrinter(out, colours=False)
+    for event in (TurnStarted(1, "first"), ended(), TurnStarted(2, ""), ended()):
+        recorded.show(event)
+    assert [line for line in out.getvalue().splitlines() if line.startswith(">")] == ["> first"]
+
+
+def test_after_enter_the_next_line_needs_no_other_line_end() -> None:
+    out = io.StringIO()
+    plain = LinePrinter(out, colours=False)
+    plain.show(TextDelta("an answer"))
+    plain.entered()
+    plain.say("typed")
+    assert out.getvalue() == "an answertyped\n"

@@ -1,13 +1,18 @@
 # ruff: noqa: E501 - a script reads best with a call on one line
 """The plain REPL in a real terminal, against scripts on a real socket."""
 
+import io
 import json
+import logging
 import signal
 
 import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.session import Opening
+from harness.settings import load
+from harness.ui.plain.repl import repl
 from tests.engine.background.stage import lives
 from tests.processes.traces import until
 from tests.ui.program import Place, Terminal, run
@@ -448,3 +453,40 @@ async def test_a_large_fan_out_is_asked_about_in_lines(place: Place) -> None:
         await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
+
+
+async def test_an_exclamation_mark_from_a_pipe_is_a_prompt_and_runs_nothing(place: Place) -> None:
+    async with PracticeServer(script=Script.parse('after = "repeat"\n[[reply]]\ntext = "Noted."\n')) as server:
+        ended = await run(Place(place.folder, server.base_url), "--yolo", stdin="!touch x\n!!touch x\n")
+        prompts = [request.body["messages"][-1]["content"][-1]["text"] for request in server.requests]
+    assert (ended.code, prompts) == (0, ["!touch x", "!!touch x"])
+    assert not (place.folder / "x").exists()
+
+
+def test_the_signal_handlers_of_the_program_are_what_they_were_afterwards(place: Place) -> None:
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = [signal.getsignal(number) for number in numbers]
+    loaded = load({"practice": True}, place.environment, place.folder)
+    out = io.StringIO()
+    code = repl(
+        loaded, Opening(), None, io.StringIO("/status\n"), out, reread=lambda: loaded.settings, log=logging.getLogger()
+    )
+    assert (code, "permissions" in out.getvalue()) == (0, True)
+    assert [signal.getsignal(number) for number in numbers] == before
+
+
+async def test_a_session_is_chosen_by_number_or_id(place: Place) -> None:
+    assert (await run(place, "--practice", stdin="hello\n")).code == 0
+    async with Terminal(place, "--practice", "--resume") as terminal:
+        await terminal.sees("number or id")
+        terminal.type("9\n")
+        await terminal.sees("please answer with a number from 1 to 1")
+        terminal.type("1\n")
+        await terminal.sees("hello (1 turn)")
+        terminal.type(CTRL_D)
+        assert await terminal.ends() == 0
+    async with Terminal(place, "--practice", "--resume") as terminal:
+        await terminal.sees("number or id")
+        terminal.type("19990101\n")
+        await terminal.sees("19990101")
+        assert await terminal.ends() != 0

@@ -1,4 +1,4 @@
-"""One thing about a request is changed, and it goes out once more."""
+"""Decisions carried out: what is changed about a request, and what is reported as lost."""
 
 from pathlib import Path
 
@@ -11,10 +11,11 @@ from harness.events import (
     Message,
     Notice,
     OutputCapChanged,
+    PartialDiscarded,
     Transition,
     TransitionCode,
 )
-from tests.agent.stage import calls, fails, run, says, stage
+from tests.agent.stage import calls, fails, run, says, shown_text, stage
 
 pytestmark = pytest.mark.anyio
 
@@ -144,3 +145,16 @@ async def test_a_server_that_takes_no_diagnostics_is_not_asked_again_why_the_cac
         assert (await here.turn("And?")).end.answer == "Good."
         assert ["diagnostics" in body for body in here.bodies] == [True, False, False]
         assert all("cache_control" in str(body["system"]) for body in here.bodies)
+
+
+# ── text that does not count ────────────────────────────────────────────────────────────────────
+
+
+async def test_text_that_is_continued_is_not_reported_as_discarded(tmp_path: Path) -> None:
+    script = says("Half an answer, ", stop_reason='"max_tokens"') * 2 + says("and the rest.")
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY in turn.codes
+        # The first reply is asked for again with a higher cap, the second one is kept and continued.
+        assert [lost.characters for lost in turn.of(PartialDiscarded)] == [len("Half an answer, ")]
+        assert shown_text(turn.events) == turn.end.answer == "Half an answer, and the rest."

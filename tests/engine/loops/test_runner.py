@@ -32,8 +32,8 @@ from harness.session import Opening
 from harness.settings.loop_experience_file import experience_file
 from tests.agent.person import Person
 from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
-from tests.agent.test_dispatch import flaky
 from tests.agent.test_tool_rounds import call
+from tests.engine.tools.test_dispatch import flaky
 
 pytestmark = pytest.mark.anyio
 

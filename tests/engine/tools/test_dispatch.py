@@ -1,6 +1,7 @@
 """Breakers in the loop: who is called or skipped, what the model and the person are told, when a turn pauses."""
 
 import asyncio
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -214,6 +215,138 @@ async def test_a_check_that_fails_is_advice_and_no_failure(tmp_path: Path) -> No
         (scored,) = turn.of(ToolScored)
         assert scored.score is Score.DEGRADED
         assert [event.reason for event in turn.of(Dispatched)] == [DispatchReason.DEGRADED]
+
+
+@pytest.mark.parametrize("health", [ToolHealth(Score.AVAILABLE), ToolHealth(Score.DEGRADED, "slow today")])
+async def test_a_tool_that_may_be_called_is_checked_every_fifth_step(tmp_path: Path, health: ToolHealth) -> None:
+    asked: list[ToolHealth] = []
+
+    def check() -> ToolHealth:
+        asked.append(health)
+        return health
+
+    @tool(effect=Effect.READ, check=check)
+    def remote(number: int = 0) -> str:
+        """Look it up."""
+        return "found"
+
+    async with stage(tmp_path, rounds("remote", 6) + says(ANSWER), tools=[remote]) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL] * 6
+        assert len(asked) == len(turn.of(ToolScored)) == 2
+
+
+async def test_a_tool_that_works_again_is_called_at_once(tmp_path: Path) -> None:
+    scores = iter([False, False, True])
+
+    @tool(effect=Effect.READ, check=lambda: next(scores))
+    def remote(number: int = 0) -> str:
+        """Look it up."""
+        return "found"
+
+    async with stage(tmp_path, rounds("remote", 4) + says(ANSWER), tools=[remote]) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [SKIP, SKIP, CALL, CALL]
+        assert [event.score for event in turn.of(ToolScored)] == [Score.UNAVAILABLE, Score.AVAILABLE]
+
+
+async def test_a_failure_makes_an_available_tool_be_checked_again(tmp_path: Path) -> None:
+    script = calls(call("bash", command="rmdir $PWD")) + calls(call("bash", command="pwd")) * 3 + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        turn = await here.turn()
+        assert dispatches(turn) == [CALL, CALL, SKIP, SKIP]
+        assert len(turn.of(FailureCharged)) == 1
+        assert [event.score for event in turn.of(ToolScored)] == [Score.AVAILABLE, Score.UNAVAILABLE]
+        here.workspace.mkdir()
+
+
+async def hangs() -> bool:
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            await asyncio.sleep(3600)  # the first cancellation is ignored
+
+
+async def cancels_itself() -> bool:
+    raise asyncio.CancelledError
+
+
+def ends_the_program() -> bool:
+    sys.exit(3)
+
+
+async def ends_the_program_in_the_loop() -> bool:
+    sys.exit(3)
+
+
+def says_nothing() -> None:
+    """A check that forgets its answer."""
+
+
+@pytest.mark.parametrize(
+    ("check", "why"),
+    [
+        (hangs, "took longer than 2 s"),
+        (cancels_itself, "cancelled itself"),
+        (ends_the_program, "failed: RuntimeError: SystemExit: 3"),
+        (ends_the_program_in_the_loop, "failed: SystemExit: 3"),
+        (says_nothing, "failed: TypeError: it returned None instead of a ToolHealth, True or False"),
+    ],
+)
+async def test_nothing_that_a_check_does_ends_the_turn(tmp_path: Path, check: Callable[[], object], why: str) -> None:
+    @tool(effect=Effect.READ, check=check)
+    def remote(number: int = 0) -> str:
+        """Look it up."""
+        return "found"
+
+    async with stage(tmp_path, rounds("remote", 1) + says(ANSWER), tools=[remote]) as here:
+        turn = await here.turn()
+        assert turn.of(ToolScored) == [ToolScored("remote", Score.DEGRADED, f"its check {why}")]
+        assert dispatches(turn) == [CALL]
+        assert turn.end.code is TransitionCode.COMPLETED
+
+
+async def test_an_interruption_does_not_wait_for_a_check(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    async def check() -> bool:
+        asked.set()
+        await asyncio.sleep(3600)
+        return True
+
+    @tool(effect=Effect.READ, check=check)
+    def remote(number: int = 0) -> str:
+        """Look it up."""
+        return "found"
+
+    async with stage(tmp_path, rounds("remote", 1), tools=[remote]) as here:
+
+        async def interrupt() -> None:
+            await asked.wait()
+            here.agent.interrupt()
+
+        interrupting = asyncio.create_task(interrupt())
+        turn = await here.turn()
+        await interrupting
+        assert turn.end.code is TransitionCode.ABORTED_TOOLS
+        assert turn.of(ToolScored) == []
+
+
+async def test_bash_and_grep_are_skipped_while_the_workspace_is_gone_and_cost_nothing(tmp_path: Path) -> None:
+    script = calls(call("bash", command="pwd"), call("grep", pattern="x")) * 4 + says(ANSWER)
+    script += calls(call("bash", command="pwd")) + says(ANSWER)
+    async with stage(tmp_path, script) as here:
+        here.workspace.rename(tmp_path / "away")
+        turn = await here.turn()
+        assert dispatches(turn) == [SKIP] * 8
+        assert turn.of(FailureCharged) == []
+        assert f"the folder {here.workspace} is gone" in turn.results[0]["content"]
+        assert turn.end.code is TransitionCode.COMPLETED
+        (tmp_path / "away").rename(here.workspace)
+        again = await here.turn()
+        assert dispatches(again) == [CALL]
+        assert [event.outcome for event in again.of(ToolEnded)] == [ToolOutcome.OK]
 
 
 # ── changes by hand ─────────────────────────────────────────────────────────────────────────────
