@@ -69,6 +69,12 @@ def damaged(tmp_path: Path, sound: bytes) -> Iterator[Callable[..., Damaged]]:
         one.board.close()
 
 
+def test_a_sound_board_is_opened_as_it_is(damaged: Callable[..., Damaged]) -> None:
+    one = damaged()
+    assert len(one.board.tasks()) == TASKS
+    assert (one.said, one.asides) == ([], [])
+
+
 @pytest.mark.parametrize(
     "line",
     [
