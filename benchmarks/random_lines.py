@@ -35,7 +35,7 @@ PLAIN = (
     "./src/app.py",
 )
 NAMES_OF_TRAPS = (
-    *(".env", ".env.staging", ".env.local", "sub", "sub/.env", "secrets", "secrets/prod.yml", "server.pem", "lin", "way", "way/", "way/secret.txt", "homeward", "homeward/.netrc"),
+    *(".env", ".env.staging", ".env.local", "sub", "sub/.env", "secrets", "secrets/prod.yml", "server.p12", "lin", "way", "way/", "way/secret.txt", "homeward", "homeward/.netrc"),
     *("cmpa", "cmpb", "cmpa/inner", "cmpa/inner/", "linked", "linked/in/key", "loop", "circle", "bare", "hostile", "staged", "staged/.env", "x://../.env", "x:/../.env", "x:", "dashes", "dashes/-delete"),
     *("./-delete", "../outside/secret.txt", "../outside", "..", "../home", "~", "~/.netrc", "~/.ssh/id_rsa", "~/", "~root", "~+", "~-", "@list.txt", "@.env", "list.txt", "files0", "args", "evil.awk", "evil.sed", "evil.jq"),
     *("evil.sh", "canary", "./canary", "src/run.sh", "Makefile", ".git/config", ".git/HEAD", "/dev/stdin", "/dev/null", "/dev/fd/0", "/proc/self/environ", "/proc/self/cwd/.env", "-", "--", "", " ", "a b", "\n", "src//../.env"),

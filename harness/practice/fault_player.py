@@ -173,7 +173,8 @@ class FaultPlayer:
                 yield self._send(frame({"type": "content_block_delta", "index": max(self._block, 0), "delta": delta}))
             case faults.SecondStart() if self._start is not None:
                 start = _data(self._start)
-                yield self._send(frame({**start, "message": {**start.get("message", {}), "id": "msg_second"}}))
+                message = {**start.get("message", {}), "id": "msg_second"}
+                yield self._send(frame({"type": "message_start", **start, "message": message}))
 
     def _end(self, end: ReplyEnd) -> Iterator[Act]:
         self._ended = True

@@ -335,14 +335,16 @@ async def open_session(
     opening = opening or Opening()
     settings = loaded.settings
     observer = observer or unobserved
-    journal.close_to_others(journal.state_folder(settings.state_dir), settings.workspace)
+    private = partial(journal.close_to_others, journal.state_folder(settings.state_dir), settings.workspace)
     folder = journal.session_folder(settings.workspace, settings.state_dir)
     state, skipped = SessionState(), 0
     records: tuple[Record, ...] = ()
     if opening.resume is None:
+        private()
         kept = Journal.create(folder, journal.new_session_id())
     else:
         path = journal.find(folder, opening.resume)
+        private()
         if opening.fork:
             path = journal.fork(path, folder, journal.new_session_id())
         kept = Journal.open(path)

@@ -205,6 +205,9 @@ async def test_an_error_event_is_a_fault_with_what_was_complete(name: str, error
     assert (fault.kept, fault.usage, fault.request_id) == ((SAID_HELLO,), Usage(3, 0), "req_1")
 
 
+OTHER_START = sse("message_start", {"message": {"id": "msg_2", "model": "m", "usage": {"input_tokens": 3}}})
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
@@ -213,7 +216,7 @@ async def test_an_error_event_is_a_fault_with_what_was_complete(name: str, error
         (HEAD + chunk(b"data: {}\n\n") + END, K.MALFORMED_RESPONSE),
         (BEGUN + END, K.NETWORK),
         (BEGUN + TEXT_STOP + END, K.NETWORK),
-        (BEGUN + MESSAGE_START + END, K.MALFORMED_RESPONSE),
+        (BEGUN + OTHER_START + END, K.MALFORMED_RESPONSE),
         (BEGUN + sse("content_block_delta", {"index": 7, "delta": {}}) + END, K.MALFORMED_RESPONSE),
         (BEGUN + chunk(b"event: message_delta\ndata: {oh\n\n") + END, K.MALFORMED_RESPONSE),
         (BEGUN + chunk(b"event: message_delta\ndata: [1]\xff\n\n") + END, K.MALFORMED_RESPONSE),

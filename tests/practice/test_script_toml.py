@@ -146,7 +146,7 @@ def test_the_fields_of_a_fault() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("x =", "s.toml: is not valid TOML"),
+        ("x =", "s.toml is not valid TOML: "),
         ("x = " + "[" * 5000, "s.toml: is nested too deeply"),
         ("replay = 1", "s.toml: 'replay' is not known; did you mean 'reply'?"),
         ("[reply]\ntext = ''", "s.toml: reply must be a list of tables; write [[reply]]"),

@@ -36,7 +36,7 @@ async def test_hooks_of_the_settings_are_asked_shown_kept_and_exported(tmp_path:
         code = await headless(
             loaded, "Try.", Opening(), OutputFormat.TEXT, out, err, reread=lambda: loaded.settings, log=log
         )
-        assert (code, out.getvalue()) == (0, "I could not.\n")
+        assert (code, out.getvalue()) == (4, "I could not.\n")
         assert err.getvalue().count("· hook guard (before tool) objects: not here\n") == 2
         assert err.getvalue().count("! hook broken (after tool) failed: it ended with exit code 7") == 1
         assert (loaded.settings.workspace / "ended.json").read_text().startswith('{"event": "session_end"')

@@ -24,18 +24,18 @@ class Plant:
     """The program without which it cannot be planted."""
 
 
-EVIL = "#!/bin/sh\ncat WS/.env OUT/secret.txt >&2\n"
+EVIL = "#!/bin/sh\ncat WS/.env OUT/diary.txt >&2\n"
 SHOWS = "() { cat WS/.env; }"
 
 PLANTS = (
     # The shell.
     Plant("dotglob", "cat *", {"BASHOPTS": "dotglob"}),
-    Plant("cdpath", "cd docs && cat secret.txt", {"CDPATH": "OUT"}),
+    Plant("cdpath", "cd docs && cat diary.txt", {"CDPATH": "OUT"}),
     Plant("bash_env", "cat *", {"BASH_ENV": "HOME/start"}, {"HOME/start": "shopt -s dotglob\n"}),
     Plant("bash_env of the folder", "ls", {"BASH_ENV": "start"}, {"WS/start": "cat .env\n"}),
     Plant("function", "ls", {"BASH_FUNC_ls%%": SHOWS}),
     Plant("no such program", "helm version --short", {"BASH_FUNC_command_not_found_handle%%": SHOWS}),
-    Plant("names of links", "cd ../ws && cat secret.txt", {"PWD": "OUT/link"}, {"OUT/link": "->WS"}),
+    Plant("names of links", "cd ../ws && cat diary.txt", {"PWD": "OUT/link"}, {"OUT/link": "->WS"}),
     # PATH.
     Plant("path .", "cd src && tail a.py", {"PATH": ".:/usr/bin:/bin"}, {"WS/src/tail": EVIL}),
     Plant("path empty", "cd src && tail a.py", {"PATH": ":/usr/bin:/bin"}, {"WS/src/tail": EVIL}),
@@ -72,7 +72,7 @@ PLANTS = (
     # git: variables, and settings of the user.
     Plant(
         "git_dir",
-        "git show HEAD:secret.txt",
+        "git show HEAD:diary.txt",
         {"GIT_DIR": "OUT/.git"},
         before="cd OUT && git init -q && git add . && git commit -qm x",
     ),
@@ -86,7 +86,7 @@ PLANTS = (
     Plant(
         "quoted names",
         "cat $(git ls-files 'ä.md')",
-        files={"WS/ä.md": "x\n", r'WS/"\303\244.md"': "->OUT/secret.txt"},
+        files={"WS/ä.md": "x\n", r'WS/"\303\244.md"': "->OUT/diary.txt"},
         before="git add ä.md",
     ),
     Plant(
@@ -131,27 +131,27 @@ PLANTS = (
     Plant(
         "lock of a work tree",
         "git worktree list -v",
-        before="git worktree add -q OUT/w && ln -s OUT/secret.txt .git/worktrees/w/locked",
+        before="git worktree add -q OUT/w && ln -s OUT/diary.txt .git/worktrees/w/locked",
     ),
     Plant(
         "place of a work tree",
         "git worktree list",
-        before="git worktree add -q OUT/w && ln -sf OUT/secret.txt .git/worktrees/w/gitdir",
+        before="git worktree add -q OUT/w && ln -sf OUT/diary.txt .git/worktrees/w/gitdir",
     ),
-    Plant("old remote", "git remote get-url x", files={"WS/.git/branches/x": "->OUT/secret.txt"}),
+    Plant("old remote", "git remote get-url x", files={"WS/.git/branches/x": "->OUT/diary.txt"}),
     Plant(
         "old remote with a password", "git remote get-url x", files={"WS/.git/remotes/x": f"URL: https://a:{KEY}@b/c\n"}
     ),
     Plant(
         "objects elsewhere",
-        "git show MASTER:secret.txt",
+        "git show MASTER:diary.txt",
         before="cd OUT && git init -q && git add . && "
         "git commit -qm x && git update-ref refs/heads/MASTER HEAD && echo OUT/.git/objects > "
         "WS/.git/objects/info/alternates && cp .git/refs/heads/MASTER WS/.git/refs/heads/MASTER",
     ),
     Plant(
         "objects elsewhere by two steps",
-        "git show MASTER:secret.txt",
+        "git show MASTER:diary.txt",
         before="cd OUT && git init -q && git add . && "
         "git commit -qm x && git update-ref refs/heads/MASTER HEAD && mkdir -p WS/.git/o/info && echo WS/.git/o > "
         "WS/.git/objects/info/alternates && echo OUT/.git/objects > WS/.git/o/info/alternates && "
@@ -161,13 +161,11 @@ PLANTS = (
     Plant(
         "a part of a name",
         "git ls-files docs | head -c 4 | xargs cat",
-        files={"WS/docs/a.md": "x\n", "WS/docs2": "x\n", "WS/doc": "->OUT/secret.txt"},
-        before="git add docs && mv doc docs_ && ln -s OUT/secret.txt "
-        "WS/docs3; ln -sfn OUT/secret.txt docs_; rm -r docs; ln -s OUT/secret.txt docs",
+        files={"WS/docs/a.md": "x\n", "WS/docs2": "x\n", "WS/doc": "->OUT/diary.txt"},
+        before="git add docs && mv doc docs_ && ln -s OUT/diary.txt "
+        "WS/docs3; ln -sfn OUT/diary.txt docs_; rm -r docs; ln -s OUT/diary.txt docs",
     ),
-    Plant(
-        "pieces of names", "git ls-files src | tac -s / | head -1 | xargs cat", files={"WS/a.py": "->OUT/secret.txt"}
-    ),
+    Plant("pieces of names", "git ls-files src | tac -s / | head -1 | xargs cat", files={"WS/a.py": "->OUT/diary.txt"}),
     Plant(
         "colours of grep",
         "grep -rl --color=always print src | xargs cat",
@@ -176,18 +174,18 @@ PLANTS = (
     Plant(
         "complaints",
         "git ls-files x 2>/dev/stdout --error-unmatch | xargs cat",
-        files={"WS/pathspec": "->OUT/secret.txt"},
+        files={"WS/pathspec": "->OUT/diary.txt"},
     ),
     Plant(
         "a blank in a folder",
         "find 'a b' -name '*.py' | xargs cat",
-        files={"WS/a b/x.py": "1\n", "WS/b/x.py": "->OUT/secret.txt"},
+        files={"WS/a b/x.py": "1\n", "WS/b/x.py": "->OUT/diary.txt"},
     ),
-    Plant("a line break in a name", "cat $'a\\nb'", files={"WS/a\nb": "->OUT/secret.txt"}),
+    Plant("a line break in a name", "cat $'a\\nb'", files={"WS/a\nb": "->OUT/diary.txt"}),
     Plant(
         "settings of the line",
         r"git -c core.quotePath=true ls-files 'ä.md' | xargs cat",
-        files={"WS/ä.md": "x\n", "WS/303244.md": "->OUT/secret.txt", r"WS/\303\244.md": "->OUT/secret.txt"},
+        files={"WS/ä.md": "x\n", "WS/303244.md": "->OUT/diary.txt", r"WS/\303\244.md": "->OUT/diary.txt"},
         before="git add ä.md",
     ),
 )

@@ -76,10 +76,10 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
         "WS/a.md": "# A\n",
         "WS/src/a.py": "print(1)\n",
         "WS/docs/b.md": "# B\n",
-        "OUT/secret.txt": f"{KEY}\n",
+        "OUT/diary.txt": f"{KEY}\n",
         "OUT/a.py": f"{KEY}\n",
-        "OUT/docs/secret.txt": f"{KEY}\n",
-        "OUT/ws/secret.txt": f"{KEY}\n",
+        "OUT/docs/diary.txt": f"{KEY}\n",
+        "OUT/ws/diary.txt": f"{KEY}\n",
         "HOME/x": "",
     }.items():
         made.write(name, text)
@@ -136,7 +136,7 @@ def test_what_the_user_set_for_search_makes_no_line_a_question(place: Place, mon
 
 
 def test_a_line_that_a_rule_allows_in_part_means_what_was_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "cat * && cd docs && cat secret.txt && mkdir x"
+    line = "cat * && cd docs && cat diary.txt && mkdir x"
     monkeypatch.setenv("BASHOPTS", "dotglob")
     monkeypatch.setenv("CDPATH", place.named("OUT"))
     assert KEY in place.run(line, dict(os.environ))

@@ -75,7 +75,7 @@ async def test_hostile_lines_do_nothing_where_nobody_answers(
 READS = (
     *(("read_file", {"path": path}) for path in (".env", "lin", "way/secret.txt", "../outside/secret.txt", "sub/.env")),
     *(("read_file", {"path": path}) for path in ("x:/../.env", "x://../.env", "./" * 170 + ".env", "linked/in/key")),
-    *(("read_file", {"path": path}) for path in ("secrets/prod.yml", ".env.staging", "server.pem", "homeward/.netrc")),
+    *(("read_file", {"path": path}) for path in ("secrets/prod.yml", ".env.staging", "server.p12", "homeward/.netrc")),
     *(("read_file", {"path": path}) for path in ("/proc/self/environ", "~/.netrc", "file:.env", "SUB/.ENV")),
     *(
         ("grep", {"pattern": "CANARY|TOKEN", "path": path})
