@@ -55,7 +55,7 @@ EXPECTED: dict[str, Expected] = {
     "403": Expected(FAILED, 2),
     "404": Expected(FAILED, 2),
     "413": Expected([Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED], 4),
-    "too-long": Expected([Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.PROMPT_TOO_LONG], 4, "too long 2"),
+    "too-long": Expected([Code.NEXT_TURN, *[Code.REACTIVE_COMPACT_RETRY] * 3, Code.PROMPT_TOO_LONG], 6, "too long 4"),
     "image": Expected([Code.NEXT_TURN, Code.IMAGE_ERROR], 2),
     "cut": Expected(
         [Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 4, "cut 2"

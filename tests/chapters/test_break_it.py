@@ -40,7 +40,7 @@ TYPED = [
     ("s11", ["/fault cut 2", "hello"], ["continuation 1 of 3", "continuation 2 of 3"]),
     ("s11", ["/fault cut tool", "read report.txt"], ["read_file: not run", "report.txt has 1 line"]),
     ("s11", ["/fault stall", "hello"], ["timeout, nothing arrived for"]),
-    ("s11", ["/fault too long 2", "hello"], ["compacted by summary", "still too long after compaction"]),
+    ("s11", ["/fault too long 2", "hello"], ["compacted by summary", "cut without a summary", "Hello!"]),
     ("s11", ["/fault 500 3", "hello"], ["retry 3 of 10"]),
     ("s11", ["/fault refusal", "read report.txt"], ["claude-haiku-4-5 answers instead", "report.txt has 1 line"]),
     ("s21", ["/toolfault grep timeout 3", *["find TODO"] * 4], ["grep is paused", "bash in place of grep"]),

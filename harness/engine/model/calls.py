@@ -448,7 +448,8 @@ class ModelCalls:
     def learn_size(self, model: str, messages: Sequence[Message], fault: Fault) -> None:
         """Count as the server does, from its refusal of these messages.
 
-        One that names no size has a window below our estimate, whatever the table says.
+        One that names no size has a window below our estimate, unless that is so far below the window of the table that
+        the refusal says nothing about sizes.
         """
         if fault.kind not in (FaultKind.PROMPT_TOO_LONG, FaultKind.MAX_TOKENS_OVERFLOW) or fault.stop_reason:
             return
@@ -457,7 +458,9 @@ class ModelCalls:
             if 1 / UNLIKE < fault.input_tokens / max(1, estimate) < UNLIKE:
                 self._estimator.refused(model, self.counted(messages), fault.input_tokens)
         elif fault.kind is FaultKind.PROMPT_TOO_LONG and fault.limit is None:
-            self._catalogue.correct(model, window=min(estimate, self._catalogue.card(model).window))
+            window = self._catalogue.card(model).window
+            if window / UNLIKE < estimate < window:
+                self._catalogue.correct(model, window=estimate)
 
     def _drainable(self, model: str, messages: Sequence[Message]) -> int:
         ids = set(drainable(history.steps(messages)))

@@ -171,9 +171,11 @@ def _retry(event: RetryScheduled) -> str:
 
 
 def _compacted(event: CompactionEnded) -> Line:
+    sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
+    if not event.succeeded and event.tokens_after < event.tokens_before:
+        return Line("→", f"the oldest part was cut without a summary: {sizes} ({event.detail})", Tone.TROUBLE)
     if not event.succeeded:
         return Line("✗", f"compaction failed: {event.detail}", Tone.TROUBLE)
-    sizes = f"about {event.tokens_before:,} → {event.tokens_after:,} tokens"
     if event.tokens_after >= event.tokens_before:
         return Line("✗", f"compaction gained nothing: {sizes}", Tone.TROUBLE)
     detail = f" ({event.detail})" if event.detail else ""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from random import Random
 from types import ModuleType
@@ -66,9 +66,22 @@ BEGIN = Sent("message_start", {"message": {"content": []}})
 LAST = (Sent("message_delta", {"delta": {"stop_reason": "end_turn"}}), Sent("message_stop", {}))
 
 
+def numbered(*blocks: Sequence[Sent]) -> list[Sent]:
+    """The events of the blocks of one answer, which have an index and calls an id of their own."""
+    return [replace(event, data=_with_number(event.data, at)) for at, block in enumerate(blocks) for event in block]
+
+
+def _with_number(data: Block, at: int) -> Block:
+    if "index" not in data:
+        return data
+    if "id" in data.get("content_block", {}):
+        data = {**data, "content_block": {**data["content_block"], "id": f"t{at}"}}
+    return {**data, "index": at}
+
+
 def message(*blocks: list[Sent]) -> list[Sent]:
     """The events of a complete answer."""
-    return [BEGIN, *(event for block in blocks for event in block), *LAST]
+    return [BEGIN, *numbered(*blocks), *LAST]
 
 
 def wire(events: Sequence[Sent]) -> bytes:
@@ -152,7 +165,7 @@ def check_only_message_stop_makes_an_answer_whole(work: ModuleType) -> None:
     events = message(text("High water at 06:20."))
     _agree(work, events, [(0.0, wire(events[:-1]))])
     _agree(work, events, [])
-    events = [BEGIN, *text("High water"), *text("at 06:20.")[:2], ERROR, *text("never")]
+    events = [BEGIN, *numbered(text("High water"), text("at 06:20.")[:2]), ERROR, *text("never")]
     _agree(work, events, [(0.0, wire(events))])
     events = [*message(text("All is said.")), *text("never"), ERROR]
     _agree(work, events, [(0.0, wire(events))])
