@@ -64,6 +64,8 @@ class Continuation:
         """Whether the held text occurs elsewhere in `kept`, or at its beginning apart from blanks."""
         held = "".join(self._held)
         begin = held.lstrip()
+        if begin.rstrip() == self._kept.strip():
+            return True  # all of it and blanks: it depends on what follows whether that is a repetition
         if (at := self._kept.find(held)) >= 0:
             self._where, self._at = self._kept, at
         elif self._stripped.startswith(begin):

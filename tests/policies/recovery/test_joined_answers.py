@@ -4,7 +4,7 @@ from itertools import pairwise
 from time import process_time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.policies.recovery.joined_answers import MIN_OVERLAP, MIN_VARIETY, Continuation, overlap, repeated
@@ -78,6 +78,7 @@ def continued(draw: st.DrawFn) -> tuple[str, str]:
     )
 
 
+@example(pieces=("aa", "aa\na"), cuts={3}, broke_off=False)
 @given(pieces=continued(), cuts=st.sets(st.integers(0, 100)), broke_off=st.booleans())
 def test_what_is_handed_out_piece_by_piece_is_what_is_new(
     pieces: tuple[str, str], cuts: set[int], broke_off: bool

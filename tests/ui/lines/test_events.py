@@ -71,6 +71,10 @@ def test_a_compaction_that_gained_nothing_is_no_success() -> None:
     grown = CompactionEnded("summary", 4_138, 4_150, succeeded=True, detail="summarised")
     assert str(line_of(grown)) == "✗ compaction gained nothing: about 4,138 → 4,150 tokens"
     assert str(line_of(replace(grown, tokens_after=400))).startswith("✓ compacted by summary: about 4,138 → 400 tokens")
+    failed = CompactionEnded("truncation", 4_138, 4_138, succeeded=False, detail="no summary")
+    assert str(line_of(failed)) == "✗ compaction failed: no summary"
+    cut = "→ the oldest part was cut without a summary: about 4,138 → 400 tokens (no summary)"
+    assert str(line_of(replace(failed, tokens_after=400))) == cut
 
 
 # ── breakers ────────────────────────────────────────────────────────────────────────────────────

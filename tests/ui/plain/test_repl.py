@@ -483,6 +483,7 @@ async def test_a_session_is_chosen_by_number_or_id(place: Place) -> None:
         await terminal.sees("please answer with a number from 1 to 1")
         terminal.type("1\n")
         await terminal.sees("hello (1 turn)")
+        await terminal.sees("> ")
         terminal.type(CTRL_D)
         assert await terminal.ends() == 0
     async with Terminal(place, "--practice", "--resume") as terminal:
