@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.lessons.exam.rows import ROWS, FaultRow
+from chapters.course.exam.rows import ROWS, FaultRow
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from shutil import copytree
 from types import ModuleType
 
+from chapters.course import LANGUAGES, Lesson, LessonError, Recording, lessons
+from chapters.course.recording import Demo
 from harness.base.errors import HarnessError
-from harness.lessons import LANGUAGES, Lesson, LessonError, Recording, lessons
-from harness.lessons.recording import Demo
 
 LEAST = 0.95
 """Share of mutations that must be caught."""

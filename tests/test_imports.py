@@ -5,6 +5,7 @@ folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import chapters.course
 import harness
 
 PACKAGE = Path(harness.__file__).parent
@@ -44,9 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"base", "events", "policies", *SUBJECTS},
     "agent": {"base", "events", "policies", *SUBJECTS, "engine"},
     "session": {"base", "events", "policies", *SUBJECTS, "engine", "agent"},
-    "lessons": {"base", "events", "policies", *SUBJECTS, "engine", "agent", "session"},
-    "ui": {"base", "events", "policies", "media", "journal", "settings", "session", "lessons"},
-    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "lessons", "ui"},
+    "ui": {"base", "events", "policies", "media", "journal", "settings", "session"},
+    "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "ui"},
     "__main__": {"cli"},
     "": {"agent", "engine", "hooks", "session", "tools"},
 }
@@ -55,13 +56,13 @@ name is `harness/__init__.py`."""
 
 ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
 ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "schedule", "settings"]
-ORDER += ["engine", "agent", "session", "lessons", "ui", "cli", "__main__"]
+ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]
 """From the bottom up: no package imports one that stands behind it."""
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
 SCREEN = (
-    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/lessons/screen/", "ui/lessons/site/", "ui/inline/"),
+    *("ui/app/", "ui/panel/", "ui/transcript/", "ui/inline/"),
     *("ui/web/driver.py", "ui/key_labels.py"),
 )
 """What draws: loaded with the screen and not before, so that textual may stand at its top."""
@@ -84,6 +85,8 @@ PURE |= {"errno", "hashlib", "inspect", "json", "textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
+COURSE = sorted(path for path in Path(chapters.course.__file__).parent.rglob("*.py"))
+CHAPTER = re.compile(r"chapters\.s\d\d_")
 
 
 def room_of(path: Path) -> str:
@@ -227,8 +230,18 @@ def _module_in(name: str, modules: Container[str]) -> str | None:
     return next((one for one in (name, name.rpartition(".")[0]) if one in modules), None)
 
 
-def test_the_program_imports_no_chapter_and_no_test() -> None:
-    assert offenders(SOURCES, lambda path: packages_imported(path) & {"chapters", "tests", "benchmarks"}) == {}
+def test_only_the_commands_import_the_course_and_nothing_imports_a_test() -> None:
+    def not_the_program(path: Path) -> set[str]:
+        return packages_imported(path) & {"tests", "benchmarks", *(() if room_of(path) == "cli" else ("chapters",))}
+
+    assert offenders(SOURCES, not_the_program) == {}
+    assert not [path for path in COURSE if packages_imported(path) & {"tests", "benchmarks"}]
+
+
+def test_the_engine_of_the_course_imports_no_chapter() -> None:
+    """Chapters are loaded by name, when they are played."""
+    chapters = {str(path): [name for name in imports(path) if CHAPTER.match(name)] for path in COURSE}
+    assert not {path: found for path, found in chapters.items() if found}
 
 
 # ── the policies are pure ───────────────────────────────────────────────────────────────────────
@@ -271,6 +284,8 @@ def test_no_module_imports_a_heavy_package_at_its_top() -> None:
         return packages_imported(path, only_at_the_top=True) & (HEAVY - {"textual"} if draws else HEAVY)
 
     assert offenders(SOURCES, heavy) == {}
+    at_the_top = {path: packages_imported(path, only_at_the_top=True) & HEAVY for path in COURSE}
+    assert {path.parent.name for path, found in at_the_top.items() if found} <= {"screen", "site"}
 
 
 @pytest.mark.parametrize("name", ["__init__.py", "__main__.py", "cli/main.py", "cli/parser.py"])

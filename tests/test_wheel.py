@@ -33,8 +33,8 @@ NEEDED = (
     "chapters/s01_agent_loop/exercises/loop/exercise.toml",
     "chapters/s01_agent_loop/exercises/loop/loop.py",
     "chapters/s07_skills/workspace/.harness/skills/release/SKILL.md",
-    "harness/lessons/check_program.py",
-    "harness/lessons/EXERCISES.md",
+    "chapters/course/checks/check_program.py",
+    "chapters/course/EXERCISES.md",
 )
 
 

@@ -7,7 +7,7 @@ from subprocess import DEVNULL, PIPE, STDOUT, TimeoutExpired, run
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import MessageParam, ToolParam, ToolResultBlockParam
 
-from harness.lessons import DemoSession
+from chapters.course import DemoSession
 
 MODEL = "practice-1"
 MAX_TOKENS = 8_000

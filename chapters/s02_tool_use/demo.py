@@ -8,8 +8,8 @@ from typing import Any
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
+from chapters.course import DemoSession
 from chapters.s01_agent_loop.demo import MAX_TOKENS, MODEL, NO_PROXY, Messages, run_bash
-from harness.lessons import DemoSession
 
 MOST_LINES = 200
 

@@ -3,9 +3,9 @@
 From here on the loop is that of harness, `harness/agent.py`. It does what yours did, and asks the gate first.
 """
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import DemoSession
 from harness.permissions import PermissionRequest
 from harness.tools.tool import Effect
 

@@ -3,8 +3,8 @@
 import ast
 from pathlib import Path
 
+from chapters.course import DemoSession
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, hook
-from harness.lessons import DemoSession
 from harness.permissions import commands_of
 
 WRITES = "write_file|edit_file"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.engine.conversation import Conversation
 from harness.events import Notice, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import Journal, read, replay, session_folder
-from harness.lessons import DemoSession
 
 
 def written(plan: Iterable[PlanItem]) -> str:

@@ -1,7 +1,7 @@
 """s06: an agent that lets others read, so that its own history stays short."""
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 
 async def demo(session: DemoSession) -> None:

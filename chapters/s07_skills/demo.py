@@ -1,8 +1,8 @@
 """s07: skills of a person and of a project. The folder `you` takes the place of the one beside your settings."""
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 
 def tell(session: DemoSession, agent: Agent) -> None:

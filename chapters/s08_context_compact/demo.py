@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.events import CompactionEnded, Event, Notice
-from harness.lessons import DemoSession
 
 DAYS = 24
 LINES = 135

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.events import Notice
-from harness.lessons import DemoSession
 from harness.memory.prompt_section import index_lines
 
 NAME = "indentation"

@@ -2,9 +2,9 @@
 
 from hashlib import sha256
 
+from chapters.course import DemoSession
 from harness.agent import Agent
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 
 def tell(session: DemoSession, agent: Agent, before: str = "") -> str:

@@ -1,5 +1,5 @@
 """Run this chapter alone: `python -m chapters.s11_error_recovery`."""
 
-from harness.ui.lessons.command import run_alone
+from chapters.course.learn import run_alone
 
 raise SystemExit(run_alone("s11"))

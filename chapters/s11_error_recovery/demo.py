@@ -5,6 +5,7 @@ The loop is the one of every other chapter. New are two settings and a diary tha
 
 from dataclasses import dataclass, field
 
+from chapters.course import DemoSession
 from harness.events import (
     CompactionEnded,
     Event,
@@ -16,7 +17,6 @@ from harness.events import (
     TransitionCode,
     TurnEnded,
 )
-from harness.lessons import DemoSession
 from harness.settings import Settings
 
 FALLBACK = "claude-haiku-4-5"

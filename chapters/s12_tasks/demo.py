@@ -7,8 +7,8 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from chapters.course import DemoSession
 from harness.events import Notice, decode
-from harness.lessons import DemoSession
 from harness.settings import Settings
 
 BOARD = "boat"

@@ -5,9 +5,9 @@ import os
 from types import TracebackType
 from typing import Self
 
+from chapters.course import DemoSession
 from harness.engine.conversation import Conversation
 from harness.events import Arrived, Event, PollNoted
-from harness.lessons import DemoSession
 
 
 class Bell:

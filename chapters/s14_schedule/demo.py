@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from chapters.course import DemoSession
 from harness.base.concurrency import in_thread
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.runner import ScheduleRunner
 from harness.engine.schedule.tools import schedule_tools
 from harness.events import Event, JobFired, Notice
-from harness.lessons import DemoSession
 from harness.schedule.store import ScheduleStore
 from harness.slots.store import this_process
 

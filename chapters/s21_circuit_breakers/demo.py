@@ -7,9 +7,9 @@ import asyncio
 import time
 from asyncio import StreamReader, StreamWriter
 
+from chapters.course import DemoSession
 from harness import tool
 from harness.events import BreakerChanged, BreakerState
-from harness.lessons import DemoSession
 from harness.tools.tool import Effect, Tool, ToolResult
 
 STOCK = {"lamp": 4, "chair": 11}

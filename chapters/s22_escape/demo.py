@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from chapters.course import DemoSession
 from harness.events import ToolEnded
-from harness.lessons import DemoSession
 
 LOG = "build.log"
 

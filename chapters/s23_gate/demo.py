@@ -1,6 +1,6 @@
 """s23: seven pieces of work at once for six agents, two slots, and two places to wait."""
 
-from harness.lessons import DemoSession
+from chapters.course import DemoSession
 
 
 async def demo(session: DemoSession) -> None:

@@ -5,8 +5,8 @@ Reading a stream needs no code here. The demo sets short limits of silence and c
 
 from dataclasses import dataclass
 
+from chapters.course import DemoSession
 from harness.events import Event, FaultOccurred, Notice, PartialDiscarded, RequestSent, ToolStarted, TurnEnded
-from harness.lessons import DemoSession
 
 BYTES_S, EVENTS_S = 1.0, 1.5
 """Limits of silence inside a block: no byte at all, and nothing but pings. Both are short, so that you can watch."""

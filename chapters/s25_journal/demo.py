@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from chapters.course import DemoSession
 from harness.base.concurrency import race
 from harness.base.errors import JournalError
 from harness.engine.conversation import Conversation
 from harness.events import Notice, TurnStarted
 from harness.journal import Journal, read, replay, session_folder
-from harness.lessons import DemoSession
 from harness.settings import Settings
 
 BELL = "bell"

@@ -18,11 +18,11 @@ def run(command: str, options: Namespace) -> int:
     """Run one of `parser.COMMANDS`; returns the exit code. Raises HarnessError."""
     match command:
         case "learn":
-            from harness.ui.lessons.command import learn
+            from chapters.course.learn import learn
 
             return learn(_settings(options), options)
         case "check":
-            from harness.ui.lessons.check import check
+            from chapters.course.checks.command import check
 
             return check(_settings(options), options, sys.stdout)
         case "doctor":

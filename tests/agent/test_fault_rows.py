@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from chapters.course.exam.rows import ROWS, FaultRow
 from harness.events import FaultKind, Intervened, LoopFound, RetryScheduled, Rung, StuckReported
-from harness.lessons.exam.rows import ROWS, FaultRow
 from harness.policies.recovery.backoff import floor_s
 from harness.policies.recovery.transitions import exit_code
 from tests.agent.stage import stage

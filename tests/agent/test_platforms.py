@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.exam.rows import ROWS, FaultRow
+from chapters.course.exam.rows import ROWS, FaultRow
 from harness.model.endpoint import Platform
 from tests.agent.stage import MODEL
 from tests.agent.test_fault_rows import play

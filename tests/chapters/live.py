@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from harness.lessons import Fact, Recording, lesson
+from chapters.course import Fact, Recording, lesson
 
 
 @asynccontextmanager

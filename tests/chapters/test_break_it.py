@@ -9,10 +9,10 @@ from shutil import copytree, ignore_patterns
 
 import pytest
 
-from harness.lessons import LANGUAGES, lesson
-from harness.lessons.catalogue import FILES, chapters_folder
-from harness.lessons.recording import Moment
-from harness.ui.lessons.narration import write_moment
+from chapters.course import LANGUAGES, lesson
+from chapters.course.catalogue import FILES, chapters_folder
+from chapters.course.plain.narration import write_moment
+from chapters.course.recording import Moment
 from harness.ui.plain.printer import RecordedPrinter
 from tests.chapters.live import live, typed
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons import LANGUAGES, Lesson, Recording, difference, lessons, readme, source
-from harness.lessons.catalogue import FILES, HEADINGS
-from harness.lessons.refresh import MARK, refreshed, texts
+from chapters.course import LANGUAGES, Lesson, Recording, difference, lessons, readme, source
+from chapters.course.catalogue import FILES, HEADINGS
+from chapters.course.refresh import MARK, refreshed, texts
 from harness.practice.script import Script
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
@@ -66,7 +66,7 @@ def test_its_text_is_whole(chapter: Lesson, language: str) -> None:
 @pytest.mark.parametrize("page", texts(), ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_a_page_shows_code_and_values_as_they_are_now(page: Path) -> None:
     text = page.read_text("utf-8")
-    assert refreshed(text) == text, f"python -m harness.lessons.refresh writes {page.name} again"
+    assert refreshed(text) == text, f"python -m chapters.course.refresh writes {page.name} again"
 
 
 @CHAPTERS

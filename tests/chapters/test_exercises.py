@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.lessons.catalogue import chapters_folder, lessons
-from harness.lessons.checker import Checked, CheckLimits, Trouble, run_checks
-from harness.lessons.exercises import Exercise, every_exercise
-from harness.lessons.sources import source
-from harness.lessons.text import LANGUAGES
+from chapters.course.catalogue import chapters_folder, lessons
+from chapters.course.checks.checker import Checked, CheckLimits, Trouble, run_checks
+from chapters.course.checks.exercises import Exercise, every_exercise
+from chapters.course.sources import source
+from chapters.course.text import LANGUAGES
 from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from chapters.course import Fact, Lesson, Recording, WireExchange, lessons
 from harness.events import (
     BreakerChanged,
     CompactionEnded,
@@ -24,7 +25,6 @@ from harness.events import (
     TurnStarted,
 )
 from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected, WorkReplaced
-from harness.lessons import Fact, Lesson, Recording, WireExchange, lessons
 
 pytestmark = pytest.mark.anyio
 ASKING = [lesson for lesson in lessons() if any(step.question for step in lesson.steps)]

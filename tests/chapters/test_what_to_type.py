@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.lessons import LANGUAGES, Lesson, lessons
-from harness.lessons.catalogue import FILES
+from chapters.course import LANGUAGES, Lesson, lessons
+from chapters.course.catalogue import FILES
 from harness.practice.fault_orders import order_of, tool_order_of
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from chapters.course import Lesson, LessonError, Recording, lesson, with_solution
+from chapters.course.catalogue import chapters_folder
+from chapters.course.checks.checker import Checked
+from chapters.course.checks.command import check_lines, shown_path
+from chapters.course.checks.copies import Copy, CopyNote, copy_exercise
+from chapters.course.checks.exercises import Exercise, every_exercise
+from chapters.course.checks.solution import NoSolution, is_playable, load
+from chapters.course.limiter import Blocked, Limiter
 from harness.cli.main import main
-from harness.lessons import Lesson, LessonError, Recording, lesson, with_solution
-from harness.lessons.catalogue import chapters_folder
-from harness.lessons.checker import Checked
-from harness.lessons.copies import Copy, CopyNote, copy_exercise
-from harness.lessons.exercises import Exercise, every_exercise
-from harness.lessons.limiter import Blocked, Limiter
-from harness.lessons.solution import NoSolution, is_playable, load
-from harness.ui.lessons.check import check_lines, shown_path
 from tests.chapters.test_exercises import solution_of
 
 pytestmark = pytest.mark.anyio

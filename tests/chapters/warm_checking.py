@@ -9,16 +9,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from harness.lessons.check_program import CheckOrder
-from harness.lessons.checker import Checked, CheckLimits, Printed, environment, outcome, prepared
-from harness.lessons.exercises import Exercise
+from chapters.course.checks.check_program import CheckOrder
+from chapters.course.checks.checker import Checked, CheckLimits, Printed, environment, outcome, prepared
+from chapters.course.checks.exercises import Exercise
 from harness.processes import ProcessResult
 from harness.processes.outcome import MARK
 from harness.processes.tree import ProcessTree, table
 from tests.ui.nursery import MODULE
 from tests.ui.warm import Fork, begin
 
-COMMAND = (*MODULE, "harness.lessons.check_program")
+COMMAND = (*MODULE, "chapters.course.checks.check_program")
 
 
 async def checked_in_a_fork(exercise: Exercise, file: Path, limits: CheckLimits) -> Checked:

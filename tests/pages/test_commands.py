@@ -24,7 +24,7 @@ NOT_RUN = {
     "harness serve": "opens a browser and serves until a signal; tests/ui/web",
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
-    "harness check": "wants an exercise; tests/lessons",
+    "harness check": "wants an exercise; tests/chapters/course",
 }
 """Commands that are parsed and not run, and who runs them."""
 OTHERS = {

@@ -119,7 +119,7 @@ NOT_ALONE = {
 }
 """Blocks that cannot run by themselves, and where they are run."""
 SHOWN = "code: "
-"""How the comment begins above code that a program copies from our own (`python -m harness.lessons.refresh`)."""
+"""How the comment begins above code that a program copies from our own (`python -m chapters.course.refresh`)."""
 
 PROGRAMS = [one for one in every_block("python") if not one.name.startswith(SHOWN)]
 

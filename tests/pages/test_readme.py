@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from harness.lessons import Lesson, lessons
-from harness.lessons.exam.rows import ROWS
+from chapters.course import Lesson, lessons
+from chapters.course.exam.rows import ROWS
 from tests.pages.blocks import READMES, ROOT, block, text
 
 

@@ -19,7 +19,7 @@ NEEDED = (
     *("anyio._backends._asyncio", "filelock", "httpcore2", "httpx2", "psutil", "truststore"),
     *("harness.practice.script", "harness.practice.rule_model", "harness.practice.server"),
     *("harness.ui.app.controller", "harness.ui.app.run", "harness.ui.plain.headless", "harness.ui.plain.repl"),
-    *("harness.ui.lessons.command", "harness.ui.start"),
+    *("chapters.course.learn", "harness.ui.start"),
 )
 """All that a conversation imports, on a screen and without one, and the course and those who watch."""
 LONGEST = 1_000_000

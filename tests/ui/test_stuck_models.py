@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.faults import Played, play
-from harness.lessons.exam.rows import ROWS, FaultRow
+from chapters.course.exam.rows import ROWS, FaultRow
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import Opening

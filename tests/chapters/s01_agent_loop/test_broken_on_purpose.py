@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from harness.lessons import Fact, LessonError, Recording, WireExchange
+from chapters.course import Fact, LessonError, Recording, WireExchange
 from tests.chapters.live import live, typed
 
 pytestmark = pytest.mark.anyio

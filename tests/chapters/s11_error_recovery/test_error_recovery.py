@@ -2,9 +2,9 @@
 
 import pytest
 
+from chapters.course import Recording, WireExchange, lesson
 from harness.events import Event, ModelSwitched, Notice, RetryScheduled, ToolEnded, Transition, TurnEnded
 from harness.events import TransitionCode as Code
-from harness.lessons import Recording, WireExchange, lesson
 from tests.chapters.live import live, typed
 
 pytestmark = pytest.mark.anyio

@@ -2,8 +2,8 @@
 
 from dataclasses import fields
 
+from chapters.course import lesson
 from chapters.s24_streams.drawings import BREAKS, ROWS, after, limits
-from harness.lessons import lesson
 from harness.model.watchdog import WatchLimits
 from harness.policies.recovery import Continue, Decision, Resend, RunTools, Stop
 

@@ -11,17 +11,17 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 
+from chapters.course import Language, Lesson, Moment, Recording, WireExchange
+from chapters.course.plain import messages
+from chapters.course.plain.narration import exchanged_line
+from chapters.course.plain.position import LessonPosition
+from chapters.course.site.writer import neutral
 from harness.events import Event, decode, encode
 from harness.journal import Record
-from harness.lessons import Language, Lesson, Moment, Recording, WireExchange
 from harness.ui.app.panel_view import PanelView, SplitView
 from harness.ui.app.snapshot import SnapshotApp
 from harness.ui.app.status_line import Status, StatusLine
 from harness.ui.app.views import EntryRenderer
-from harness.ui.lessons import messages
-from harness.ui.lessons.narration import exchanged_line
-from harness.ui.lessons.position import LessonPosition
-from harness.ui.lessons.site.writer import neutral
 from harness.ui.transcript.entries import NoteEntry
 from tests.ui.app.screens import screen_rows, settled
 from tests.ui.pictures.film import Frame, Look, Row, Run, digest_of, film_svg

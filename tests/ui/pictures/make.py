@@ -16,14 +16,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from chapters.course import Lesson, Progress, lesson, lessons
+from chapters.course.screen.app import LessonApp
+from chapters.course.site.writer import PICTURES as PICTURES_OF_RUNS
 from harness.events import AgentEnd, AgentEnded, Event, ModelSwitched, RetryScheduled, StuckReported
 from harness.journal import Record, read, session_folder
-from harness.lessons import Lesson, Progress, lesson, lessons
 from harness.ui.app.snapshot import snapshot_svg
-from harness.ui.lessons.screen.app import LessonApp
-from harness.ui.lessons.site.writer import PICTURES as PICTURES_OF_RUNS
+from tests.chapters.course.screen.opened import press
 from tests.ui.app.screens import settled
-from tests.ui.lessons.screen.opened import press
 from tests.ui.pictures.film import digest_in
 from tests.ui.pictures.frames import chapter_films, inputs_of, session_film
 from tests.ui.program import ROOT, Place, run

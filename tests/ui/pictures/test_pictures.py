@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from harness.lessons import LANGUAGES, lesson, lessons
-from harness.ui.lessons.site.writer import PICTURES as PICTURES_OF_RUNS
+from chapters.course import LANGUAGES, lesson, lessons
+from chapters.course.site.writer import PICTURES as PICTURES_OF_RUNS
 from tests.ui.pictures.film import CELL, LINE, MARGIN, Frame, Look, Run, digest_in, film_svg
 from tests.ui.pictures.frames import chapter_films, inputs_of, wrapped
 from tests.ui.pictures.make import FILM, PICTURES, film

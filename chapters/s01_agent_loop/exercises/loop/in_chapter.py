@@ -6,8 +6,8 @@ from types import ModuleType
 
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 
+from chapters.course import DemoSession
 from chapters.s01_agent_loop.demo import BASH, MAX_TOKENS, MODEL, NO_PROXY, Messages, run_bash
-from harness.lessons import DemoSession
 
 
 def run_here(command: str, *, folder: Path) -> tuple[str, bool]:

@@ -8,10 +8,10 @@ from types import ModuleType
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import ToolParam
 
+from chapters.course import DemoSession
 from chapters.s01_agent_loop.demo import MAX_TOKENS, MODEL, NO_PROXY, Messages
 from chapters.s02_tool_use.demo import HANDLERS, Refusal, edit_file, glob, schema
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 TAKES: dict[str, dict[str, type]] = {
     "bash": {"command": str},

@@ -2,9 +2,9 @@
 
 from types import ModuleType
 
+from chapters.course import DemoSession
 from harness.events import Notice
 from harness.hooks import Hook, HookAnswer, HookCall, HookPoint, Verdict
-from harness.lessons import DemoSession
 
 RULES = ("allow python3 check.py *", "ask git commit *", "deny git push *")
 LINES = (

@@ -4,8 +4,8 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from chapters.course import DemoSession
 from harness.hooks import HookCall
-from harness.lessons import DemoSession
 
 KEYS = "TOKEN=secret\n"
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from chapters.course import DemoSession
 from harness.events import ItemStatus, PlanItem
 from harness.hooks import HookAnswer, HookCall, hook
-from harness.lessons import DemoSession
 from harness.tools import Effect, ToolError, ToolResult, tool
 
 STANDARD = ("read_file", "write_file", "edit_file", "bash", "glob")

@@ -7,8 +7,8 @@ from typing import Any
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import ToolParam
 
+from chapters.course import DemoSession
 from chapters.s01_agent_loop.demo import MAX_TOKENS, MODEL, NO_PROXY
-from harness.lessons import DemoSession
 
 REQUESTS = 100
 TEXT = {"type": "string"}

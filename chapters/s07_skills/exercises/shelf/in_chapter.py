@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from harness.lessons import DemoSession
+from chapters.course import DemoSession
 from harness.tools import Effect, ToolError, tool
 
 STANDARD = ("read_file", "write_file", "edit_file", "bash", "glob")

@@ -6,8 +6,8 @@ from typing import Any
 
 from anthropic import APIStatusError, AsyncAnthropic, DefaultAsyncHttpxClient
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 BUDGET = 2_700
 """Room for the part that stays, as `size` of the exercise measures it."""

@@ -6,8 +6,8 @@ from shutil import copytree, rmtree
 from tempfile import TemporaryDirectory
 from types import ModuleType
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 from harness.tools import Effect, ToolError, tool
 
 FOLDER = "memory"

@@ -6,8 +6,8 @@ from typing import Any
 
 from anthropic import APIStatusError, AsyncAnthropic, DefaultAsyncHttpxClient
 
+from chapters.course import DemoSession
 from harness.events import Notice, ReplyReceived, Usage
-from harness.lessons import DemoSession
 
 NO_PROXY = {"all://127.0.0.1": None}
 RULES = "\n".join(f"- Rule {number}: the file of part {number} has tests of its own." for number in range(1, 121))

@@ -8,8 +8,8 @@ from typing import Any
 from anthropic import APIConnectionError, APIError, APIStatusError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import Message
 
+from chapters.course import DemoSession
 from harness.events import FaultKind, Notice, RetryScheduled
-from harness.lessons import DemoSession
 
 SHORTER = 100
 """The course waits this many times shorter than the learner's code asks for."""

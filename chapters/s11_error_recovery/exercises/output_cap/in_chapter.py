@@ -6,8 +6,8 @@ from typing import Any
 from anthropic import APIStatusError, AsyncAnthropic, DefaultAsyncHttpxClient
 from anthropic.types import Message
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 MOST = 32_000
 """Tokens that the model can answer at most."""

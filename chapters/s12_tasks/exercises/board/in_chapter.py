@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 WORKERS = ("ann", "ben", "cleo")
 TASKS = 40

@@ -7,8 +7,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 MOST_S = 8.0
 """Seconds that the first program has to begin."""

@@ -5,9 +5,9 @@
 from datetime import datetime
 from types import ModuleType
 
+from chapters.course import DemoSession
 from chapters.s14_schedule.demo import inbox_of
 from harness.events import ArrivalKind, Notice
-from harness.lessons import DemoSession
 from harness.model.notices import scheduled_prompt
 
 WHEN = "30 2 * * 1-5"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
+from chapters.course import DemoSession
 from chapters.s21_circuit_breakers.demo import Shop, shop_tools
 from harness import Policies
 from harness.events import (
@@ -18,7 +19,6 @@ from harness.events import (
     StepStarted,
 )
 from harness.hooks import HookAnswer, HookCall, hook
-from harness.lessons import DemoSession
 from harness.tools import Effect, tool
 from harness.tools.tool import Tool
 

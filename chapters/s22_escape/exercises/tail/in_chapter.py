@@ -4,10 +4,10 @@ import json
 from contextlib import aclosing
 from types import ModuleType
 
+from chapters.course import DemoSession
 from chapters.s22_escape.demo import LOG, grow
 from harness.events import Loop, LoopFound, LoopLeft, Projection, StepStarted, ToolEnded
 from harness.hooks import HookAnswer, HookCall, hook
-from harness.lessons import DemoSession
 
 
 class Detection:

@@ -8,6 +8,7 @@ from typing import Any
 
 from anthropic import APIError, AsyncAnthropic, DefaultAsyncHttpxClient
 
+from chapters.course import DemoSession
 from harness.events import (
     AdmissionLimitsSet,
     DropReason,
@@ -21,7 +22,6 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
-from harness.lessons import DemoSession
 
 SLOTS, PLACES = 2, 2
 REQUESTS = (("a1", 1), ("a2", 2), ("a3", 3), ("a1", 4), ("a4", 5), ("a4", 6))

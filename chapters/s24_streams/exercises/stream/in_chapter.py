@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx2
 
+from chapters.course import DemoSession
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 TICK_S = 0.1
 """Between two looks at the clock while nothing arrives."""

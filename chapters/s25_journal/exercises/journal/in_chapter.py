@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx2
 
+from chapters.course import DemoSession
 from chapters.s25_journal.demo import killed_at_work, tear
 from harness.events import Notice
-from harness.lessons import DemoSession
 
 HEADERS = {"x-api-key": DemoSession.KEY, "anthropic-version": "2023-06-01"}
 MOST_S = 8.0
