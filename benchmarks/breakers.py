@@ -9,7 +9,6 @@ is the fastest of the peers that are installed.
 
 import asyncio
 import gc
-import logging
 import sys
 import time
 import tracemalloc
@@ -18,21 +17,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from timeit import Timer
 
+from harness.engine.build.options import AgentOptions
+
 from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
-from harness.base.clock import SystemClock
-from harness.engine.conversation import Conversation, ignore
+from harness.engine.build.agent import core_of
 from harness.engine.hooks import HookRunner
-from harness.engine.permissions.asker import NoAsker
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
-from harness.engine.tools.results import FreshnessLabels
-from harness.engine.turn import Signals, ToolRestriction
 from harness.events import ToolCall
-from harness.permissions import Mode, Permissions
 from harness.policies.breakers.registry import BreakerRegistry
-from harness.policies.recovery import RecoveryLimits
-from harness.processes import Processes
+from harness.settings import load
 from harness.tools import Effect, Toolbox, tool
 
 CALLS = 20_000
@@ -81,7 +76,6 @@ def figures() -> Iterator[Figure | str]:
 
 async def side_by_side() -> float:
     """Seconds for eight calls of 0.1 s that one reply asks for, through dispatch, permission and run."""
-    clock, conversation = SystemClock(), Conversation(ignore)
 
     @tool(effect=Effect.READ, parallel=True)
     async def wait(number: int) -> str:
@@ -90,25 +84,14 @@ async def side_by_side() -> float:
         return str(number)
 
     with TemporaryDirectory() as folder:
-        processes = Processes()
-        calls = ToolCalls(
-            toolbox := Toolbox([wait]),
-            Permissions(Mode.YOLO),
-            NoAsker(),
-            conversation,
-            ToolDispatcher(BreakerRegistry(["wait"]), toolbox, conversation, clock),
-            FreshnessLabels(strict=False),
-            HookRunner((), processes, conversation, Signals(), RecoveryLimits(), workspace=Path(folder)),
-            clock,
-            ToolRestriction(),
-            veto=lambda call: None,
-            workspace=Path(folder),
-            outputs=Path(folder),
-            processes=processes,
-            timeout_s=120.0,
-            count_errors=False,
-            log=logging.getLogger("benchmark"),
-        )
+        here = Path(folder)
+        settings = load(
+            {"workspace": here, "state_dir": here, "practice": True, "permission_mode": "yolo"}, {}
+        ).settings
+        core = core_of(settings, AgentOptions(outputs=here))
+        toolbox = Toolbox([wait])
+        dispatcher = ToolDispatcher(core, BreakerRegistry(["wait"]), toolbox)
+        calls = ToolCalls(core, toolbox, dispatcher, HookRunner(core, ()), lambda call: None)
         asked = [ToolCall(f"call_{number}", "wait", {"number": number}) for number in range(8)]
         began = time.perf_counter()
         await calls.answer(asked, [], asyncio.Event())

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from benchmarks.figures import MEGABYTE
 from harness import journal
-from harness.engine.config import prompt_sections, tools_for
+from harness.engine.build.from_settings import prompt_sections, tools_for
 from harness.events import Message, ReplyReceived, RequestSent, TurnStarted
 from harness.model import history
 from harness.model.client import ModelRequest

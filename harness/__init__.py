@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.agent import Agent
-    from harness.engine.config import Policies
+    from harness.engine.build.options import Policies
     from harness.hooks import HookAnswer, HookCall, hook
     from harness.session import Opening, Session, open_session
     from harness.tools.tool import tool
@@ -44,7 +44,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 
                 return getattr(hooks, name)
             case "Policies":
-                from harness.engine.config import Policies
+                from harness.engine.build.options import Policies
 
                 return Policies
             case "Opening" | "Session" | "open_session":

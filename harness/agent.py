@@ -14,17 +14,24 @@ A turn takes as many steps as the model asks for tools, and `Agent` reads from t
                     └── loops.advise ◀────── results ◀──────────┘
 
 Policies decide and the engine carries out. Every arrow is an event, and every step ends with exactly one transition;
-a retry of the same request is not a step. `harness/engine/build.py` makes the parts and lists who receives the events.
+a retry of the same request is not a step. `harness/engine/build/agent.py` makes the parts, and lists who receives
+the events.
 """
 
 from collections.abc import AsyncGenerator, Collection
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Self
 
 from harness.base.arguments import check_types
 from harness.base.concurrency import unless
 from harness.engine import turn_lifecycle
-from harness.engine.agent_base import AgentBase
+from harness.engine.build.agent import build_parts
+from harness.engine.build.from_settings import settings_here
+from harness.engine.build.options import AgentOptions
+from harness.engine.conversation import Conversation
+from harness.engine.parts import AgentParts, Parent
 from harness.engine.turn import Turn, cut_blocks
 from harness.events import Event, Fault, Origin, Reply, Transition, TransitionCode
 from harness.policies.recovery import (
@@ -42,9 +49,11 @@ from harness.policies.recovery import (
     after_tools,
     counted,
 )
+from harness.settings import Settings
+from harness.tools.toolbox import Toolbox
 
 
-class Agent(AgentBase):
+class Agent:
     """Takes prompts and yields events.
 
         async with Agent(tools=[weather]) as agent:
@@ -52,8 +61,36 @@ class Agent(AgentBase):
                 print(event)
 
     Without a key in the settings or the environment the built-in practice model answers. `open_session` adds a journal,
-    so that the conversation can be resumed. `AgentBase` documents the arguments, and opens and closes the agent.
+    so that the conversation can be resumed.
     """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        options: AgentOptions | None = None,
+        parent: Parent | None = None,
+        **by_name: object,
+    ) -> None:
+        """
+        Args:
+            settings: all settings; None: read from `by_name`, the environment, `.env` and files.
+            options: everything else, in one value.
+            parent: starts this agent as its subagent.
+            by_name: options, such as `tools=[weather]`; without `settings` also settings, such as `model="claude-…"`.
+
+        Raises SettingsError when a setting cannot be used; TypeError and ValueError for options that cannot.
+        """
+        check_types({"settings": (settings, Settings, "settings as `harness.settings.load(…).settings` holds them")})
+        options, overrides = (options or AgentOptions()).changed(by_name)
+        if settings is not None and overrides:
+            raise TypeError(f"Agent takes settings= or single settings such as {next(iter(overrides))}=, not both.")
+        if settings is None:
+            settings = settings_here(overrides)
+            options = replace(options, reread=options.reread or partial(settings_here, overrides))
+        self.parts: AgentParts = build_parts(self, settings, options, parent)
+        """The collaborators of this agent."""
+        self.core = self.parts.core
+        """What they work with: settings, conversation, limits, signals."""
 
     # ── run ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -70,27 +107,27 @@ class Agent(AgentBase):
         if isinstance(only, str):
             raise TypeError(f"only= takes a list of names: write only=[{only!r}].")
         text = self.conversation.masking.text(prompt)
-        return self.parts.turns.events(partial(self._requested, text, model, None if only is None else frozenset(only)))
+        return self.core.turns.events(partial(self._requested, text, model, None if only is None else frozenset(only)))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is, for example after a turn that failed."""
-        return self.parts.turns.events(partial(self._requested, None))
+        return self.core.turns.events(partial(self._requested, None))
 
     def deliver(self) -> AsyncGenerator[Event, None]:
         """Give the model results from the background, in a turn without a prompt.
 
         No-op if the results were already delivered.
         """
-        return self.parts.turns.events(self._arrivals)
+        return self.core.turns.events(self._arrivals)
 
     async def _requested(self, prompt: str | None, model: str = "", only: frozenset[str] | None = None) -> None:
         """A turn that the user, or the parent of a subagent, asked for."""
-        if self.parts.is_subagent:
-            with self.parts.shared.retries.subagent_at_work():
+        if self.core.is_subagent:
+            with self.core.shared.retries.subagent_at_work():
                 await self._turn(prompt)
             return
-        self.parts.shared.retries.begin_turn()
-        with self.parts.restriction.to(only):
+        self.core.shared.retries.begin_turn()
+        with self.core.restriction.to(only):
             await self._turn(prompt, model)
 
     async def _arrivals(self) -> None:
@@ -101,7 +138,7 @@ class Agent(AgentBase):
 
     async def _turn(self, prompt: str | None, model: str = "", *, arrivals: bool = False) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
-        parts = self.parts
+        core, parts = self.core, self.parts
         await self.open()
         turn = turn_lifecycle.begin(parts, prompt, model or parts.models.current)
         try:
@@ -109,7 +146,7 @@ class Agent(AgentBase):
             while stop is None:
                 stop = await self._step(turn)
         except Exception as error:
-            parts.log.exception("the turn failed")
+            core.log.exception("the turn failed")
             reason = f"something in the program failed ({type(error).__name__}: {error}); see the log with --debug"
             stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
         await turn_lifecycle.end(parts, turn, stop)
@@ -118,7 +155,7 @@ class Agent(AgentBase):
 
     async def _step(self, turn: Turn) -> Stop | None:
         """Ask the model once and do what its reply calls for. Returns what ends the turn, if anything does."""
-        parts, conversation = self.parts, self.conversation
+        core, parts, conversation = self.core, self.parts, self.conversation
         step = conversation.begin_step()
         decision = await parts.decisions.make_room(turn, step) or await self._ask_model(turn)
         match decision:
@@ -145,7 +182,7 @@ class Agent(AgentBase):
                 if stop := await parts.decisions.compact(turn, decision, step):
                     return stop
         if decision.code is not None:
-            counts = counted(decision, parts.limits)
+            counts = counted(decision, core.limits)
             conversation.emit(Transition(step, decision.code, decision.reason, *counts))
         return None
 
@@ -153,13 +190,13 @@ class Agent(AgentBase):
 
     async def _ask_model(self, turn: Turn) -> Decision:
         """Ask the model until the policy decides on something else than another attempt."""
-        parts = self.parts
+        core, parts = self.core, self.parts
         with parts.decisions.asking(turn):
             while True:
-                if over := parts.over_budget(turn.state):
+                if over := core.over_budget(turn.state):
                     return over
                 await parts.decisions.wait(turn)
-                if parts.signals.interrupt.is_set():
+                if core.signals.interrupt.is_set():
                     return Stop(turn.state, "interrupted", TransitionCode.ABORTED_STREAMING)
                 if (decision := await self._attempt(turn)) is not None:
                     return decision
@@ -167,9 +204,7 @@ class Agent(AgentBase):
     async def _attempt(self, turn: Turn) -> Decision | None:
         """One request, and the decision about its outcome; None: another attempt follows."""
         parts = self.parts
-        answered = await parts.calls.ask(
-            turn.state, parts.limits, parts.signals, answer=turn.answer, fresh_connection=turn.fresh_connection
-        )
+        answered = await parts.calls.ask(turn.state, answer=turn.answer, fresh_connection=turn.fresh_connection)
         outcome = answered.outcome
         state = await parts.calls.endpoints.latest(turn.state, outcome)
         decision = parts.decisions.decide(state, outcome, answered.situation)
@@ -197,7 +232,8 @@ class Agent(AgentBase):
 
     async def _run_tools(self, turn: Turn, decision: RunTools) -> Stop | None:
         """Answer every call of the reply. Returns what ends the turn, if anything does."""
-        parts, conversation, interrupt = self.parts, self.conversation, self.parts.signals.interrupt
+        core, parts, conversation = self.core, self.parts, self.conversation
+        interrupt = core.signals.interrupt
         conversation.add("assistant", (*decision.keep, *cut_blocks(decision)), Origin.REPLY)
         await unless(interrupt, parts.rollbacks.keep([call.name for call in decision.calls]))
         results = await parts.tools.answer(decision.calls, decision.cut_calls, interrupt)
@@ -210,17 +246,56 @@ class Agent(AgentBase):
         stuck = "" if paused else await parts.loops.intervene()
         waited = "" if paused or stuck else await parts.loops.wait()
         ends = {"hooked": parts.hooks.stopped, "paused": paused, "stuck": stuck, "waited": waited}
-        stop = after_tools(turn.state, parts.limits, interrupted=interrupt.is_set(), **ends)
+        stop = after_tools(turn.state, core.limits, interrupted=interrupt.is_set(), **ends)
         if stop is None and parts.background is not None:
             parts.background.deliver()
         return stop
 
     async def _continue(self, turn: Turn, decision: Continue) -> Stop | None:
         """Ask for the rest of an answer; Stop if the model only repeats itself and no intervention is left."""
-        parts, before = self.parts, len(self.conversation.messages)
+        core, parts, before = self.core, self.parts, len(self.conversation.messages)
         if decision.nudge is Nudge.REPEATED and (stuck := await parts.loops.intervene()):
-            return after_tools(turn.state, parts.limits, interrupted=parts.signals.interrupt.is_set(), stuck=stuck)
+            return after_tools(turn.state, core.limits, interrupted=core.signals.interrupt.is_set(), stuck=stuck)
         if len(self.conversation.messages) == before:  # the intervention left no message for the model to answer
             self.conversation.add("user", parts.decisions.nudge(decision, turn), Origin.CONTINUATION)
         turn.wait = decision.wait
         return None
+
+    # ── open and close ──────────────────────────────────────────────────────────────────────────
+
+    @property
+    def conversation(self) -> Conversation:
+        """History, counters and spend."""
+        return self.core.conversation
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """The tools that the model may call."""
+        return self.parts.toolbox
+
+    def interrupt(self) -> None:
+        """End the turn as soon as possible; received content is kept."""
+        self.core.signals.interrupt.set()
+
+    async def open(self) -> None:
+        """Start the practice server if it is to answer, and import the SDK in the background. `run` calls it, too."""
+        await self.core.shared.connection.open()
+
+    async def aclose(self) -> None:
+        """Close all connections, and end every subagent, command and process."""
+        parts = self.parts
+        await parts.hooks.aclose()
+        async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
+            if parts.background is not None:
+                closing.push_async_callback(self.core.shared.aclose)
+                closing.push_async_callback(parts.background.aclose)
+            closing.push_async_callback(parts.calls.aclose)
+            if parts.board is not None:
+                closing.push_async_callback(parts.board.aclose)
+
+    async def __aenter__(self) -> Self:
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()

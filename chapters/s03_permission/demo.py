@@ -29,7 +29,7 @@ LINES = (
 def dry_run(agent: Agent, line: str) -> Notice:
     """What the gate says about a command line. A decision is a function of its facts, so asking it does nothing."""
     request = PermissionRequest("dry run", "bash", Effect.RUN, line, line, {"command": line})
-    decision = agent.parts.shared.rules.permissions.decide(request)
+    decision = agent.parts.core.shared.rules.permissions.decide(request)
     return Notice("info", f"`{line}`: {type(decision).__name__}, {decision.why}")
 
 

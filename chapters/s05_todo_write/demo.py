@@ -7,7 +7,7 @@ from harness.agent import Agent
 from harness.engine.conversation import Conversation
 from harness.events import Notice, PlanItem
 from harness.hooks import Hook, HookAnswer, HookCall, hook
-from harness.journal import Journal, read, replay, session_folder
+from harness.journal import Journal, Recorder, read, replay, session_folder
 
 
 def written(plan: Iterable[PlanItem]) -> str:
@@ -38,7 +38,7 @@ async def demo(session: DemoSession) -> None:
     settings = session.settings(permission_mode="edits", permissions_allow=("bash(python3 *)",), plan_reminder=2)
     prompts = session.prompts()
     with Journal.create(session_folder(session.workspace, settings.state_dir), "with-a-plan") as journal:
-        conversation = Conversation(journal.append)
+        conversation = Conversation(Recorder(journal))
         async with session.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
             await session.watch(agent.run(await anext(prompts)))
             await session.watch(agent.parts.user_commands.compact())
@@ -46,7 +46,7 @@ async def demo(session: DemoSession) -> None:
     # Here the program ends. All that is left of it is the file.
     with Journal.open(journal.path) as journal:
         state = replay(read(journal.path).records)
-        conversation = Conversation(journal.append, state)
+        conversation = Conversation(Recorder(journal), state)
         session.show(Notice("info", f"read back from {journal.path.name}: {written(conversation.plan)}"))
         async with session.agent(settings, conversation=conversation, hooks=[holding_to_it(conversation)]) as agent:
             async for prompt in prompts:

@@ -7,7 +7,7 @@ from harness.events import Notice
 
 def tell(session: DemoSession, agent: Agent) -> None:
     """Show the skills found, the errors in files, and the cost of the catalogue."""
-    book = agent.parts.shared.skills
+    book = agent.parts.core.shared.skills
     for skill in book.skills:
         session.show(Notice("info", f"{skill.name}, of the {skill.origin}: {skill.description}"))
     for problem in book.problems:

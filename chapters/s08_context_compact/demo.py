@@ -28,7 +28,7 @@ def tell(session: DemoSession, agent: Agent) -> None:
 def originals(agent: Agent, event: Event) -> list[Path]:
     """The files with the whole text of drained results; none for other events."""
     calls = event.drained if isinstance(event, CompactionEnded) else ()
-    return [next(agent.parts.outputs.glob(f"{call}.old*.txt")) for call in calls]
+    return [next(agent.parts.core.outputs.glob(f"{call}.old*.txt")) for call in calls]
 
 
 async def demo(session: DemoSession) -> None:

@@ -22,24 +22,24 @@ def write_logs(folder: Path) -> None:
 
 def show_files(session: DemoSession, agent: Agent) -> None:
     """Show the files on disk."""
-    for memory in agent.parts.shared.memory.store.find().memories:
+    for memory in agent.parts.core.shared.memory.store.find().memories:
         session.show(Notice("info", f"{memory.file.name}, {memory.size} bytes, of the {memory.place}: {memory.text}"))
 
 
 def show_index(session: DemoSession, agent: Agent) -> None:
     """Show what the system prompt of this session says of it."""
-    for line in index_lines(agent.parts.shared.memory.store.find().memories):
+    for line in index_lines(agent.parts.core.shared.memory.store.find().memories):
         session.show(Notice("info", line.removeprefix("- ")))
 
 
 def bring_back(session: DemoSession, agent: Agent) -> None:
     """What /memory undo does."""
     try:
-        agent.parts.shared.memory.store.undo(NAME)
+        agent.parts.core.shared.memory.store.undo(NAME)
     except HarnessError as error:
         session.show(Notice("warning", str(error)))
         return
-    [memory] = agent.parts.shared.memory.store.find().named(NAME)
+    [memory] = agent.parts.core.shared.memory.store.find().named(NAME)
     session.show(Notice("info", f"{memory.name} is again: {memory.text}"))
 
 

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from harness.engine.config import board_for
+from harness.engine.build.from_settings import board_for
 from harness.events import TaskChanged, encode
 from harness.policies.tasks.decisions import Refused
 from harness.policies.tasks.task import Actor

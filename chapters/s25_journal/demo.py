@@ -13,7 +13,7 @@ from harness.base.concurrency import race
 from harness.base.errors import JournalError
 from harness.engine.conversation import Conversation
 from harness.events import Notice, TurnStarted
-from harness.journal import Journal, read, replay, session_folder
+from harness.journal import Journal, Recorder, read, replay, session_folder
 from harness.settings import Settings
 
 BELL = "bell"
@@ -76,7 +76,7 @@ async def demo(session: DemoSession) -> None:
             Journal.open(path)
         except JournalError as refused:
             session.show(Notice("warning", str(refused)))
-        conversation = Conversation(journal.append, state)
+        conversation = Conversation(Recorder(journal), state)
         async with session.agent(settings, conversation=conversation) as agent:
             async for prompt in prompts:
                 await session.watch(agent.run(prompt))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.agent import Agent
 from harness.engine.conversation import Conversation
-from harness.journal import Journal
+from harness.journal import Journal, Recorder
 from harness.settings import Settings
 
 
@@ -15,7 +15,7 @@ async def main() -> None:
     """One turn of one agent, written to the journal that standard input names."""
     order = json.load(sys.stdin)
     with Journal.open(Path(order["journal"])) as journal:
-        agent = Agent(Settings.model_validate(order["settings"]), conversation=Conversation(journal.append))
+        agent = Agent(Settings.model_validate(order["settings"]), conversation=Conversation(Recorder(journal)))
         async with agent:
             async for _ in agent.run(order["prompt"]):
                 pass

@@ -142,7 +142,7 @@ def _admission(settings: Settings, options: Namespace) -> int:
 
 
 def _export(settings: Settings, options: Namespace) -> int:
-    from harness.engine.config import secrets_of
+    from harness.engine.build.from_settings import secrets_of
     from harness.journal import read
     from harness.journal.export import as_json, save
     from harness.ui.markdown_page import markdown
@@ -159,7 +159,7 @@ def _export(settings: Settings, options: Namespace) -> int:
 
 
 def _shot(settings: Settings, options: Namespace) -> int:
-    from harness.engine.config import secrets_of
+    from harness.engine.build.from_settings import secrets_of
     from harness.journal.export import save, without_secrets
     from harness.ui.app.snapshot import parse_size, snapshot_svg
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import visible
-from harness.engine.config import schedule_file
 from harness.engine.schedule.lines import NO_JOBS, described, listed
+from harness.engine.schedule.place import schedule_file
 from harness.engine.schedule.runner import job_of, local_zone, next_times
 from harness.events import Json
 from harness.policies.schedule import decisions

@@ -22,7 +22,7 @@ from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import counted
 from harness.base.secrets import MASK, Secret, without_passwords
 from harness.cli.doctor_session import session_extras
-from harness.engine.config import retirements
+from harness.engine.build.from_settings import retirements
 from harness.engine.connection import ModelConnection, address_of, endpoint_of
 from harness.hooks import Hook
 from harness.journal import session_folder, state_folder
@@ -293,7 +293,7 @@ def _proxy(endpoint: Endpoint, host: str) -> tuple[str, int] | None:
 
 
 def _tools(settings: Settings) -> str:
-    from harness.engine.config import capabilities_for, tools_for
+    from harness.engine.build.from_settings import capabilities_for, tools_for
     from harness.tools.toolbox import Toolbox
 
     toolbox = Toolbox(tools_for(settings))
@@ -303,7 +303,7 @@ def _tools(settings: Settings) -> str:
 
 
 def _loops(settings: Settings) -> str:
-    from harness.engine.config import loop_limits
+    from harness.engine.build.from_settings import loop_limits
 
     policy = loop_limits(settings)
     numbers = ", ".join(policy.differences())

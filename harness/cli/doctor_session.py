@@ -13,7 +13,7 @@ from harness.base.errors import HarnessError
 from harness.base.external_text import counted, visible
 from harness.cli.admission import slots_status
 from harness.definitions import AgentFile, DefinitionOrigin, DefinitionProblem, usable
-from harness.engine.config import (
+from harness.engine.build.from_settings import (
     admission_limits,
     agents_for,
     commands_for,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.engine.config import watch_limits
+from harness.engine.build.from_settings import watch_limits
 from harness.events import Event, FaultOrdered
 from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, Platform, checked

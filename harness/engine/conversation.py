@@ -5,7 +5,7 @@ before any subscriber receives it, so that a front end never shows more than was
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from operator import add, sub
 from typing import Any, Literal
@@ -47,7 +47,7 @@ class Conversation:
 
     def __init__(
         self,
-        record: Callable[[Event], object],
+        record: Callable[[Event], Iterable[Event] | None],
         state: SessionState | None = None,
         *,
         messages: Sequence[Message] = (),
@@ -55,7 +55,7 @@ class Conversation:
     ) -> None:
         """
         Args:
-            record: called with each event before any subscriber.
+            record: called with each event before any subscriber; returns what is shown without being recorded.
             state: what a journal holds, to continue from; None: a new conversation.
             messages: the history of a new conversation.
             masking: removes known keys from every event and message; None: one without keys.
@@ -122,7 +122,8 @@ class Conversation:
     def emit(self, event: Event) -> None:
         """Record an event and pass it on."""
         event = self.masking.value(event)
-        self._record(event)
+        for unrecorded in self._record(event) or ():
+            self.show(unrecorded)
         self.shortenings = self.shortenings.after(event)
         match event:
             case PlanChanged():

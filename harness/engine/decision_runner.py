@@ -1,23 +1,20 @@
 """Carries out single decisions of the recovery policy: waits, switches, repairs, compactions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
-from harness.base.clock import Clock
 from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
 from harness.engine.compaction.compactor import Compactor, Trigger
-from harness.engine.config import Decide
-from harness.engine.connection import ModelConnection
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner
 from harness.engine.model.calls import ModelCallResult, ModelCalls
 from harness.engine.model.selection import ModelSelection
-from harness.engine.permissions.asker import Asker
-from harness.engine.turn import Signals, Turn, wait_for_retry
+from harness.engine.retry_wait import wait_for_retry
+from harness.engine.turn import Turn
 from harness.events import (
     Block,
     FaultKind,
@@ -40,7 +37,6 @@ from harness.policies.recovery import (
     Drain,
     Nudge,
     OfferWait,
-    RecoveryLimits,
     Repair,
     RepairKind,
     RunTools,
@@ -62,32 +58,25 @@ class DecisionRunner:
 
     def __init__(
         self,
-        conversation: Conversation,
-        connection: ModelConnection,
+        core: AgentCore,
         calls: ModelCalls,
         models: ModelSelection,
-        new_compactor: Callable[[], Compactor],
         hooks: HookRunner,
-        asker: Asker,
-        limits: RecoveryLimits,
-        clock: Clock,
-        signals: Signals,
-        *,
-        decide: Decide,
-        fallback_models: Sequence[str],
+        new_compactor: Callable[[], Compactor],
     ) -> None:
-        self._conversation = conversation
-        self._connection = connection
+        self._core = core
+        self._conversation = core.conversation
+        self._connection = core.shared.connection
         self._calls = calls
         self._models = models
         self._new_compactor = new_compactor
         self._hooks = hooks
-        self._asker = asker
-        self._limits = limits
-        self._clock = clock
-        self._signals = signals
-        self._decide = decide
-        self._fallback_models = fallback_models
+        self._asker = core.asker
+        self._limits = core.limits
+        self._clock = core.clock
+        self._signals = core.signals
+        self._decide = core.policies.decide
+        self._fallback_models = core.settings.fallback_models
         self._health = CompactionHealth()
         self._asking: Turn | None = None
 
@@ -176,8 +165,6 @@ class DecisionRunner:
         shortened = await self._new_compactor().compact(
             turn.state,
             self._health,
-            self._limits,
-            self._signals,
             trigger=trigger,
             refused=decision.prompt_tokens,
             limit=decision.limit,
@@ -213,8 +200,6 @@ class DecisionRunner:
         shortened = await self._new_compactor().compact(
             self.fresh_state(model),
             self._health,
-            self._limits,
-            self._signals,
             trigger="manual",
             focus=_focus(focus, hooked),
         )
@@ -241,16 +226,7 @@ class DecisionRunner:
         """Wait for the retry that was decided, if any; the user may choose another model instead."""
         wait, turn.wait = turn.wait, None
         if wait is not None and turn.fault is not None:
-            why = await wait_for_retry(
-                wait,
-                turn.fault,
-                turn.state,
-                self._limits,
-                scope="model",
-                conversation=self._conversation,
-                clock=self._clock,
-                signals=self._signals,
-            )
+            why = await wait_for_retry(self._core, wait, turn.fault, turn.state, scope="model")
             if why == "switched" and turn.state.fallbacks:
                 self._switch_by_hand(turn, "chosen instead of waiting")
 

@@ -20,8 +20,8 @@ from typing import Any, Literal, TypeVar
 
 from harness.base.concurrency import unless
 from harness.base.external_text import sendable
-from harness.engine.conversation import Conversation
-from harness.engine.turn import Signals, Turn
+from harness.engine.core import AgentCore
+from harness.engine.turn import Turn
 from harness.events import (
     Event,
     HookFailed,
@@ -42,7 +42,7 @@ from harness.hooks.commands import MOST_BYTES, answer_of
 from harness.hooks.definition import UnclearAnswerError
 from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
 from harness.model import notices
-from harness.policies.recovery import Continue, RecoveryLimits, Stop, at_turn_end
+from harness.policies.recovery import Continue, Stop, at_turn_end
 from harness.processes import Processes, ProcessLimits
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import ToolResult, shorten_line
@@ -72,32 +72,24 @@ class HookRunner:
 
     def __init__(
         self,
+        core: AgentCore,
         hooks: Sequence[Hook],
-        processes: Processes,
-        conversation: Conversation,
-        signals: Signals,
-        limits: RecoveryLimits,
-        *,
-        workspace: Path,
-        agent: str = "",
         ongoing: Callable[[], Awaitable[tuple[Json, ...]]] | None = None,
     ) -> None:
         """
         Args:
-            processes: run the commands.
-            workspace: the folder that commands start in.
-            limits: how often the end of a turn may be objected to.
             ongoing: the background work of the session, for stop hooks (`HookCall.background`); None: there is none.
-            agent: id of a subagent, for which only the hooks of tools, compactions and questions run; sessions, prompts
-                and ends of turns belong to the user.
+
+        For a subagent only the hooks of tools, compactions and questions run; sessions, prompts and ends of turns
+        belong to the user.
         """
         self.hooks = tuple(hooks)
-        self._runs = HookInvoker(processes, workspace)
-        self._conversation = conversation
-        self._signals = signals
-        self._limits = limits
-        self._workspace = str(workspace)
-        self._agent = agent
+        self._runs = HookInvoker(core.shared.processes, core.settings.workspace)
+        self._conversation = core.conversation
+        self._signals = core.signals
+        self._limits = core.limits
+        self._workspace = str(core.settings.workspace)
+        self._agent = core.id
         self._ongoing = ongoing
         self._points = frozenset(hook.point for hook in hooks)
         self._began = False

@@ -1,18 +1,15 @@
-"""The state of one turn, what a user can ask for while it runs, and the waits that these requests end."""
+"""The state of one turn, and what a user can ask for while it runs."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
-from harness.base.clock import Clock
-from harness.base.concurrency import race
 from harness.engine.conversation import Conversation
-from harness.events import Block, Event, Fault, RetryEnded, RetryScheduled, SpendChanged, TurnEnded
+from harness.events import Block, Event, Fault, SpendChanged, TurnEnded
 from harness.events.messages import paragraphs
 from harness.model.server_tools import cited
-from harness.policies.recovery import RecoveryLimits, RetryWait, RunTools, Stop, TurnState
+from harness.policies.recovery import RetryWait, RunTools, Stop, TurnState
 
 
 @dataclass(slots=True)
@@ -135,13 +132,6 @@ class TurnLock:
                     await asyncio.wait({task})
 
 
-# ── what a user can ask for while a turn runs ───────────────────────────────────────────────────────
-
-
-WaitEnd = Literal["due", "asked", "switched", "interrupted"]
-"""Why a wait for a retry is over."""
-
-
 class Signals:
     """Requests of the user during a turn, set by the front end and read by the engine."""
 
@@ -167,46 +157,3 @@ class Signals:
             signal.clear()
         if self._closed:
             self.interrupt.set()
-
-
-async def wait_for_retry(
-    wait: RetryWait,
-    fault: Fault,
-    state: TurnState,
-    limits: RecoveryLimits,
-    *,
-    scope: Literal["model", "compaction"],
-    conversation: Conversation,
-    clock: Clock,
-    signals: Signals,
-) -> WaitEnd:
-    """Announce a retry and wait for it. Returns why the wait is over.
-
-    A user who dropped a silent connection gets the next attempt at once.
-    """
-    conversation.emit(
-        RetryScheduled(
-            scope=scope,
-            category=wait.category,
-            attempt=wait.retry,
-            max_attempts=wait.most or limits.retries_per_request,
-            delay_s=wait.seconds,
-            retry_at=clock.now() + wait.seconds,
-            elapsed_s=max(0.0, state.waited_s - wait.seconds),
-            status=fault.status,
-            request_id=fault.request_id,
-            detail=fault.message,
-        )
-    )
-    if fault.error_code != "reconnect_asked":
-        signals.retry_now.clear()
-    can_switch = scope == "model"
-    requests = [signals.interrupt, signals.retry_now, *([signals.other_model] if can_switch else [])]
-    due, *_ = await race(clock.sleep(wait.seconds), *(signal.wait() for signal in requests))
-    why: WaitEnd = "asked" if due is None else "due"
-    if signals.interrupt.is_set():
-        why = "interrupted"
-    elif can_switch and signals.other_model.is_set():
-        why = "switched"
-    conversation.emit(RetryEnded(why))
-    return why

@@ -28,15 +28,15 @@ _ON_A_BRANCH = re.compile(r"refs/heads/(?P<name>[^\s~^:?*\[\\\x00-\x20\x7f]{1,20
 
 def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     """A new turn, which asks `model` first. Requests of the user from before it are dropped."""
-    conversation, now = parts.conversation, parts.clock.now()
-    parts.signals.reset()
+    conversation, now = parts.core.conversation, parts.core.clock.now()
+    parts.core.signals.reset()
     if not parts.breakers.announced:
         parts.breakers.announce()
     if not parts.loops.announced:
         parts.loops.announce()
     parts.experience.report_problem()
     _report_news(parts)
-    parts.freshness.begin_turn(now)
+    parts.tools.freshness.begin_turn(now)
     conversation.turn += 1
     conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
     if parts.models.asked != model:
@@ -44,9 +44,9 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         parts.models.use(model)
     if problem := parts.calls.effort_problem(model):
         conversation.emit(Notice("warning", problem))
-    fallbacks = tuple(other for other in parts.settings.fallback_models if other != model)
+    fallbacks = tuple(other for other in parts.core.settings.fallback_models if other != model)
     state = parts.decisions.fresh_state(model, fallbacks)
-    now, denials = parts.clock.now(), len(conversation.denials)
+    now, denials = parts.core.clock.now(), len(conversation.denials)
     return Turn(conversation.turn, state, now, conversation.spend, conversation.step, denials)
 
 
@@ -55,13 +55,13 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
 
     `arrivals`: the turn begins for what has arrived, perhaps a scheduled prompt.
     """
-    conversation, signals = parts.conversation, parts.signals
+    conversation, signals = parts.core.conversation, parts.core.signals
     submitted = await parts.hooks.submit(text)
     if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=submitted.refused):
         conversation.begin_step()
         return stop
     if text is not None:
-        facts = await in_thread(partial(turn_facts, parts.settings.workspace, conversation.messages))
+        facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
         memories = await _memory_news(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
@@ -75,7 +75,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
 
 async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     """Leave a note for the model after an end that was not its own, and emit the last events."""
-    conversation = parts.conversation
+    conversation = parts.core.conversation
     await parts.rollbacks.end_turn()
     if note := _note(parts, stop.code):
         conversation.add("user", _texts(note), Origin.REPAIR)
@@ -86,7 +86,7 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
     _report_news(parts)
-    conversation.emit(turn.ended(stop, conversation, parts.clock.now()))
+    conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
 
 
 GIVES_TASKS_BACK = frozenset(
@@ -107,7 +107,7 @@ def skill_news(parts: AgentParts) -> str:
     """Changes of the skills since a resumed session listed them in its system prompt; empty: none."""
     if parts.toolbox.get(SKILL) is None:
         return ""
-    return skills.news(parts.lists.skills, parts.shared.skills.skills, list(_history_texts(parts)))
+    return skills.news(parts.lists.skills, parts.core.shared.skills.skills, list(_history_texts(parts)))
 
 
 def _note(parts: AgentParts, code: TransitionCode) -> str:
@@ -128,19 +128,19 @@ async def _memory_news(parts: AgentParts) -> str:
     """Memories added and forgotten since the system prompt was made, where the history does not mention them."""
     if parts.toolbox.get(RECALL) is None:
         return ""
-    return await shielded(asyncio.to_thread(parts.shared.memory.news, list(_history_texts(parts))))
+    return await shielded(asyncio.to_thread(parts.core.shared.memory.news, list(_history_texts(parts))))
 
 
 def _history_texts(parts: AgentParts) -> Iterator[str]:
-    for message in parts.conversation.messages:
+    for message in parts.core.conversation.messages:
         yield from (str(block["text"]) for block in message.content if block.get("type") == "text")
 
 
 def _report_news(parts: AgentParts) -> None:
     """What happened to shared parts is reported in the turns of the session's agent."""
-    if not parts.is_subagent:
-        for text in parts.shared.news():
-            parts.conversation.emit(Notice("warning", text))
+    if not parts.core.is_subagent:
+        for text in parts.core.shared.news():
+            parts.core.conversation.emit(Notice("warning", text))
 
 
 def _texts(*texts: str) -> tuple[Block, ...]:

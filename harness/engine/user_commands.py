@@ -3,23 +3,19 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from functools import partial
-from pathlib import Path
 from types import FrameType, MappingProxyType
 
 from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import sendable
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.selection import ModelSelection
-from harness.engine.turn import Signals, TurnLock
 from harness.events import OWN_COMMAND, Event, Origin, ToolEnded, ToolOutcome, ToolStarted
 from harness.model import notices
-from harness.processes import Processes, ProcessLimits
-from harness.settings import Settings
+from harness.processes import ProcessLimits
 from harness.tools.bash import SECRETS, bash_tool, shell_command
 from harness.tools.tool import ToolContext, ToolResult, category_of
 from harness.tools.workspace import Workspace
@@ -38,38 +34,19 @@ HANDLED_BY_COMMAND: Mapping[signal.Signals, Callable[[int, FrameType | None], No
 class UserCommands:
     """Carries out commands of the user, one after another and never during a turn."""
 
-    def __init__(
-        self,
-        conversation: Conversation,
-        signals: Signals,
-        turns: TurnLock,
-        decisions: DecisionRunner,
-        models: ModelSelection,
-        calls: ModelCalls,
-        attached: dict[str, str],
-        processes: Processes,
-        settings: Settings,
-        *,
-        connect: Callable[[], Awaitable[None]],
-        outputs: Path,
-    ) -> None:
-        """
-        Args:
-            attached: texts for the next prompt; `clear` drops them.
-            connect: opens the connection to the model.
-            outputs: folder for output too long for the history.
-        """
-        self._conversation = conversation
-        self._signals = signals
-        self._turns = turns
+    def __init__(self, core: AgentCore, decisions: DecisionRunner, calls: ModelCalls, attached: dict[str, str]) -> None:
+        """`attached`: texts for the next prompt; `clear` drops them."""
+        settings = core.settings
+        self._core = core
+        self._conversation = core.conversation
+        self._signals = core.signals
+        self._turns = core.turns
         self._decisions = decisions
-        self._models = models
         self._calls = calls
         self._attached = attached
-        self._connect = connect
         self._workspace = Workspace(settings.workspace)
-        self._outputs = outputs
-        self._processes = processes
+        self._outputs = core.outputs
+        self._processes = core.shared.processes
         self._bash = bash_tool(ProcessLimits(time_s=settings.bash_timeout_s), settings.result_characters)
 
     def shell(self, command: str) -> AsyncGenerator[Event, None]:
@@ -115,9 +92,9 @@ class UserCommands:
         self._calls.forget_conversation()
 
     async def _compact(self, focus: str) -> None:
-        await self._connect()
+        await self._core.shared.connection.open()
         self._signals.reset()
-        await self._decisions.compact_by_hand(self._models.current, focus)
+        await self._decisions.compact_by_hand(self._core.choice.model, focus)
 
     async def _shell(self, command: str) -> None:
         """Run the command until it ends or is interrupted; its children end with it."""

@@ -231,35 +231,33 @@ def _process_in(lock_path: Path) -> int | None:
 # ── recording ───────────────────────────────────────────────────────────────────────────────────
 
 
+def unobserved(event: Event, at: float) -> None:
+    """An observer that ignores every event."""
+
+
 class Recorder:
     """Writes each event to the journal, then passes it to the observer.
 
     A full disk is reported once, and the conversation continues.
     """
 
-    def __init__(
-        self, journal: Journal, observer: Callable[[Event, float], None], show: Callable[[Event], None]
-    ) -> None:
-        """`show` shows an event that is not recorded."""
+    def __init__(self, journal: Journal, observer: Callable[[Event, float], None] = unobserved) -> None:
         self.journal = journal
         self._observer = observer
-        self._show = show
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: Event) -> tuple[Notice, ...]:
+        """Record an event. Returns what is to be shown and was not recorded."""
+        notices = []
         was_behind = self.journal.behind
         record = None
         try:
             record = self.journal.append(event)
         except JournalError as error:
-            self._report(Notice("error", str(error)))
+            notices.append(Notice("error", str(error)))
+        for notice in notices:
+            self._observer(notice, time.time())
         self._observer(event, record.at if record else time.time())
         if was_behind and not self.journal.behind:
-            self._report(Notice("info", "The journal is written again; nothing was lost."))
-
-    def _report(self, notice: Notice) -> None:
-        self._observer(notice, time.time())
-        self._show(notice)
-
-
-def unobserved(event: Event, at: float) -> None:
-    """An observer that ignores every event."""
+            notices.append(Notice("info", "The journal is written again; nothing was lost."))
+            self._observer(notices[-1], time.time())
+        return tuple(notices)

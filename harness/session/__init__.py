@@ -1,11 +1,11 @@
 """A session: an agent whose every event is kept in a journal. What the front ends use, and all they use."""
 
 from harness.definitions import CommandFile
+from harness.engine.admission.runner import AdmissionStatus
 from harness.engine.inbox import Inbox
 from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.engine.rewind.rewind import RewindPlan
-from harness.engine.subagents.admission import AdmissionStatus
 from harness.engine.subagents.reports import SubagentRow
 from harness.engine.tools.attachments import attachment_problem
 from harness.journal import Record, RewindPoint, SessionSummary
@@ -20,7 +20,8 @@ from harness.policies.recovery.transitions import exit_code
 from harness.practice.fault_kinds import MODEL_KINDS as FAULT_KINDS
 from harness.practice.fault_kinds import TOOL_KINDS as TOOL_FAULT_KINDS
 from harness.processes import ExitCounts
-from harness.session.session import Opening, Session, open_session, sessions_of
+from harness.session.opening import Opening, open_session
+from harness.session.session import Session, sessions_of
 from harness.skills import DefinitionProblem as SkillProblem
 from harness.skills import Skill
 from harness.tools.background_commands import CommandRow

@@ -19,6 +19,7 @@ from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolErr
 
 TASK_CREATE, TASK_UPDATE, TASK_CLAIM = "task_create", "task_update", "task_claim"
 TASK_LIST, TASK_GET = "task_list", "task_get"
+BOARD_TOOLS = (TASK_CREATE, TASK_UPDATE, TASK_CLAIM, TASK_LIST, TASK_GET)
 
 
 def _parsed(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import psutil
 
 from harness.agent import Agent
-from harness.engine.config import loop_limits
+from harness.engine.build.from_settings import loop_limits
 from harness.engine.conversation import Conversation
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.permissions.asker import Asker, NoAsker
@@ -246,7 +246,7 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
 def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
     """The recorded events lead to the same loops and the same places on the ladder again."""
     told = [event for event in recorded if isinstance(event, LoopFound | LoopLeft)]
-    fold = LoopFold(LoopMonitor(loop_limits(agent.parts.settings)), BehaviourFold(agent.toolbox.get, Poll()))
+    fold = LoopFold(LoopMonitor(loop_limits(agent.parts.core.settings)), BehaviourFold(agent.toolbox.get, Poll()))
     assert told == [found for event in recorded for found in fold.see(event, STARTED)]
     status = agent.parts.loops.status
     assert fold.orchestrator.status() == status

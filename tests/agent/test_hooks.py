@@ -386,7 +386,7 @@ async def test_an_interruption_ends_a_slow_hook_and_lets_nothing_pass_it(
     async with stage(tmp_path, script, hooks=[slow(point)]) as here:
 
         async def interrupt() -> None:
-            await until(lambda: here.agent.parts.shared.processes.counts.started == 1)
+            await until(lambda: here.agent.parts.core.shared.processes.counts.started == 1)
             here.agent.interrupt()
 
         interrupting = asyncio.create_task(interrupt())

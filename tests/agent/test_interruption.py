@@ -145,8 +145,8 @@ class Scene:
     async def next_prompt_works(self) -> None:
         """The same agent takes the next prompt, and all that was sent so far is well."""
         self.tape.at_emission = None
-        workspace = self.agent.parts.settings.workspace
-        assert left_running(self.agent.parts.settings) == []
+        workspace = self.agent.parts.core.settings.workspace
+        assert left_running(self.agent.parts.core.settings) == []
         turn = await played(self.agent.run(AGAIN), self.shown)
         assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, "Nothing.")
         check_requests(self.server.requests)
@@ -174,7 +174,7 @@ async def test_nothing_is_wrong_with_the_scenario_itself(tmp_path: Path) -> None
             TransitionCode.REACTIVE_COMPACT_RETRY,
             TransitionCode.COMPLETED,
         ]
-        assert ran_in(here.agent.parts.settings.workspace) == {"first": 1, "slow": 1}
+        assert ran_in(here.agent.parts.core.settings.workspace) == {"first": 1, "slow": 1}
         check_events(turn.events, len(here.server.requests))
 
 
@@ -241,7 +241,7 @@ async def test_closing_the_iterator_at_any_event_leaves_a_working_agent(tmp_path
                 here.shown(await anext(events))
             await events.aclose()
             emitted = len(here.tape.emitted)
-            assert left_running(here.agent.parts.settings) == []
+            assert left_running(here.agent.parts.core.settings) == []
             assert len(here.tape.emitted) == emitted
             await here.next_prompt_works()
 

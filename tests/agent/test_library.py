@@ -9,7 +9,7 @@ import pytest
 
 import harness
 from harness import Agent, HookAnswer, HookCall, Opening, Policies, hook, open_session, tool
-from harness.engine.config import recovery_limits
+from harness.engine.build.from_settings import recovery_limits
 from harness.events import (
     DispatchLimits,
     Fault,
@@ -112,7 +112,7 @@ async def test_an_agent_of_ones_own_asks_before_its_tool_runs_things(
         turn = await played(agent.run("What is the weather in Oslo?"))
         assert [event.outcome for event in turn.of(ToolEnded)] == ["ok"]
         assert "raining in Oslo" in turn.end.answer
-        assert agent.parts.shared.connection.address.startswith("http://127.0.0.1:")
+        assert agent.parts.core.shared.connection.address.startswith("http://127.0.0.1:")
 
 
 async def test_closing_twice_and_opening_again_is_no_trouble(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ async def test_writing_asks_like_all_that_writes_and_a_rule_allows_it(tmp_path: 
             ]
             asked = [event.tool for event in turn.of(PermissionAsked)]
             assert "recall" not in asked
-            assert on.agent.parts.shared.memory.store.forgotten() == (("indentation",) if allowed else ())
+            assert on.agent.parts.core.shared.memory.store.forgotten() == (("indentation",) if allowed else ())
 
 
 async def test_no_request_is_made_for_memory_and_secrets_stay_out(tmp_path: Path) -> None:

@@ -146,7 +146,7 @@ async def test_a_mode_set_in_the_middle_of_a_turn_holds_for_the_next_call(tmp_pa
 
         def read_only_after_the_first(event: Event) -> None:
             if isinstance(event, ToolEnded) and event.outcome is ToolOutcome.OK:
-                here.agent.parts.shared.rules.set_mode(Mode.DENY)
+                here.agent.parts.core.shared.rules.set_mode(Mode.DENY)
 
         turn = await here.turn(on_event=read_only_after_the_first)
     assert here.ran() == {"first": 1}

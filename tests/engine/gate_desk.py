@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Collection
 
-from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, NotAdmitted
+from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
 from harness.events import Event, WorkEnd
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits, AdmissionSizes
 from harness.slots.client import SharedSlots

@@ -10,7 +10,6 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import cast
@@ -19,15 +18,11 @@ from weakref import WeakSet
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.background.command import CommandLimits
 from harness.engine.background.commands import NotHandedOver
-from harness.engine.build import background_work, shared_parts
-from harness.engine.config import Policies
+from harness.engine.build.agent import background_of
 from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.reports import SubagentSpec
 from harness.engine.subagents.subagents import REMEMBERED
-from harness.engine.turn import ToolRestriction
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -57,6 +52,7 @@ from harness.tools.background_commands import CommandState
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 from tests.agent.stage import settings_of
+from tests.engine.cores import core_with
 from tests.engine.gate_desk import NOTHING
 from tests.engine.hand_clock import HandClock, quiet
 from tests.policies.admission.oracle import balanced
@@ -181,25 +177,16 @@ class Session:
         log = logging.getLogger("cheap crew")
         log.setLevel(logging.CRITICAL)
         processes = cast("Processes", self.processes)
-        conversation = Conversation(self.events.append)
-        shared = shared_parts(loaded.settings, conversation, NoAsker(), log, None, session="s")
-        outputs = folder / "outputs"
-        self.crew = background_work(
+        core = core_with(
             loaded.settings,
-            conversation,
-            replace(shared, processes=processes),
-            ToolRestriction(),
-            self.clock,
-            log,
-            outputs=outputs,
-            tools=("bash",),
-            policies=Policies(),
-            kept=False,
-            model=lambda: "practice-1",
-            limits=CommandLimits(),
-            create=self._hire,
+            Conversation(self.events.append),
+            processes=processes,
+            clock=self.clock,
+            log=log,
+            outputs=folder / "outputs",
         )
-        self._context = ToolContext(Workspace(loaded.settings.workspace), outputs, "toolu_1", processes)
+        self.crew = background_of(core, self._hire, ("bash",))
+        self._context = ToolContext(Workspace(loaded.settings.workspace), core.outputs, "toolu_1", processes)
 
     def happens(self, what: str, dice: Random) -> None:
         """One thing, to somebody."""
@@ -299,7 +286,7 @@ async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing
     assert session.processes.children == []
     assert session.crew.subagents.running == ()
     assert len(session.crew.subagents.known) <= REMEMBERED
-    for gating in (session.crew._subagent_admission, session.crew._command_admission):
+    for gating in (session.crew.subagents.admission, session.crew.commands.admission):
         gating._gate.sweep((), session.clock.now())
         assert gating._gate.sizes() == NOTHING
     gc.collect()

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.engine.config import memory_limit
+from harness.engine.build.from_settings import memory_limit
 from harness.processes import Processes, ProcessLimits, ProcessResult
 from harness.processes.memory_groups import MemoryGroup, MemoryGroups, memory_groups, own_group, place_for_groups
 from harness.settings import Settings

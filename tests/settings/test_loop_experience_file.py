@@ -113,7 +113,7 @@ async def test_an_agent_that_was_freed_leaves_it_to_the_next_one(tmp_path: Path)
             turn = await here.turn()
             assert [event.freed_by for event in turn.of(LoopLeft)] == [Rung.NUDGE]
             assert not turn.of(Notice)
-            tally = experience_file(here.agent.parts.settings).read().of(KIND, Rung.NUDGE)
+            tally = experience_file(here.agent.parts.core.settings).read().of(KIND, Rung.NUDGE)
             assert (tally.tried, tally.freed) == (number, number)
 
 
@@ -139,7 +139,7 @@ async def test_nothing_is_written_without_a_loop_or_where_nothing_is_done_about_
         notes(here)
         turn = await here.turn()
         assert bool(turn.of(LoopFound)) == (script is LOOP)
-        assert not experience_file(here.agent.parts.settings).path.parent.exists()
+        assert not experience_file(here.agent.parts.core.settings).path.parent.exists()
 
 
 @pytest.mark.anyio
@@ -161,8 +161,8 @@ async def test_a_damaged_file_costs_one_warning_and_is_told_of_when_it_is_set_as
 async def test_a_full_disk_costs_a_warning_and_not_the_answer(tmp_path: Path) -> None:
     async with stage(tmp_path, LOOP) as here:
         notes(here)
-        experience_file(here.agent.parts.settings).path.parent.parent.mkdir(parents=True, exist_ok=True)
-        experience_file(here.agent.parts.settings).path.parent.write_text("in the way")
+        experience_file(here.agent.parts.core.settings).path.parent.parent.mkdir(parents=True, exist_ok=True)
+        experience_file(here.agent.parts.core.settings).path.parent.write_text("in the way")
         turn = await here.turn()
         assert turn.end.answer == "Found it."
         assert [notice.level for notice in turn.of(Notice)] == ["warning"]

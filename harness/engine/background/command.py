@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
+from harness.engine.admission.runner import AdmissionRunner
 from harness.engine.background.output import end_of, size_of, waits_for_input
-from harness.engine.subagents.admission import AdmissionRunner
 from harness.events import CommandCreated, CommandEnd, CommandEnded, CommandQuiet
 from harness.tools.background_commands import SHOWN_LINES, CommandRow, CommandState
 

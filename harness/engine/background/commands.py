@@ -14,11 +14,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.base.clock import Clock
 from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
-from harness.base.secrets import Masking
+from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
 from harness.engine.background.command import (
     BackgroundCommand,
     CommandLimits,
@@ -30,8 +29,8 @@ from harness.engine.background.command import (
 from harness.engine.background.foreground import ForegroundCommand, ForegroundCommands
 from harness.engine.background.line_monitors import LineMonitors
 from harness.engine.background.output import cut_to, end_of, last_lines, read_on, size_of
+from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
-from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
 from harness.events import (
     ArrivalKind,
     Arrived,
@@ -51,8 +50,9 @@ from harness.model import notices
 from harness.permissions import commands_of
 from harness.permissions.shell.resolution import base_name
 from harness.permissions.shell.syntax import Unreadable
+from harness.policies.admission.controller import AdmissionController
 from harness.policies.background.sleep_poll import note_due, polls
-from harness.processes import Processes, ProcessResult
+from harness.processes import ProcessResult
 from harness.tools.background_commands import (
     SHOWN_ENDS,
     SHOWN_LINES,
@@ -81,34 +81,25 @@ class BackgroundCommands:
 
     def __init__(
         self,
-        processes: Processes,
-        admission: AdmissionRunner,
+        core: AgentCore,
+        gate: AdmissionController[AdmissionEntry],
         inbox: Inbox,
-        emit: Callable[[Event], None],
-        clock: Clock,
-        *,
-        workspace: Path,
-        outputs: Path,
         limits: CommandLimits | None = None,
-        masking: Masking | None = None,
         others: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         """
         Args:
-            processes: starts and ends them; closed after this.
-            admission: decides how many run at once; for commands alone, because their ids are its keys.
+            gate: decides how many run at once; for commands alone, because their ids are its keys.
             inbox: receives what the model is to read.
-            emit: records what happens.
-            workspace: the folder they start in.
-            outputs: folder of the session for their output; made when first needed.
             others: ids of other background work, whose ends are announced as well.
-            masking: takes known keys out of that output when it is read and when its command has ended.
         """
-        self._processes, self._admission, self._inbox = processes, admission, inbox
-        self._emit, self._clock = emit, clock
-        self._workspace, self._outputs = workspace, outputs
+        self.admission = AdmissionRunner(gate, core.conversation.emit, core.clock, log=core.log)
+        """Which of them run and which wait."""
+        self._processes, self._inbox = core.shared.processes, inbox
+        self._emit, self._clock = core.conversation.emit, core.clock
+        self._workspace, self._outputs = core.settings.workspace, core.outputs
         self._limits = limits or CommandLimits()
-        self._masking = masking or Masking()
+        self._masking = core.conversation.masking
         self._commands: dict[str, BackgroundCommand] = {}
         self._others = others
         self._polled = 0
@@ -127,7 +118,7 @@ class BackgroundCommands:
     @cached_property
     def _watch(self) -> CommandMonitor:
         see = (self._report, self._lines.look)
-        return CommandMonitor(self._commands, self._admission, self._clock, self._limits, *see)
+        return CommandMonitor(self._commands, self.admission, self._clock, self._limits, *see)
 
     # ── what the tools and the person do ────────────────────────────────────────────────────────
 
@@ -319,7 +310,7 @@ class BackgroundCommands:
     def _has_room(self) -> bool:
         """Whether a command in the foreground that reaches its time limit may continue."""
         moved = sum(command.moved and not command.over for command in self._commands.values())
-        status = self._admission.status
+        status = self.admission.status
         return len(status.running) + moved < status.limits.max_concurrent
 
     def _adopt(self, foreground: ForegroundCommand, reason: MoveReason) -> CommandRow:
@@ -346,7 +337,7 @@ class BackgroundCommands:
     async def _carry(self, command: BackgroundCommand) -> None:
         """From the gate to the end of the last process."""
         try:
-            finished = await self._admission.run(command.id, partial(self._run, command), partial(_judged, command))
+            finished = await self.admission.run(command.id, partial(self._run, command), partial(_judged, command))
         except NotAdmitted as error:
             self._close(command, command.ordered or CommandEnd.NOT_STARTED, None, "" if command.ordered else str(error))
         except (OSError, ValueError) as error:  # no such folder, no room for a process; a null byte in the line
@@ -355,7 +346,7 @@ class BackgroundCommands:
             if finished is not None:
                 self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
         finally:
-            self._admission.end(command.id)
+            self.admission.end(command.id)
 
     async def _run(self, command: BackgroundCommand) -> ProcessResult | None:
         """The whole life of its processes; None: it was handed over."""
@@ -396,7 +387,7 @@ class BackgroundCommands:
     def _order(self, command: BackgroundCommand, end: CommandEnd) -> None:
         command.order(end)
         if not command.called:
-            self._admission.end(command.id)
+            self.admission.end(command.id)
 
     def _close(
         self, command: BackgroundCommand, end: CommandEnd, finished: ProcessResult | None, reason: str = ""
@@ -460,7 +451,7 @@ class BackgroundCommands:
         raise UnknownCommand("; ".join(parts) + ".")
 
     def _places(self) -> dict[str, int]:
-        status = self._admission.status
+        status = self.admission.status
         return {key: place for place, key in enumerate((*status.queued, *status.dirty))}
 
     def _row(self, command: BackgroundCommand) -> CommandRow:

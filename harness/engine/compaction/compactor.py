@@ -7,15 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from harness.base.clock import Clock
 from harness.base.files import replace_atomically
 from harness.engine.compaction.summarizer import Summarizer, SummaryResult
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
-from harness.engine.turn import Signals
 from harness.events import Block, CompactionEnded, CompactionStarted, Json, Message
 from harness.model import history, notices
-from harness.policies.recovery import RecoveryLimits, TurnState
+from harness.policies.recovery import TurnState
 from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
 from harness.policies.recovery.history_cut import (
     DRAINED_ABOVE,
@@ -27,7 +25,6 @@ from harness.policies.recovery.history_cut import (
     pointing,
     shrink,
 )
-from harness.processes import Processes
 from harness.tools.read_file import ReadFileArguments
 from harness.tools.tool import ToolContext
 from harness.tools.toolbox import Toolbox
@@ -59,31 +56,26 @@ class Compactor:
 
     def __init__(
         self,
+        core: AgentCore,
         calls: ModelCalls,
-        conversation: Conversation,
         toolbox: Toolbox,
-        clock: Clock,
-        *,
-        workspace: Path,
-        outputs: Path,
-        processes: Processes,
         open_tasks: Callable[[], Awaitable[str]] | None = None,
         ongoing: Callable[[], Awaitable[Iterable[Json]]] | None = None,
     ) -> None:
         """`open_tasks` returns the open tasks of a board as lines; None: there is no board. `ongoing` returns what runs
         in the background, as stop hooks see it."""
+        self._core = core
         self._calls = calls
-        self._conversation = conversation
+        self._conversation = core.conversation
         self._toolbox = toolbox
-        self._workspace = workspace
-        self._outputs = outputs
-        self._processes = processes
+        self._workspace = core.settings.workspace
+        self._outputs = core.outputs
+        self._processes = core.shared.processes
         self._open_tasks = open_tasks
         self._tasks_now = ""
         self._ongoing = ongoing
         self._work_now = ""
         self._whole = ResultFiles(lambda call_id: self._context(call_id).output_file)
-        self._clock = clock
 
     # ── draining ────────────────────────────────────────────────────────────────────────────────
 
@@ -122,8 +114,6 @@ class Compactor:
         self,
         state: TurnState,
         health: CompactionHealth,
-        limits: RecoveryLimits,
-        signals: Signals,
         *,
         trigger: Trigger,
         refused: int | None = None,
@@ -150,10 +140,9 @@ class Compactor:
         if only_cut:
             summary = SummaryResult(state, "still too long after a summary", too_long=True)
         else:
-            summarizer = Summarizer(self._calls, self._conversation, self._clock)
-            summary = await summarizer.ask(state, limits, signals, window, refused, focus)
+            summary = await Summarizer(self._core, self._calls).ask(state, window, refused, focus)
         state = summary.state
-        if signals.interrupt.is_set():
+        if self._core.signals.interrupt.is_set():
             self._conversation.emit(CompactionEnded("summary", size, size, succeeded=False, detail="interrupted"))
             return CompactionResult(state, health)
         self._tasks_now = await self._open_tasks() if self._open_tasks else ""

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from harness.base.clock import Clock
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.streamed_reply import StreamedReply
-from harness.engine.turn import Signals, wait_for_retry
+from harness.engine.retry_wait import wait_for_retry
 from harness.events import Event, Fault, FaultKind, Message, Reply, SilenceEnded, SilenceHint, TransitionCode
 from harness.model import history, notices
-from harness.policies.recovery import RecoveryLimits, Resend, Stop, TurnState, decide_summary
+from harness.policies.recovery import Resend, Stop, TurnState, decide_summary
 from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
 from harness.policies.recovery.cut_replies import full_window, summary_cap, summary_limits
 from harness.policies.recovery.history_cut import CutHistory, shrink
@@ -34,20 +33,12 @@ class SummaryResult:
 class Summarizer:
     """Asks for summaries of one conversation."""
 
-    def __init__(self, calls: ModelCalls, conversation: Conversation, clock: Clock) -> None:
+    def __init__(self, core: AgentCore, calls: ModelCalls) -> None:
+        self._core = core
         self._calls = calls
-        self._conversation = conversation
-        self._clock = clock
+        self._conversation = core.conversation
 
-    async def ask(
-        self,
-        state: TurnState,
-        limits: RecoveryLimits,
-        signals: Signals,
-        window: int,
-        refused: int | None,
-        focus: str,
-    ) -> SummaryResult:
+    async def ask(self, state: TurnState, window: int, refused: int | None, focus: str) -> SummaryResult:
         """A summary of the history as it is, or why there is none; faults are waited out as in a turn.
 
         Args:
@@ -55,6 +46,7 @@ class Summarizer:
             refused: size of the refused prompt where the server named it, in its own count.
             focus: what the summary should pay attention to.
         """
+        limits, signals = self._core.limits, self._core.signals
         rounds = history.steps(
             history.without_thinking(history.without_server_tools(history.without_media(self._conversation.messages)))
         )
@@ -75,7 +67,7 @@ class Summarizer:
             cap = summary_cap(state, limits, situation)
             unseen = StreamedReply(self._show_silence, watched=False)
             outcome = await self._calls.send(
-                state, request, cap, signals, shown=unseen, summary=True, without_tools=without_tools
+                state, request, cap, shown=unseen, summary=True, without_tools=without_tools
             )
             decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
             if isinstance(outcome, Fault):
@@ -88,16 +80,7 @@ class Summarizer:
                     self._calls.count_discarded(state.model, outcome)
                     self._calls.announce_cap(state, summary_cap(state, limits, situation), decision.reason)
                 case Resend(wait=wait), Fault() if wait is not None:
-                    await wait_for_retry(
-                        wait,
-                        outcome,
-                        state,
-                        limits,
-                        scope="compaction",
-                        conversation=self._conversation,
-                        clock=self._clock,
-                        signals=signals,
-                    )
+                    await wait_for_retry(self._core, wait, outcome, state, scope="compaction")
                     if signals.interrupt.is_set():
                         return SummaryResult(state, "interrupted")
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:

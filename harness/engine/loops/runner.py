@@ -7,19 +7,18 @@ a time, and each leaves an event.
 import asyncio
 from collections.abc import Callable, Iterable
 
-from harness.base.clock import Clock
 from harness.base.concurrency import shielded, unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, sendable
-from harness.engine.config import numbers_in
+from harness.engine.build.from_settings import numbers_in
 from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.loops.event_fold import AGAIN, LoopFold
-from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.permissions.asker import ask_permission
 from harness.engine.rewind.rollback import RollbackPoint, Rollbacks
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.results import programs_of
-from harness.engine.turn import Signals
 from harness.events import (
     Alternative,
     BreakerCommand,
@@ -58,14 +57,11 @@ class LoopRunner:
 
     def __init__(
         self,
+        core: AgentCore,
         fold: LoopFold,
         rollbacks: Rollbacks,
         tools: ToolCalls,
-        conversation: Conversation,
         dispatcher: ToolDispatcher,
-        asker: Asker,
-        clock: Clock,
-        signals: Signals,
         *,
         chance: Callable[[], float],
     ) -> None:
@@ -74,11 +70,11 @@ class LoopRunner:
         self._orchestrator = fold.orchestrator
         self._rollbacks = rollbacks
         self._tools = tools
-        self._conversation = conversation
+        self._conversation = core.conversation
         self._dispatcher = dispatcher
-        self._asker = asker
-        self._clock = clock
-        self._signals = signals
+        self._asker = core.asker
+        self._clock = core.clock
+        self._signals = core.signals
         self._chance = chance
         self._again = 0
         self.announced = False

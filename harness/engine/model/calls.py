@@ -7,12 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from harness.base.clock import Clock
-from harness.engine.conversation import Conversation
-from harness.engine.model.shared_endpoints import ModelEndpoints, SharedEndpoints
-from harness.engine.model.shared_retries import SharedRetries
+from harness.engine.core import AgentCore
+from harness.engine.model.shared_endpoints import ModelEndpoints
 from harness.engine.model.streamed_reply import StreamedReply
-from harness.engine.turn import Signals
 from harness.events import (
     Block,
     CacheMissed,
@@ -31,18 +28,19 @@ from harness.events import (
     RequestSent,
 )
 from harness.model import history
-from harness.model.catalogue import Catalogue, ModelCard
-from harness.model.client import ModelClient, ModelRequest
+from harness.model.catalogue import ModelCard
+from harness.model.client import ModelRequest
 from harness.model.fault_classifier import classify_reply
 from harness.model.prompt import digest_of, with_breakpoints
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
-from harness.policies.recovery import Decision, RecoveryLimits, Situation, Stop, TurnState
+from harness.policies.recovery import Decision, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.prompt_too_long import UNLIKE
 from harness.policies.recovery.state import OneTimeRemedy
 
+_Purpose = Literal["summary", "turn"]
 EXACT_FROM = 0.25
 """Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""
 
@@ -63,17 +61,10 @@ class ModelCalls:
 
     def __init__(
         self,
-        client: Callable[[], ModelClient],
-        conversation: Conversation,
-        catalogue: Catalogue,
-        counter: TokenCounter,
-        clock: Clock,
-        *,
+        core: AgentCore,
         system: tuple[Block, ...],
         tools: tuple[Json, ...],
-        endpoints: SharedEndpoints | None = None,
-        retries: SharedRetries | None = None,
-        effort: Effort | None = None,
+        *,
         answer_format: Json | None = None,
         web: Callable[[], WebAccess] = lambda: NO_WEB,
         watches_text: Callable[[], bool] = lambda: True,
@@ -81,26 +72,23 @@ class ModelCalls:
     ) -> None:
         """
         Args:
-            client: the client to use now; another one after a key was read again.
             system: the system prompt, with its cache breakpoint.
             tools: the tools as the API wants them.
-            endpoints: how the models are, as far as other agents have found out.
-            retries: the retry budget that it shares with other agents.
-            effort: what the user wants of the model; None: its own.
             answer_format: the output format of replies in turns; None: any text.
             web: what the model may use of the web in the next request.
             watches_text: a reply that repeats itself is cut.
             chance: a random number in [0, 1), for jitter.
         """
-        self._client = client
-        self._conversation = conversation
-        self._catalogue = catalogue
-        self._counter = counter
+        shared = core.shared
+        self._core = core
+        conversation = self._conversation = core.conversation
+        self._catalogue = shared.catalogue
+        counter = self._counter = shared.counter
         self._estimator = Estimator(counter)
         for model, measured in conversation.measured.items():
             if measured.exact == counter.loaded:  # a ratio holds for one way of counting
                 self._estimator.restore(model, measured.ratio, measured.known)
-        self._clock = clock
+        self._clock = core.clock
         self._chance = chance
         self._loading: asyncio.Future[bool] | None = None
         self._looking_up: asyncio.Task[None] | None = None
@@ -108,19 +96,22 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
-        self.effort = effort
-        """What the user wants of the model from the next turn on; None: its own."""
         self._effort_told: tuple[str, Effort] | None = None
         self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
         """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
         self._web = web
         self.answer_format = answer_format
         self._watches_text = watches_text
-        self.endpoints = ModelEndpoints(conversation, endpoints)
+        self.endpoints = ModelEndpoints(conversation, shared.endpoints)
         """How the models are."""
-        self._retries = retries or SharedRetries()
+        self._retries = shared.retries
         self._paid_retries = 0
         """Retries of the turn when the last request went out."""
+
+    @property
+    def effort(self) -> Effort | None:
+        """What the user wants of the model from the next turn on; None: its own."""
+        return self._core.choice.effort
 
     def situation(self, model: str, messages: Sequence[Message] | None = None) -> Situation:
         """The facts the policy is given: sizes, limits, spend, and a number for its jitter."""
@@ -202,9 +193,7 @@ class ModelCalls:
         lowered = state.low_effort and card.lowers_effort
         return Effort.LOW if lowered else card.effort(state.effort)
 
-    async def ask(
-        self, state: TurnState, limits: RecoveryLimits, signals: Signals, *, answer: str, fresh_connection: bool
-    ) -> ModelCallResult:
+    async def ask(self, state: TurnState, *, answer: str, fresh_connection: bool) -> ModelCallResult:
         """Send the history and wait for the outcome. The history is checked first, and repaired if need be.
 
         `answer` is the answer of the turn so far; the outcome does not repeat it.
@@ -217,14 +206,8 @@ class ModelCalls:
         shown = StreamedReply(
             self._conversation.emit, watched=self._watches_text(), kept=answer, broke_off=state.broke_off
         )
-        outcome = await self.send(
-            state,
-            messages,
-            cap_for(state, limits, situation),
-            signals,
-            shown=shown,
-            fresh_connection=fresh_connection,
-        )
+        cap = cap_for(state, self._core.limits, situation)
+        outcome = await self.send(state, messages, cap, shown=shown, fresh_connection=fresh_connection)
         if isinstance(outcome, Fault):
             situation = self.overflowing(situation, state.model)
             self.learn_size(state.model, messages, outcome)
@@ -235,7 +218,6 @@ class ModelCalls:
         state: TurnState,
         messages: Sequence[Message],
         cap: int,
-        signals: Signals,
         *,
         shown: StreamedReply,
         fresh_connection: bool = False,
@@ -243,38 +225,23 @@ class ModelCalls:
         without_tools: bool = False,
     ) -> Outcome:
         """Send exactly one request and account for it; after an interruption none goes out, and none is counted."""
+        signals = self._core.signals
         if signals.interrupt.is_set():
             return Fault(FaultKind.CANCELLED, "interrupted")
         self.endpoints.keep(state)
         if state.turn_retries <= self._paid_retries:
             self._retries.requested()
         self._paid_retries = state.turn_retries
-        emit = self._conversation.emit
-        counted = self.counted(messages)
-        estimate = self._estimator.estimate(state.model, counted)
-        card = self._catalogue.card(state.model)
-        purpose: Literal["summary", "turn"] = "summary" if summary else "turn"
-        tools = self._sent_tools(state.model)
-        digests = digest_of(self.system), digest_of(tools)
-        emit(RequestSent(state.model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
-        request = ModelRequest(
-            model=state.model,
-            max_tokens=cap,
-            system=self.system,
-            tools=() if without_tools else tools,
-            messages=with_breakpoints(messages),
-            estimated_tokens=estimate,
-            answer_format=self.answer_format if self.takes_format(state.model) and not summary else None,
-            previous_message=self._conversation.message_id,
-            thinking=self._thinking_of(card, state),
-            effort=self._effort_of(card, state),
-        )
+        purpose: _Purpose = "summary" if summary else "turn"
+        request = self._request(state, messages, cap, purpose)
+        if without_tools:
+            request = replace(request, tools=())
         signals.reconnect.clear()
         signals.other_model.clear()
         self.asked_cap = cap
         loop = asyncio.get_running_loop()
         began = loop.time()
-        outcome = await self._client().send(
+        outcome = await self._core.shared.connection.client.send(
             *(request, shown.show, signals.interrupt),
             reconnect=signals.reconnect,
             enough=shown.enough,
@@ -283,30 +250,53 @@ class ModelCalls:
         outcome = shown.ended(outcome)
         if isinstance(outcome, Reply):
             outcome = classify_reply(outcome) or outcome
-        cost = self._catalogue.cost(state.model, outcome.usage)
         match outcome:
             case Reply():
-                seconds = loop.time() - began
-                # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
-                counted = self.counted(messages)
-                reply_count = self.count(Message("assistant", outcome.content))
-                self._estimator.observe(state.model, counted, outcome.usage, reply_count=reply_count)
-                emit(
-                    ReplyReceived(
-                        *(outcome.model, outcome.stop_reason, outcome.usage, outcome.request_id, seconds),
-                        counted=counted + reply_count,
-                        ratio=self._estimator.ratio(state.model),
-                        exact=self._counter.loaded,
-                        message_id="" if summary else outcome.message_id,
-                    )
-                )
-                if (miss := outcome.cache_miss) is not None:
-                    emit(CacheMissed(miss.reason, miss.tokens, purpose))
+                self._account(state, messages, outcome, loop.time() - began, purpose)
             case Fault():
-                emit(FaultOccurred(outcome, state.model, state.retries + 1))
+                self._conversation.emit(FaultOccurred(outcome, state.model, state.retries + 1))
                 self._learn_limits(state.model, outcome)
+        cost = self._catalogue.cost(state.model, outcome.usage)
         self._conversation.add_spend(outcome.usage, cost, wasted=isinstance(outcome, Fault) and not outcome.kept)
         return outcome
+
+    def _request(self, state: TurnState, messages: Sequence[Message], cap: int, purpose: _Purpose) -> ModelRequest:
+        """The request, announced."""
+        model, tools = state.model, self._sent_tools(state.model)
+        card, estimate = self._catalogue.card(model), self._estimator.estimate(model, self.counted(messages))
+        digests = digest_of(self.system), digest_of(tools)
+        self._conversation.emit(RequestSent(model, cap, estimate, state.retries + 1, purpose, card.window, *digests))
+        return ModelRequest(
+            model=model,
+            max_tokens=cap,
+            system=self.system,
+            tools=tools,
+            messages=with_breakpoints(messages),
+            estimated_tokens=estimate,
+            answer_format=self.answer_format if self.takes_format(model) and purpose == "turn" else None,
+            previous_message=self._conversation.message_id,
+            thinking=self._thinking_of(card, state),
+            effort=self._effort_of(card, state),
+        )
+
+    def _account(
+        self, state: TurnState, messages: Sequence[Message], reply: Reply, seconds: float, purpose: _Purpose
+    ) -> None:
+        """Report a reply, and correct the estimates by what it reports."""
+        # Counted again, because the vocabulary may have come in between; otherwise it is remembered.
+        counted, reply_count = self.counted(messages), self.count(Message("assistant", reply.content))
+        self._estimator.observe(state.model, counted, reply.usage, reply_count=reply_count)
+        self._conversation.emit(
+            ReplyReceived(
+                *(reply.model, reply.stop_reason, reply.usage, reply.request_id, seconds),
+                counted=counted + reply_count,
+                ratio=self._estimator.ratio(state.model),
+                exact=self._counter.loaded,
+                message_id="" if purpose == "summary" else reply.message_id,
+            )
+        )
+        if (miss := reply.cache_miss) is not None:
+            self._conversation.emit(CacheMissed(miss.reason, miss.tokens, purpose))
 
     def web_tools(self, model: str) -> tuple[Json, ...]:
         """The server's own tools that a request to `model` names."""
@@ -374,13 +364,14 @@ class ModelCalls:
     def _look_up(self, models: Sequence[str]) -> None:
         """Ask the server for the limits of its models, once and while the first request is under way; a server on
         loopback only about a model that the table does not know."""
-        if self._looking_up is None and (self._client().remote or not self._catalogue.knows(models[0])):
+        remote = self._core.shared.connection.client.remote
+        if self._looking_up is None and (remote or not self._catalogue.knows(models[0])):
             self._looking_up = asyncio.create_task(self._update_catalogue(models))
 
     async def _update_catalogue(self, models: Sequence[str]) -> None:
         now = self._clock.now()
         before = {model: self._catalogue.warning(model, now) for model in models}
-        self._catalogue.update(await self._client().models())
+        self._catalogue.update(await self._core.shared.connection.client.models())
         for model in models:
             text = self._catalogue.warning(model, now)
             if text is not None and text != before[model]:

@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
 from harness.events import Block, Json, Message
 from harness.journal import CompactionCounts
 from harness.model.media import MEDIA_TYPES, nested
 from harness.model.prompt import Instructions, PromptSection
-from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.compaction import CompactionThresholds, thresholds
 
 SYSTEM, TOOLS = "system prompt", "tool schemas"
@@ -71,28 +70,23 @@ class ContextReport:
 
     def __init__(
         self,
-        conversation: Conversation,
+        core: AgentCore,
         calls: ModelCalls,
-        limits: RecoveryLimits,
         sections: Sequence[PromptSection],
-        instructions: Sequence[Instructions],
         *,
-        model: str,
         gave_up: bool,
     ) -> None:
         """
         Args:
             sections: of the system prompt.
-            instructions: the instruction files in it.
-            model: the model of the next request.
             gave_up: automatic compaction is off after failures.
         """
-        self._conversation = conversation
+        self._conversation = core.conversation
         self._calls = calls
-        self._limits = limits
+        self._limits = core.limits
         self._sections = sections
-        self._instructions = instructions
-        self._model = model
+        self._instructions = core.shared.instructions
+        self._model = core.choice.model
         self._gave_up = gave_up
 
     @property

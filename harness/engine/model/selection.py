@@ -3,36 +3,35 @@
 from collections.abc import Iterable, Iterator
 
 from harness.base.errors import HarnessError
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.cost_budget import require_prices
 from harness.events import OWN_EFFORT, Effort, SettingChanged
-from harness.model.catalogue import Catalogue
 
 
 class ModelSelection:
     """Which model answers, and with how much effort."""
 
-    def __init__(
-        self, conversation: Conversation, calls: ModelCalls, catalogue: Catalogue, model: str, *, priced: bool
-    ) -> None:
-        """`priced`: a cost budget is set, so that every model needs a price."""
-        self._conversation = conversation
+    def __init__(self, core: AgentCore, calls: ModelCalls) -> None:
+        self._core = core
+        self._conversation = core.conversation
         self._calls = calls
-        self._catalogue = catalogue
-        self._priced = priced
-        self.current = model
-        """The model of the next turn."""
-        self.asked = model
+        self._catalogue = core.shared.catalogue
+        self.asked = core.choice.model
         """The model that was asked last; its thinking is in the history."""
+
+    @property
+    def current(self) -> str:
+        """The model of the next turn."""
+        return self._core.choice.model
 
     def select(self, model: str) -> None:
         """Use another model from the next turn on. Raises SettingsError for one without a price under a cost budget."""
-        if self._priced:
+        if self._core.limits.max_cost_usd is not None:
             require_prices((model,), self._catalogue.price, "max_budget_usd")
         self._conversation.emit(SettingChanged("model", model))
         self.use(model)
-        self.current = model
+        self._core.choice.model = model
 
     def choices(self, fallbacks: Iterable[str] = ()) -> Iterator[tuple[str, int, tuple[float, float] | None]]:
         """The models that can be selected, the current one first: name, window in tokens, and price.
@@ -52,7 +51,7 @@ class ModelSelection:
     @property
     def effort(self) -> Effort | None:
         """The effort of replies from the next turn on; None: the model's default."""
-        return self._calls.effort
+        return self._core.choice.effort
 
     @property
     def efforts(self) -> tuple[Effort, ...] | None:
@@ -72,4 +71,4 @@ class ModelSelection:
         if effort is not None and (problem := self._catalogue.card(self.current).effort_problem(effort)):
             raise HarnessError(f"{problem}.")
         self._conversation.emit(SettingChanged("effort", effort or OWN_EFFORT))
-        self._calls.effort = effort
+        self._core.choice.effort = effort

@@ -9,10 +9,9 @@ from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.checkpoints import ChangeKind, CheckpointError, Checkpoints, FileChange
-from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.core import AgentCore
+from harness.engine.permissions.asker import ask_permission
 from harness.engine.rewind.rollback import CheckpointFold
-from harness.engine.turn import Signals, TurnLock
 from harness.events import Event, Notice, RolledBack
 from harness.journal import RewindPoint
 from harness.permissions import PermissionRequest
@@ -70,30 +69,23 @@ class Rewinder:
 
     def __init__(
         self,
-        conversation: Conversation,
-        turns: TurnLock,
+        core: AgentCore,
         kept: CheckpointFold,
         checkpoints: Checkpoints | None,
-        asker: Asker,
-        signals: Signals,
         forget_sizes: Callable[[], None],
     ) -> None:
         """
         Args:
-            conversation: whose history is cut.
-            turns: what else happens in it, and when nothing does.
             kept: which states of the files were kept.
             checkpoints: keeps what the files hold; None: files are never taken back.
-            asker: who agrees.
-            signals: an interruption ends the question.
             forget_sizes: called after a cut, because measured sizes are obsolete then.
         """
-        self._conversation = conversation
-        self._turns = turns
+        self._conversation = core.conversation
+        self._turns = core.turns
         self._kept = kept
         self._checkpoints = checkpoints
-        self._asker = asker
-        self._signals = signals
+        self._asker = core.asker
+        self._signals = core.signals
         self._forget_sizes = forget_sizes
 
     def to_turn(self, turn: int) -> str:

@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from harness.base.clock import Clock
+from harness.base.clock import Clock, SystemClock
 from harness.base.concurrency import in_thread, race, shielded
 from harness.base.errors import HarnessError
+from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
 from harness.engine.schedule.lines import NO_JOBS, described, listed
+from harness.engine.schedule.place import schedule_file
 from harness.events import (
     ArrivalKind,
     Delivered,
@@ -54,6 +56,7 @@ from harness.schedule.recurrence import (
     zone_named,
 )
 from harness.schedule.store import ScheduleError, ScheduleStore
+from harness.slots.store import this_process
 
 LOOK_S = 30.0
 """Longest time between two looks."""
@@ -422,3 +425,11 @@ def local_zone(environ: Iterable[tuple[str, str]] = ()) -> ZoneInfo:
     with suppress(HarnessError):
         return zone_named(named or "UTC")
     return ZoneInfo("UTC")
+
+
+def schedule_of(core: AgentCore, inbox: Inbox) -> ScheduleRunner:
+    """The scheduled prompts of a session and its project."""
+    clock = SystemClock()  # other sessions read these moments as well
+    file = schedule_file(core.settings)
+    store = ScheduleStore(file, this_process(core.session), clock=clock, report=core.shared.notices.append)
+    return ScheduleRunner(store, inbox, clock, emit=core.conversation.emit, zone=local_zone(os.environ.items()))

@@ -5,22 +5,20 @@ Results that no call waits for arrive in one inbox.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.base.errors import HarnessError
+from harness.engine.admission.runner import AdmissionStatus
 from harness.engine.background.commands import BackgroundCommands
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
-from harness.engine.subagents.admission import AdmissionRunner, AdmissionStatus
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.subagents import Subagents
 from harness.events import Block, Event, Json, Origin
 from harness.model.notices import arrivals_text
-from harness.processes import Processes
 from harness.tools.background_commands import CommandState
 from harness.tools.output import fitted
 from harness.tools.tool import ToolError
@@ -36,33 +34,21 @@ class BackgroundWork:
 
     def __init__(
         self,
-        conversation: Conversation,
+        core: AgentCore,
         inbox: Inbox,
         fan_out: FanOutQuestions,
         subagents: Subagents,
-        subagent_admission: AdmissionRunner,
         commands: BackgroundCommands,
-        command_admission: AdmissionRunner,
-        processes: Processes,
-        outputs: Path,
-        make_schedule: Callable[[], "ScheduleRunner"],
     ) -> None:
-        """
-        Args:
-            outputs: the folder for results too long for the history.
-            make_schedule: makes the schedule on its first use.
-        """
-        self._conversation = conversation
+        self._core = core
+        self._conversation = core.conversation
         self.inbox = inbox
         """Results that wait for the model."""
         self.fan_out = fan_out
         self.subagents = subagents
         self.commands = commands
-        self._subagent_admission = subagent_admission
-        self._command_admission = command_admission
-        self._processes = processes
-        self._outputs = outputs
-        self._make_schedule = make_schedule
+        self._processes = core.shared.processes
+        self._outputs = core.outputs
         self._schedule: ScheduleRunner | None = None
 
     def deliver(self, *, scheduled: bool = False) -> None:
@@ -82,7 +68,9 @@ class BackgroundWork:
     def schedule(self) -> "ScheduleRunner":
         """The scheduled prompts, made on first use."""
         if self._schedule is None:
-            self._schedule = self._make_schedule()
+            from harness.engine.schedule.runner import schedule_of
+
+            self._schedule = schedule_of(self._core, self.inbox)
         return self._schedule
 
     def on_event(self, event: Event) -> None:
@@ -155,7 +143,7 @@ class BackgroundWork:
     @property
     def admission(self) -> tuple[AdmissionStatus, ...]:
         """Running and queued work: subagents, then commands."""
-        return (self._subagent_admission.status, self._command_admission.status)
+        return (self.subagents.admission.status, self.commands.admission.status)
 
     def recall(self, events: Iterable[Event]) -> None:
         """Continue from the events of an earlier run of this session."""
@@ -166,11 +154,11 @@ class BackgroundWork:
     async def aclose(self) -> None:
         """End all of it, with every process of the program."""
         async with AsyncExitStack() as closing:
-            closing.push_async_callback(self._command_admission.aclose)
+            closing.push_async_callback(self.commands.admission.aclose)
             if self._schedule is not None:
                 closing.push_async_callback(self._schedule.aclose)
             closing.push_async_callback(self._end)
-            closing.push_async_callback(self._subagent_admission.aclose)
+            closing.push_async_callback(self.subagents.admission.aclose)
 
     async def _end(self) -> None:
         """End everything at the same time: what resists takes seconds, and they must not add up."""

@@ -6,21 +6,24 @@ what it shares with its parent.
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Protocol
 
 from harness import __version__, journal
 from harness.base.errors import HarnessError, JournalError
 from harness.engine.conversation import Conversation, ignore
-from harness.engine.parts import AgentParts
+from harness.engine.parts import AgentParts, Parent
 from harness.engine.subagents.reports import SubagentSpec
 from harness.events import BreakerCommand, BreakerState, Event, Notice, SessionStarted
-from harness.journal import Journal, Recorder, unobserved
+from harness.journal import Journal, Recorder
 from harness.processes import SurvivingProcess
 from harness.settings import Settings
 
 
-class _Agent(Protocol):
+class ParentAgent(Protocol):
     """`harness.agent.Agent`, which may not be imported here."""
+
+    def __init__(self, settings: Settings | None = None, **options: object) -> None: ...
 
     @property
     def parts(self) -> AgentParts: ...
@@ -33,7 +36,7 @@ class _Agent(Protocol):
 class RecordedSubagent:
     """A subagent and the journal with its events."""
 
-    def __init__(self, agent: _Agent, id: str, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
+    def __init__(self, agent: ParentAgent, id: str, kept: Journal | None, warn: Callable[[JournalError], None]) -> None:
         """`warn` is called when the end of the journal cannot be written."""
         self._agent = agent
         self._id = id
@@ -43,7 +46,7 @@ class RecordedSubagent:
     @property
     def conversation(self) -> Conversation:
         """Its history and spend."""
-        return self._agent.parts.conversation
+        return self._agent.parts.core.conversation
 
     @property
     def journal(self) -> str:
@@ -56,13 +59,13 @@ class RecordedSubagent:
 
     def interrupt(self) -> None:
         """End the turn as soon as possible, also one that has not begun."""
-        self._agent.parts.signals.close()
+        self._agent.parts.core.signals.close()
 
     async def aclose(self) -> tuple[SurvivingProcess, ...]:
         """Close the agent and its journal, and end what its commands left running; returns those processes."""
         try:
             await self._agent.aclose()
-            return await self._agent.parts.shared.processes.end_left(self._id)
+            return await self._agent.parts.core.shared.processes.end_left(self._id)
         finally:
             if self._kept is not None:
                 try:
@@ -74,15 +77,14 @@ class RecordedSubagent:
 class SubagentFactory:
     """Makes the subagents of one agent."""
 
-    def __init__(self, make: Callable[..., _Agent], parent: AgentParts) -> None:
-        """
-        Args:
-            make: takes what `harness.agent.Agent` takes.
-            parent: the parts of the parent.
-        """
-        self._make = make
-        self._parent = parent
+    def __init__(self, agent: ParentAgent) -> None:
+        """`agent` is their parent. Its parts are looked up when the first subagent is made."""
+        self._agent = agent
         self._warned = False
+
+    @property
+    def _parent(self) -> AgentParts:
+        return self._agent.parts
 
     def create(self, spec: SubagentSpec) -> RecordedSubagent:
         """A subagent for a task. Raises HarnessError when its settings or its earlier work cannot be used."""
@@ -93,19 +95,18 @@ class SubagentFactory:
                 undo.callback(kept.close)
             conversation = self._conversation(kept, spec)
             settings = self._settings(conversation.spend.cost_usd, spec)
-            own = {tool.name for tool in parent.own_tools}
-            agent = self._make(
+            own = {tool.name for tool in parent.core.own_tools}
+            agent = type(self._agent)(
                 settings,
-                tools=[tool for tool in parent.own_tools if tool.name in spec.tools],
+                tools=[tool for tool in parent.core.own_tools if tool.name in spec.tools],
                 standard=[name for name in spec.tools if name not in own],
                 asker=spec.asker,
                 conversation=conversation,
-                outputs=parent.outputs / spec.agent,
-                parent=parent,
-                role=spec.role,
+                outputs=parent.core.outputs / spec.agent,
+                parent=Parent(parent, spec.role),
             )
             if kept is not None and not spec.again:
-                address = parent.shared.connection.address
+                address = parent.core.shared.connection.address
                 conversation.emit(
                     SessionStarted(
                         *(spec.agent, __version__, str(settings.workspace), settings.model, address),
@@ -121,7 +122,7 @@ class SubagentFactory:
     def _settings(self, spent_usd: float, spec: SubagentSpec) -> Settings:
         """Those of the parent with the limits of one task; the subagent has cost `spent_usd` in earlier tasks."""
         parent = self._parent
-        own, model = parent.settings, spec.model or parent.models.current
+        own, model = parent.core.settings, spec.model or parent.models.current
         budget = None if own.subagent_budget_usd is None else own.subagent_budget_usd + spent_usd
         changes = {
             "model": model,
@@ -137,7 +138,7 @@ class SubagentFactory:
 
         A subagent that began without a journal continues without one: half of its work would look like all of it.
         """
-        folder = self._parent.agents_folder
+        folder = self._parent.core.agents_folder
         if spec.again and spec.messages:
             return None
         path = folder / f"{spec.agent}.jsonl" if folder else None
@@ -154,24 +155,25 @@ class SubagentFactory:
             return None
 
     def _conversation(self, kept: Journal | None, spec: SubagentSpec) -> Conversation:
-        masking = self._parent.conversation.masking
+        masking = self._parent.core.conversation.masking
         if kept is None:
             return Conversation(ignore, messages=spec.messages, masking=masking)
-        recorder = Recorder(kept, unobserved, self._on_notice)
+        recorder = partial(self._record, Recorder(kept))
         if not spec.again:
             return Conversation(recorder, masking=masking)
         state = journal.replay(journal.read(kept.path).records)
         return Conversation(recorder, state, masking=masking)
 
-    def _on_notice(self, event: Event) -> None:
-        if isinstance(event, Notice) and event.level == "error":
-            self._warn(JournalError(event.text))
+    def _record(self, recorder: Recorder, event: Event) -> None:
+        for notice in recorder(event):
+            if notice.level == "error":
+                self._warn(JournalError(notice.text))
 
     def _warn(self, error: JournalError) -> None:
         """Report once for all subagents that they are not recorded: the disk is the reason for all."""
         if not self._warned:
             self._warned = True
-            conversation = self._parent.conversation
+            conversation = self._parent.core.conversation
             conversation.emit(Notice("warning", f"what agents do is not kept: {error}"))
 
 

@@ -5,12 +5,12 @@ of them, and the others wait for the same answer.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
-from harness.engine.conversation import Conversation
-from harness.engine.permissions.asker import Asker, UserAnswer
+from harness.engine.core import AgentCore
+from harness.engine.permissions.asker import UserAnswer
 from harness.events import (
     AgentEnded,
     Event,
@@ -46,26 +46,15 @@ class FanOutQuestions:
 
     def __init__(
         self,
-        conversation: Conversation,
-        asker: Asker,
-        *,
-        mode: Mode,
-        free: int,
-        most: int,
-        cost: Callable[[Usage], float | None],
+        core: AgentCore,
     ) -> None:
-        """
-        Args:
-            free: subagents that start without a question.
-            most: subagents that the session may start at all.
-            cost: what a request of the model costs, in US dollars; None where that is not known.
-        """
-        self._conversation = conversation
-        self._asker = asker
-        self._mode: Mode = mode
-        self._most = most
-        self._cost = cost
-        self._agreement = FanOutConsent(free)
+        settings = core.settings
+        self._core = core
+        self._conversation = core.conversation
+        self._asker = core.asker
+        self._mode: Mode = settings.fan_out
+        self._most = settings.max_subagents
+        self._agreement = FanOutConsent(settings.fan_out_subagents)
         self._wanted = 0
         """Subagents that the last reply asks for, while none of them has come here."""
         self._left = 0
@@ -130,7 +119,8 @@ class FanOutQuestions:
             tokens, cost = self._tokens / self._ended, self._cost_usd
             each = None if cost is None else cost / self._ended
         else:
-            tokens, each = ASSUMED.prompt + ASSUMED.output, self._cost(ASSUMED)
+            tokens = ASSUMED.prompt + ASSUMED.output
+            each = self._core.shared.catalogue.cost(self._core.choice.model, ASSUMED)
         return FanOut(
             wanted=wanted,
             started=started,

@@ -7,21 +7,19 @@ Each task ends with exactly one report, and only an answer is reported as an ans
 """
 
 import asyncio
-import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from harness.base.clock import Clock
 from harness.base.concurrency import race, shielded
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
-from harness.definitions import Agents
-from harness.engine.conversation import Conversation
+from harness.definitions import usable
+from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
+from harness.engine.core import AgentCore
 from harness.engine.inbox import Inbox
-from harness.engine.permissions.asker import Asker, SubagentAsker
-from harness.engine.subagents.admission import AdmissionRunner, NotAdmitted
+from harness.engine.permissions.asker import SubagentAsker
 from harness.engine.subagents.fan_out import FanOutQuestions, FanOutRefused
 from harness.engine.subagents.reports import (
     Follower,
@@ -35,7 +33,6 @@ from harness.engine.subagents.reports import (
     played,
     told,
 )
-from harness.engine.turn import ToolRestriction
 from harness.events import (
     AgentCreated,
     AgentEnd,
@@ -51,6 +48,7 @@ from harness.events import (
 )
 from harness.model import notices
 from harness.model.catalogue import model_named
+from harness.policies.admission.controller import AdmissionController
 from harness.tools.agent import AgentArguments, kind_of
 from harness.tools.output import shorten
 from harness.tools.tool import ToolContext, ToolResult, shorten_line
@@ -110,53 +108,47 @@ class Subagents:
 
     def __init__(
         self,
-        conversation: Conversation,
-        admission: AdmissionRunner,
+        core: AgentCore,
+        gate: AdmissionController[AdmissionEntry],
         inbox: Inbox,
-        asker: Asker,
         fan_out: FanOutQuestions,
-        restriction: ToolRestriction,
-        clock: Clock,
-        log: logging.Logger,
-        *,
         create: Callable[[SubagentSpec], Subagent],
+        *,
         tools: tuple[str, ...],
-        kinds: Agents,
-        model: Callable[[], str],
-        result_characters: int,
-        kept: bool,
-        most: int = 100,
     ) -> None:
         """
         Args:
-            admission: lets few of them work at a time.
+            gate: lets few of them work at a time.
             inbox: receives the reports of tasks in the background.
             fan_out: asks before many of them are started.
-            restriction: the tools of the turn that starts them.
             create: makes a subagent. Raises HarnessError when it cannot.
             tools: names of what an agent may be given.
-            kinds: the kinds of agents that files define.
-            model: the model that will answer.
-            result_characters: most characters of an answer that enter the history.
-            kept: each of them has a journal.
-            most: subagents that a session may start; another task for one of them is not counted.
         """
-        self._conversation = conversation
-        self._admission = admission
+        settings = core.settings
+        self._core = core
+        self._conversation = core.conversation
+        self.admission = AdmissionRunner(
+            gate,
+            core.conversation.emit,
+            core.clock,
+            shared=core.shared.slots,
+            existing=lambda: self.known,
+            log=core.log,
+        )
+        """Who of them works and who waits."""
         self._inbox = inbox
-        self._asker = asker
+        self._asker = core.asker
         self._fan_out = fan_out
-        self._clock = clock
-        self._log = log
+        self._clock = core.clock
+        self._log = core.log
         self._create = create
         self._tools = tools
-        self.kinds = kinds
-        """The kinds of agents that there are besides the usual one."""
-        self._restriction = restriction
-        self._model = model
-        self._result_characters = result_characters
-        self._kept = kept
-        self._most = most
+        self.kinds = usable(core.shared.agents, tools)
+        """The kinds of agents that files define, besides the usual one."""
+        self._restriction = core.restriction
+        self._result_characters = settings.result_characters
+        self._kept = core.agents_folder is not None
+        self._most = settings.max_subagents
         self._known: dict[str, _Known] = {}
         self._kind_of: dict[str, str] = {}
         """By the id of a subagent that is of a kind, listed or not."""
@@ -196,7 +188,7 @@ class Subagents:
             known = self._new()
         if name:
             self._kind_of[known.agent] = name
-        model = model_named(kind.model) if kind and kind.model else self._model()
+        model = model_named(kind.model) if kind and kind.model else self._core.choice.model
         self._remember(known)
         asked = _Task(task.prompt, chosen)
         known.tasks.append(asked)
@@ -306,7 +298,7 @@ class Subagents:
     async def _carried_out(self, known: _Known, task: _Task) -> SubagentReport:
         """Run a task when it is admitted, and report its end, whatever it is."""
         try:
-            await self._admission.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
+            await self.admission.run(known.agent, partial(self._let_in, known, task), lambda done: done.ending)
         except NotAdmitted as refusal:
             task.report = SubagentReport(AgentEnd.NOT_STARTED, str(refusal))
         finally:
@@ -400,7 +392,7 @@ class Subagents:
         if known.running is not None:
             known.running.interrupt()
         if len(known.tasks) > (known.running is not None):
-            self._admission.end(agent)
+            self.admission.end(agent)
         return bool(known.tasks)
 
     def recall(self, events: Iterable[Event]) -> None:
@@ -474,7 +466,7 @@ class Subagents:
         idle = [known.agent for known in self._known.values() if not known.tasks]
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]
-            self._admission.end(agent)
+            self.admission.end(agent)
 
 
 def _invalid(text: str) -> ToolResult:

@@ -22,8 +22,8 @@ async def attached(parts: AgentParts, named: tuple[str, ...]) -> tuple[Block, ..
     Each file is read as a call of read_file, so that permissions, hooks and time limits hold for it. A name that is no
     image or PDF is left to the model. Nothing is read once the turn is interrupted.
     """
-    interrupt, conversation = parts.signals.interrupt, parts.conversation
-    looking = in_thread(partial(_media_among, named, parts.settings.workspace))
+    interrupt, conversation = parts.core.signals.interrupt, parts.core.conversation
+    looking = in_thread(partial(_media_among, named, parts.core.settings.workspace))
     blocks: list[Block] = []
     for number, (path, missing) in enumerate(await unless(interrupt, looking) or (), 1):
         if interrupt.is_set():

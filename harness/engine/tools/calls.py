@@ -1,7 +1,6 @@
 """The tool calls of one reply: dispatch, permission, run, results in call order."""
 
 import asyncio
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,17 +9,15 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from harness.base.clock import Clock
 from harness.base.concurrency import in_thread, race, unless
 from harness.base.secrets import MASK
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner, with_words, words_of
-from harness.engine.permissions.asker import Asker, ask_permission
+from harness.engine.permissions.asker import ask_permission
 from harness.engine.permissions.disk_lookup import disk_of
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.results import FreshnessLabels, failed_program, finish_of, with_label
 from harness.engine.tools.time_limits import CallStillRunning, TimeLimits
-from harness.engine.turn import ToolRestriction
 from harness.events import (
     Block,
     CutCall,
@@ -38,10 +35,9 @@ from harness.events import (
 )
 from harness.hooks import MergedAnswer, in_one_line
 from harness.model import notices
-from harness.permissions import Allow, Ask, Deny, PermissionAnswer, PermissionRequest, Permissions, with_verdict
+from harness.permissions import Allow, Ask, Deny, PermissionRequest, with_verdict
 from harness.permissions.disk import Disk
 from harness.policies.breakers.decisions import PauseTurn, Skip
-from harness.processes import Processes
 from harness.tools.ask_user import ASK_USER
 from harness.tools.output import fitted
 from harness.tools.read_file import attachment_tool
@@ -87,66 +83,42 @@ class ToolCalls:
 
     def __init__(
         self,
+        core: AgentCore,
         toolbox: Toolbox,
-        permissions: Permissions,
-        asker: Asker,
-        conversation: Conversation,
         dispatcher: ToolDispatcher,
-        freshness: FreshnessLabels,
         hooks: HookRunner,
-        clock: Clock,
-        restriction: ToolRestriction,
-        *,
         veto: Callable[[ToolCall], ToolResult | None],
-        workspace: Path,
-        outputs: Path,
-        processes: Processes,
-        count_errors: bool,
-        timeout_s: float,
-        log: logging.Logger,
-        remember: Callable[[PermissionRequest, PermissionAnswer], Allow | Deny] | None = None,
-        agent: str = "",
-        seen: SeenFiles | None = None,
     ) -> None:
         """
         Args:
             dispatcher: decides about every call before anything else.
-            freshness: labels results that may not be fresh.
             hooks: run before and after a call.
-            restriction: the tools of this turn.
             veto: the result of a call that must not run because it is part of a loop; None: it may run.
-            workspace: the folder the tools work in.
-            outputs: folder for results too long for the history.
-            processes: starts the children of tools.
-            count_errors: an ordinary error result counts for the breaker as well.
-            timeout_s: seconds a call may take whose tool names no limit of its own.
-            log: gets the traceback of a tool that failed in a way it should not.
-            remember: what an answer means and keeps; None: `permissions.remember`, which keeps nothing.
-            agent: id of the subagent whose calls these are; empty: the main agent.
-            seen: what the agent knows of the files; None: nothing yet.
         """
+        settings, rules = core.settings, core.shared.rules
         self._toolbox = toolbox
-        self._permissions = permissions
-        self._remember = remember or permissions.remember
-        self._asker = asker
-        self._conversation = conversation
-        self._masking = conversation.masking
+        self._permissions = rules.permissions
+        self._remember = rules.remember
+        self._asker = core.asker
+        self._conversation = core.conversation
+        self._masking = core.conversation.masking
         self._dispatcher = dispatcher
-        self._freshness = freshness
+        self.freshness = FreshnessLabels(strict=settings.strict_freshness)
+        """Labels results that may not be fresh."""
         self._hooks = hooks
-        self._restriction = restriction
+        self._restriction = core.restriction
         self._veto = veto
-        self._clock = clock
-        self._count_errors = count_errors
-        self._workspace = Workspace(workspace)
-        self._outputs = outputs
-        self._processes = processes
-        self._agent = agent
-        self.seen = SeenFiles() if seen is None else seen
+        self._clock = core.clock
+        self._count_errors = settings.count_errors
+        self._workspace = Workspace(settings.workspace)
+        self._outputs = core.outputs
+        self._processes = core.shared.processes
+        self._agent = core.id
+        self.seen = SeenFiles(core.shared.file_writes)
         """What the agent knows of the files."""
-        self._log = log
+        self._log = core.log
         self._attach = attachment_tool()
-        self._limits = TimeLimits(timeout_s, lambda text: conversation.emit(Notice("warning", text)))
+        self._limits = TimeLimits(settings.tool_timeout_s, lambda text: core.conversation.emit(Notice("warning", text)))
 
     async def answer(
         self, calls: Sequence[ToolCall], cut_calls: Sequence[CutCall], interrupt: asyncio.Event
@@ -401,7 +373,7 @@ class ToolCalls:
     def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
         """The result, with a line in front where there is evidence that it may not be fresh."""
         call, conversation = item.call, self._conversation
-        label = self._freshness.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
+        label = self.freshness.label(item.tool, call, result, step=conversation.step, at=self._clock.now())
         if label is None:
             return result
         conversation.emit(ResultLabelled(call.id, call.name, label.label, label.evidence))

@@ -7,10 +7,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import fields, replace
 
-from harness.base.clock import Clock
 from harness.base.concurrency import race
 from harness.base.errors import HarnessError
-from harness.engine.conversation import Conversation
+from harness.engine.core import AgentCore
 from harness.engine.tools.results import programs_of
 from harness.events import (
     OWN_COMMAND,
@@ -55,20 +54,16 @@ class ToolDispatcher:
 
     def __init__(
         self,
+        core: AgentCore,
         registry: BreakerRegistry,
         toolbox: Toolbox,
-        conversation: Conversation,
-        clock: Clock,
-        *,
-        attended: bool = True,
     ) -> None:
-        """`attended`: a user is present who can type commands; otherwise reports name none."""
         self._registry = registry
         self._toolbox = toolbox
-        self._attended = attended
+        self._attended = core.asker.present  # a user who can type commands; otherwise reports name none
         self._dispatcher = Dispatcher(registry)
-        self._conversation = conversation
-        self._clock = clock
+        self._conversation = core.conversation
+        self._clock = core.clock
         self.announced = False
         """The limits were emitted."""
         self._paused: DispatchReason | None = None

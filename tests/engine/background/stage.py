@@ -10,9 +10,10 @@ from typing import TypeVar
 import psutil
 
 from harness.base.errors import JournalError
+from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner
 from harness.engine.background.commands import BackgroundCommands, CommandLimits
+from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
-from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner
 from harness.events import (
     AdmissionPool,
     CommandEnded,
@@ -25,6 +26,7 @@ from harness.tools.background_commands import background_tools
 from harness.tools.bash import bash_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
+from tests.engine.cores import core_in
 from tests.engine.hand_clock import HandClock, quiet
 
 E = TypeVar("E", bound=Event)
@@ -113,22 +115,11 @@ def stage(
     gate: AdmissionController[AdmissionEntry] = AdmissionController(
         AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
-    processes, gating, incoming = (
-        Processes(SHORT, memory),
-        AdmissionRunner(gate, events.append, clock),
-        Inbox(events.append),
-    )
-    commands = BackgroundCommands(
-        processes,
-        gating,
-        incoming,
-        record,
-        clock,
-        workspace=folder / "workspace",
-        outputs=folder / "outputs",
-        limits=limits,
-    )
-    return Stage(folder, clock, events, processes, gating, incoming, commands)
+    processes = Processes(SHORT, memory)
+    core = core_in(folder, Conversation(record), clock=clock, processes=processes)
+    incoming = Inbox(events.append)
+    commands = BackgroundCommands(core, gate, incoming, limits)
+    return Stage(folder, clock, events, processes, commands.admission, incoming, commands)
 
 
 async def close(here: Stage) -> None:

@@ -402,7 +402,7 @@ async def test_an_answer_is_asked_for_in_its_format_and_a_summary_is_not(tmp_pat
 async def test_tokens_are_counted_exactly_once_a_quarter_of_the_window_is_full(tmp_path: Path) -> None:
     script = says(ANSWER, usage="{ input_tokens = 49000 }") + says(ANSWER, usage="{ input_tokens = 51000 }") * 2
     async with stage(tmp_path, script, model=SMALL) as here:
-        counter = here.agent.parts.shared.counter
+        counter = here.agent.parts.core.shared.counter
         for _ in range(2):
             await here.turn()
             assert not counter.loaded

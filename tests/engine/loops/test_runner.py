@@ -261,7 +261,7 @@ async def test_experience_that_cannot_be_saved_is_reported_and_ends_nothing(tmp_
     script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
     async with stage(tmp_path, script) as here:
         notes(here)
-        folder = experience_file(here.agent.parts.settings).path.parent
+        folder = experience_file(here.agent.parts.core.settings).path.parent
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.write_text("a file where the folder should be")
         turn = await here.turn()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner, NotAdmitted
+from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
 from harness.events import (
     AdmissionLimitsSet,
     AdmissionPool,

@@ -195,7 +195,7 @@ async def test_very_long_answers_from_the_background_fit_the_history_and_are_kep
         (told,) = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.ARRIVAL]
         assert len(told) < MESSAGE_CHARACTERS + 2_000
         assert told.count("<arrived ") == told.count("</arrived>") == many
-        kept = [file.read_text() for file in here.agent.parts.outputs.iterdir() if file.is_file()]
+        kept = [file.read_text() for file in here.agent.parts.core.outputs.iterdir() if file.is_file()]
         assert sum(words in text for text in kept) == many
 
 
@@ -204,8 +204,8 @@ async def test_news_about_what_is_shared_is_told_to_the_person_and_not_to_an_age
     async with on_stage(tmp_path, script) as here:
 
         def see(event: Event) -> None:
-            if isinstance(event, AgentMoved) and not here.agent.parts.shared.notices:
-                here.agent.parts.shared.notices.append("The slot was lost.")
+            if isinstance(event, AgentMoved) and not here.agent.parts.core.shared.notices:
+                here.agent.parts.core.shared.notices.append("The slot was lost.")
 
         turn = await here.turn(on_event=see)
         assert "The slot was lost." in [notice.text for notice in turn.of(Notice)]

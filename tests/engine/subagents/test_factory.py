@@ -6,7 +6,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import NoAsker
 from harness.engine.subagents.factory import SubagentFactory
@@ -128,7 +127,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
     async with on_stage(tmp_path, "", tool_faults=faults) as here:
         assert here.agents is not None
         faults.unlink()
-        factory = SubagentFactory(Agent, here.agent.parts)
+        factory = SubagentFactory(here.agent)
         for number in (1, 2):
             with pytest.raises(HarnessError, match=r"faults\.toml"):
                 factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))

@@ -1,7 +1,7 @@
 """The question before many subagents are started: one for a reply, with an estimate, and one answer for all of them."""
 
 import asyncio
-from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +20,7 @@ from harness.events import (
     Usage,
 )
 from harness.policies.admission.fan_out import Mode
+from tests.engine.cores import core_in
 from tests.engine.hand_clock import quiet
 
 pytestmark = pytest.mark.anyio
@@ -53,16 +54,30 @@ class Scene:
 
     def __init__(
         self,
+        folder: Path,
         asker: NoAsker,
         mode: Mode = "ask",
+        *,
         free: int = 10,
-        most: int = 100,
-        cost: Callable[[Usage], float | None] = lambda usage: PRICE,
+        model: str = "priced",
     ) -> None:
         self.events: list[Event] = []
         self.conversation = Conversation(self.events.append)
         self.started = 0
-        self.questions = FanOutQuestions(self.conversation, asker, mode=mode, free=free, most=most, cost=cost)
+        each = PRICE * 1e6 / ASSUMED.prompt
+        core = core_in(
+            folder,
+            self.conversation,
+            asker=asker,
+            fan_out=mode,
+            fan_out_subagents=free,
+            max_subagents=100,
+            model=model,
+            prices={
+                "priced": {"input": each, "output": 0, "cache_read": 1},
+            },
+        )
+        self.questions = FanOutQuestions(core)
         self.conversation.subscribe(self.questions.on_event)
 
     def reply(self, new: int, again: int = 0) -> list["asyncio.Task[str]"]:
@@ -97,9 +112,9 @@ async def results(tasks: list["asyncio.Task[str]"]) -> set[str]:
     return set(await asyncio.gather(*tasks))
 
 
-async def test_forty_are_one_question_and_none_starts_before_its_answer() -> None:
+async def test_forty_are_one_question_and_none_starts_before_its_answer(tmp_path: Path) -> None:
     user = User()
-    scene = Scene(user)
+    scene = Scene(tmp_path, user)
     tasks = scene.reply(40, again=5)
     await quiet()
     (asked,) = user.asked
@@ -117,9 +132,9 @@ async def test_forty_are_one_question_and_none_starts_before_its_answer() -> Non
     assert isinstance(scene.events[-1], QuestionAnswered)
 
 
-async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model() -> None:
+async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model(tmp_path: Path) -> None:
     user = User()
-    scene = Scene(user)
+    scene = Scene(tmp_path, user)
     tasks = scene.reply(11)
     await quiet()
     user.says("three are enough")
@@ -140,9 +155,9 @@ async def test_a_no_refuses_all_of_the_reply_and_the_words_reach_the_model() -> 
     assert "the user declined. Do" in text
 
 
-async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
+async def test_the_estimate_is_the_average_of_those_that_have_ended(tmp_path: Path) -> None:
     user = User()
-    scene = Scene(user, free=0)
+    scene = Scene(tmp_path, user, free=0)
     scene.ended(1_000, 0.5)
     scene.ended(3_000, 1.0)
     scene.reply(4)
@@ -155,9 +170,9 @@ async def test_the_estimate_is_the_average_of_those_that_have_ended() -> None:
 
 
 @pytest.mark.parametrize("measured", [True, False])
-async def test_an_unknown_price_is_unknown_and_never_nothing(*, measured: bool) -> None:
+async def test_an_unknown_price_is_unknown_and_never_nothing(tmp_path: Path, *, measured: bool) -> None:
     user = User()
-    scene = Scene(user, free=0, cost=lambda usage: None)
+    scene = Scene(tmp_path, user, free=0, model="unknown")
     if measured:
         scene.ended(500, 0.0, unpriced=1)
         scene.ended(500, 1.0)
@@ -176,8 +191,10 @@ async def test_an_unknown_price_is_unknown_and_never_nothing(*, measured: bool) 
         ("allow", "started"),
     ],
 )
-async def test_without_a_user_the_setting_decides_and_a_refusal_says_how_to_allow_it(mode: Mode, said: str) -> None:
-    scene = Scene(NoAsker(), mode)
+async def test_without_a_user_the_setting_decides_and_a_refusal_says_how_to_allow_it(
+    tmp_path: Path, mode: Mode, said: str
+) -> None:
+    scene = Scene(tmp_path, NoAsker(), mode)
     (text,) = await results(scene.reply(11))
     assert said in text
     if mode != "allow":
@@ -185,9 +202,9 @@ async def test_without_a_user_the_setting_decides_and_a_refusal_says_how_to_allo
     assert await results(scene.reply(10)) == {"started"} or mode == "allow"
 
 
-async def test_an_interrupted_question_starts_nothing_and_is_asked_anew() -> None:
+async def test_an_interrupted_question_starts_nothing_and_is_asked_anew(tmp_path: Path) -> None:
     user = User()
-    scene = Scene(user)
+    scene = Scene(tmp_path, user)
     tasks = scene.reply(11)
     await quiet()
     for task in tasks:
@@ -201,15 +218,15 @@ async def test_an_interrupted_question_starts_nothing_and_is_asked_anew() -> Non
     assert await results(tasks) == {"started"}
 
 
-async def test_what_was_agreed_and_measured_is_known_again_after_a_resume() -> None:
+async def test_what_was_agreed_and_measured_is_known_again_after_a_resume(tmp_path: Path) -> None:
     user = User()
-    before = Scene(user)
+    before = Scene(tmp_path, user)
     tasks = before.reply(15)
     await quiet()
     user.says("yes")
     await results(tasks)
     before.ended(2_000, 0.5)
-    after = Scene(user)
+    after = Scene(tmp_path, user)
     after.questions.recall(before.events)
     after.started = 15
     assert await results(after.reply(5)) == {"started"}  # up to 20 are agreed on

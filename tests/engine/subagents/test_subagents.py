@@ -1,7 +1,6 @@
 """Who works for an agent: one report for each task, whatever happens to it, and nothing left behind."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from pathlib import Path
@@ -9,15 +8,12 @@ from pathlib import Path
 import pytest
 
 from harness.base.errors import HarnessError
-from harness.definitions import Agents
+from harness.engine.admission.runner import AdmissionEntry
 from harness.engine.conversation import Conversation
 from harness.engine.inbox import Inbox
-from harness.engine.permissions.asker import NoAsker
-from harness.engine.subagents.admission import AdmissionRunner
 from harness.engine.subagents.fan_out import FanOutQuestions
 from harness.engine.subagents.reports import SubagentSpec, SubagentState
 from harness.engine.subagents.subagents import REMEMBERED, Subagents
-from harness.engine.turn import ToolRestriction
 from harness.events import (
     AdmissionPool,
     AgentCreated,
@@ -38,6 +34,7 @@ from harness.policies.admission.controller import AdmissionController, Admission
 from harness.tools.agent import AgentArguments
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
+from tests.engine.cores import core_in
 from tests.engine.hand_clock import HandClock, quiet
 
 pytestmark = pytest.mark.anyio
@@ -105,29 +102,20 @@ class Office:
         self.breaks = self.shortens = self.hasty = False
         self.clock = HandClock()
         self.conversation = Conversation(self.events.append)
-        self.gate: AdmissionController[object] = AdmissionController(limits or AdmissionLimits(), AdmissionPool.AGENTS)
-        self.gating = AdmissionRunner(
-            self.gate,  # type: ignore[arg-type]
-            self.conversation.emit,
-            self.clock,
-            existing=lambda: self.agents.known,
+        core = core_in(
+            folder,
+            self.conversation,
+            clock=self.clock,
+            agents=folder / "agents" if kept else None,
+            result_characters=10_000,
+            shared_admission=False,
+        )
+        self.gate: AdmissionController[AdmissionEntry] = AdmissionController(
+            limits or AdmissionLimits(), AdmissionPool.AGENTS
         )
         self.incoming = Inbox(self.conversation.emit)
         self.agents = Subagents(
-            self.conversation,
-            self.gating,
-            self.incoming,
-            NoAsker(),
-            FanOutQuestions(self.conversation, NoAsker(), mode="allow", free=10, most=100, cost=lambda usage: None),
-            ToolRestriction(),
-            self.clock,
-            logging.getLogger("harness.test"),
-            create=self.hire,
-            tools=("grep", "bash"),
-            kinds=Agents((), ()),
-            model=lambda: "practice",
-            result_characters=10_000,
-            kept=kept,
+            core, self.gate, self.incoming, FanOutQuestions(core), self.hire, tools=("grep", "bash")
         )
         self._context = ToolContext(Workspace(folder), folder / "outputs", "call")
 
@@ -155,7 +143,7 @@ class Office:
 
     async def aclose(self) -> None:
         """As a crew does."""
-        await self.gating.aclose()
+        await self.agents.admission.aclose()
         await self.agents.aclose()
 
     def check(self) -> None:

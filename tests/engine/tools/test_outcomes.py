@@ -12,13 +12,14 @@ import pytest
 from harness.engine.conversation import Conversation
 from harness.engine.tools.results import finish_of
 from harness.events import Event, Failure, FailureCategory, Json, ToolCall, ToolEnded, ToolOutcome
-from harness.permissions import Mode, Permissions
+from harness.permissions import Mode
 from harness.policies.breakers.decisions import Finish
 from harness.policies.breakers.registry import BreakerRegistry
-from harness.processes import Processes
 from harness.tools import ProcessLimits, ToolError, ToolResult, tool
 from harness.tools.grep import grep_tool
 from harness.tools.toolbox import Toolbox, standard_tools
+from tests.agent.stage import settings_of
+from tests.engine.cores import core_with
 from tests.engine.hookless import tool_calls
 
 pytestmark = pytest.mark.anyio
@@ -74,10 +75,18 @@ class Bench:
         events: list[Event] = []
         slow_grep = grep_tool(ProcessLimits(time_s=0.5, term_grace_s=0.2))
         tools = [slow_grep if one.name == "grep" else one for one in standard_tools()]
-        calls, board = tool_calls(
-            *(Toolbox([*tools, fetch]), Permissions(mode), Conversation(events.append), self.folder, Processes()),
-            count_errors=count_errors,
+        core = core_with(
+            settings_of(
+                self.folder.parent,
+                "http://127.0.0.1:9",
+                workspace=self.folder,
+                permission_mode=mode.value,
+                count_errors=count_errors,
+            ).settings,
+            Conversation(events.append),
+            outputs=self.folder.parent / "outputs",
         )
+        calls, board = tool_calls(core, Toolbox([*tools, fetch]))
         await calls.answer([ToolCall("call_1", name, input)], [], self.interrupt)
         (ended,) = (event for event in events if isinstance(event, ToolEnded))
         return Ended(ended.outcome, ended.failure), board

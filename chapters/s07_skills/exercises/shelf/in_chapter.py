@@ -27,7 +27,7 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
 
     settings = session.settings(user_dir=session.workspace / "you")
     async with session.agent(settings, tools=[skill], standard=STANDARD) as agent:
-        found = agent.parts.shared.skills.skills
+        found = agent.parts.core.shared.skills.skills
         skills += [work.Skill(one.name, one.description, one.text, one.folder) for one in found]
         async for prompt in session.prompts():
             await session.watch(agent.run(prompt))

@@ -1,13 +1,12 @@
 """From settings to the parts they configure."""
 
 import json
-import logging
 import os
 import re
 import sys
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
@@ -15,12 +14,10 @@ from urllib.parse import unquote, urlsplit
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret, secrets_in
-from harness.checkpoints import CheckpointLimits, Checkpoints
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
 from harness.engine.background.command import CommandLimits
-from harness.engine.inbox import Inbox
 from harness.engine.permissions.asker import Asker, NoAsker
-from harness.events import CascadeMode, DispatchLimits, Event, HookPoint, Json, Outcome
+from harness.events import CascadeMode, DispatchLimits
 from harness.events.tool_names import nearest_tool
 from harness.hooks import Hook
 from harness.hooks.definition import unknown_tools
@@ -32,13 +29,11 @@ from harness.model.endpoint import Platform
 from harness.model.prompt import Instructions, PromptSection, instruction_text, standard_sections
 from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.watchdog import WatchLimits
-from harness.policies import recovery
 from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.breakers.capabilities import CapabilityMap
 from harness.policies.loops.limits import LoopLimits
-from harness.policies.recovery import Decision, RecoveryLimits, Situation, TurnState
+from harness.policies.recovery import RecoveryLimits
 from harness.policies.recovery.compaction import CompactAt
-from harness.processes import Processes
 from harness.settings import Settings, load
 from harness.settings.capability_files import capability_files, load_capabilities, within
 from harness.skills import SkillBook, skill_tool
@@ -49,55 +44,9 @@ from harness.tools.tool import Tool
 from harness.tools.toolbox import Toolbox, standard_tools
 
 if TYPE_CHECKING:
-    from harness.engine.schedule.runner import ScheduleRunner
     from harness.processes.memory_groups import MemoryGroups
     from harness.tasks import TaskBoard
     from harness.tasks.work import TaskWork
-
-Decide = Callable[[TurnState, Outcome, RecoveryLimits, Situation], Decision]
-"""Maps the outcome of a model call to the next decision. Pure: time and chance are in the `Situation`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policies:
-    """What an agent decides by. Its subagents use the same.
-
-    Breakers, loops and admission keep state between calls, so a program hands in their numbers, not their code.
-    Raises TypeError for a value of the wrong kind.
-    """
-
-    decide: Decide = recovery.decide
-    """Replaces or wraps `harness.policies.recovery.decide` for the model calls of a turn, summaries excepted."""
-    recovery: RecoveryLimits | None = None
-    """Numbers of the recovery policy. `interactive` follows from the asker; a subagent has its own limits of steps and
-    money."""
-    breakers: DispatchLimits | None = None
-    """Numbers of the circuit breakers and the failure budget."""
-    loops: LoopLimits | None = None
-    """Numbers of loop detection and the interventions."""
-    admission: AdmissionLimits | None = None
-    """How many subagents work at the same time and how many may wait."""
-
-    def __post_init__(self) -> None:
-        if not callable(self.decide):
-            raise TypeError(f"Policies(decide=…) takes a function like policies.recovery.decide, not {self.decide!r}.")
-        for name, kind in _NUMBERS.items():
-            value = getattr(self, name)
-            if value is not None and not isinstance(value, kind):
-                given = type(value).__name__
-                raise TypeError(
-                    f"Policies({name}=…) takes {kind.__name__}, not {given}: of this policy only the numbers can be "
-                    f"handed in."
-                )
-
-
-_NUMBERS: dict[str, type] = {
-    "recovery": RecoveryLimits,
-    "breakers": DispatchLimits,
-    "loops": LoopLimits,
-    "admission": AdmissionLimits,
-}
-
 
 _HEADERS = ("ANTHROPIC_CUSTOM_HEADERS", "HARNESS_HEADERS")
 _SECRET_HEADER = re.compile(r"(?i)auth|key|token|secret|cookie|password")
@@ -260,14 +209,6 @@ def numbers_in(text: str) -> dict[str, object]:
     return found
 
 
-def checkpoints_for(settings: Settings, outputs: Path, log: logging.Logger, processes: Processes) -> Checkpoints | None:
-    """What keeps the files of the workspace; None where that is switched off. Nothing is written before it is used."""
-    if not settings.checkpoints:
-        return None
-    folder, limits = outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
-    return Checkpoints(settings.workspace, folder, limits=limits, log=log, processes=processes)
-
-
 def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap | None = None) -> CapabilityMap:
     """What each tool provides and what can take its place, by the shipped, user and project files.
 
@@ -414,55 +355,6 @@ def board_for(settings: Settings, known: str, session: str, report: Callable[[st
     else:
         path = project_board(folder, settings.workspace, settings.board)
     return TaskBoard(path, this_process(session), report=report)
-
-
-def task_work(
-    board: "TaskBoard | None",
-    session: str,
-    agent: str,
-    clock: Clock,
-    emit: Callable[[Event], None],
-    wake: Callable[[str, str], None],
-    refuses: Callable[[HookPoint, Json], Awaitable[str]],
-) -> "TaskWork | None":
-    """The work of an agent on a board: of the session's own, or of the subagent `agent`. None: there is no board."""
-    if board is None:
-        return None
-    from harness.policies.tasks.task import Actor, Role
-    from harness.tasks.work import TaskWork
-
-    actor = Actor(f"{session}/{agent}") if agent else Actor(session, Role.LEAD)
-    return TaskWork(board, actor, clock, emit=emit, wake=wake, refuses=refuses)
-
-
-def schedule_file(settings: Settings) -> Path:
-    """The file with the scheduled prompts of a project."""
-    from harness.tasks.places import project_slug
-
-    return state_folder(settings.state_dir) / "schedules" / f"{project_slug(settings.workspace)}.sqlite"
-
-
-def schedule_for(
-    settings: Settings,
-    session: str,
-    inbox: Inbox,
-    clock: Clock,
-    emit: Callable[[Event], None],
-    report: Callable[[str], None],
-) -> "ScheduleRunner":
-    """The scheduled prompts of a session and its project; `report` takes sentences for the user, on another thread."""
-    from harness.engine.schedule.runner import ScheduleRunner, local_zone
-    from harness.schedule.store import ScheduleStore
-
-    store = ScheduleStore(schedule_file(settings), this_process(session), clock=clock, report=report)
-    return ScheduleRunner(store, inbox, clock, emit=emit, zone=local_zone(os.environ.items()))
-
-
-def tools_of_schedule(schedule: Callable[[], "ScheduleRunner"]) -> tuple[Tool, ...]:
-    """The tools with which the model schedules prompts."""
-    from harness.engine.schedule.tools import schedule_tools
-
-    return schedule_tools(schedule)
 
 
 def tools_of_board(work: "TaskWork") -> tuple[Tool, ...]:

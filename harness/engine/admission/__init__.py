@@ -1,0 +1,1 @@
+"""Lets work begin as the admission policy decides: subagents and background commands."""

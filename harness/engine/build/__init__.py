@@ -1,0 +1,1 @@
+"""Settings in, wired agent out: the only place that constructs."""

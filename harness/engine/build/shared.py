@@ -1,0 +1,92 @@
+"""What the agent of a session shares with its subagents."""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from harness.base.clock import SystemClock
+from harness.engine.build.from_settings import (
+    agents_for,
+    board_for,
+    memory_for,
+    memory_limit,
+    secrets_of,
+    skills_for,
+)
+from harness.engine.build.options import AgentOptions
+from harness.engine.connection import ModelConnection, address_of
+from harness.engine.conversation import Conversation
+from harness.engine.core import SharedParts
+from harness.engine.instruction_files import read_instructions
+from harness.engine.model.shared_endpoints import SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
+from harness.engine.permissions.asker import Asker, SerialAsker
+from harness.engine.permissions.session_rules import SessionRules
+from harness.journal import state_folder
+from harness.model.catalogue import Catalogue
+from harness.model.tokens import TokenCounter
+from harness.policies.recovery.backoff import RetryBudget
+from harness.practice.fault_orders import ToolFaultQueue
+from harness.processes import Processes
+from harness.settings import Settings
+from harness.slots.client import SharedSlots
+from harness.slots.store import SqliteSlotStore, slots_file
+
+
+def shared_parts(
+    settings: Settings,
+    options: AgentOptions,
+    conversation: Conversation,
+    asker: Asker,
+    log: logging.Logger,
+    *,
+    session: str,
+) -> SharedParts:
+    """Made once for a session; `session` is its name for other sessions.
+
+    Raises SettingsError for rules that cannot be used.
+    """
+    counter = TokenCounter()
+    rules = SessionRules(settings, log, conversation.emit, [tool.name for tool in options.tools])
+    notices: deque[str] = deque()
+    reread = partial(_reread, conversation, options.reread) if options.reread else None
+    slots = _slots(settings, session, notices.append) if settings.shared_admission else None
+    return SharedParts(
+        connection=ModelConnection(settings, log, counter, reread),
+        rules=rules,
+        asker=SerialAsker(asker, rules.permissions.decide),
+        processes=Processes(memory=memory_limit(settings, notices.append)),
+        catalogue=Catalogue(settings.prices),
+        counter=counter,
+        endpoints=SharedEndpoints(
+            None if settings.practice else slots, address=address_of(settings), clock=SystemClock(), log=log
+        ),
+        retries=SharedRetries(RetryBudget(settings.retry_share, settings.retry_burst), conversation.emit),
+        slots=slots,
+        instructions=read_instructions(settings, notices.append),
+        skills=skills_for(settings),
+        agents=agents_for(settings),
+        memory=memory_for(settings, session),
+        board=board_for(settings, conversation.board, session, notices.append),
+        tool_orders=ToolFaultQueue(),
+        notices=notices,
+    )
+
+
+def _reread(conversation: Conversation, reread: Callable[[], Settings]) -> Settings:
+    settings = reread()
+    conversation.masking.learn(secrets_of(settings, os.environ))
+    return settings
+
+
+def _slots(settings: Settings, session: str, report: Callable[[str], None]) -> SharedSlots:
+    """The slots in the state folder. Nothing is opened before the first subagent starts."""
+    store = SqliteSlotStore(slots_file(state_folder(settings.state_dir)), report=report)
+    return SharedSlots(
+        store,
+        owner=session,
+        clock=SystemClock(),  # other processes use it as well
+        lost=lambda _: report("The slot of an agent was given to another session, because this one did not answer."),
+    )

@@ -1,0 +1,142 @@
+"""What the parts of an agent work with: made before any of them, and handed to each."""
+
+import logging
+from collections import deque
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.base.clock import Clock
+from harness.definitions import Agents
+from harness.engine.build.options import Policies
+from harness.engine.connection import ModelConnection
+from harness.engine.conversation import Conversation
+from harness.engine.model.shared_endpoints import SharedEndpoints
+from harness.engine.model.shared_retries import SharedRetries
+from harness.engine.permissions.asker import Asker
+from harness.engine.permissions.session_rules import SessionRules
+from harness.engine.turn import Signals, ToolRestriction, TurnLock
+from harness.events import Effort
+from harness.memory import MemoryBook
+from harness.model.catalogue import Catalogue
+from harness.model.prompt import Instructions
+from harness.model.tokens import TokenCounter
+from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
+from harness.practice.fault_orders import ToolFaultQueue
+from harness.processes import Processes
+from harness.settings import Settings
+from harness.skills import SkillBook
+from harness.slots.client import SharedSlots
+from harness.tools.seen_files import SeenFiles
+from harness.tools.tool import Tool
+
+if TYPE_CHECKING:
+    from harness.tasks import TaskBoard
+
+
+@dataclass(frozen=True, slots=True)
+class SharedParts:
+    """One value for the agent of a session and all its subagents."""
+
+    connection: ModelConnection
+    rules: SessionRules
+    """Permissions, the same for every agent."""
+    asker: Asker
+    """Asks one question at a time."""
+    processes: Processes
+    catalogue: Catalogue
+    counter: TokenCounter
+    endpoints: SharedEndpoints
+    """How the models are, as far as any of them has found out."""
+    retries: SharedRetries
+    """The retries that they have together."""
+    slots: SharedSlots | None
+    """Slots that all sessions of the user share; None: this session has its own."""
+    instructions: tuple[Instructions, ...]
+    """The instruction files as they were when the session began."""
+    skills: SkillBook
+    agents: Agents
+    """The kinds of agents that files define."""
+    memory: MemoryBook
+    board: "TaskBoard | None"
+    """The task board of the session; None: it uses none."""
+    tool_orders: ToolFaultQueue
+    """Faults of tools that the user ordered."""
+    notices: deque[str]
+    """Sentences for the user that no turn has reported yet; another thread may add to them."""
+    file_writes: dict[Path, tuple[SeenFiles, str]] = field(default_factory=dict)
+    """The agent that wrote each file last, with the version."""
+
+    def news(self) -> Iterator[str]:
+        """The notices; each is given once."""
+        while self.notices:
+            yield self.notices.popleft()
+
+    async def aclose(self) -> None:
+        """Close the connection, end every process, give every slot back."""
+        async with AsyncExitStack() as closing:
+            if self.slots is not None:
+                closing.push_async_callback(self.slots.aclose)
+            closing.push_async_callback(self.endpoints.aclose)
+            closing.push_async_callback(self.processes.aclose)
+            closing.push_async_callback(self.connection.aclose)
+            if self.board is not None:
+                closing.callback(self.board.close)
+
+
+@dataclass(slots=True)
+class ModelChoice:
+    """What the next turn begins with."""
+
+    model: str
+    effort: Effort | None
+    """None: the model's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCore:
+    """Everything about one agent that decides and does nothing by itself."""
+
+    settings: Settings
+    conversation: Conversation
+    shared: SharedParts
+    """What an agent and its subagents have in common."""
+    parent: "AgentCore | None"
+    """Of the agent that started this one; None: this is the agent of the session."""
+    asker: Asker
+    clock: Clock
+    log: logging.Logger
+    policies: Policies
+    limits: RecoveryLimits
+    choice: ModelChoice
+    signals: Signals
+    turns: TurnLock
+    restriction: ToolRestriction
+    own_tools: tuple[Tool, ...]
+    """Tools of the program that made the agent."""
+    outputs: Path
+    """Folder for results too long for the history."""
+    agents_folder: Path | None
+    """Folder for the journals of subagents; None: they have none."""
+
+    @property
+    def is_subagent(self) -> bool:
+        """Another agent started this one."""
+        return self.parent is not None
+
+    @property
+    def id(self) -> str:
+        """Id of a subagent; empty: the agent of the session."""
+        return self.outputs.name if self.parent is not None else ""
+
+    @property
+    def session(self) -> str:
+        """Name of the session, also for its subagents."""
+        return self.outputs.stem if self.parent is None else self.parent.session
+
+    def over_budget(self, state: TurnState) -> Stop | None:
+        """What ends the turn because the money is spent: that of this agent or of its parent."""
+        own = over_budget(state, self.limits, self.conversation.spend.cost_usd)
+        return own or (self.parent.over_budget(state) if self.parent else None)
