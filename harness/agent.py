@@ -19,7 +19,6 @@ the events.
 """
 
 from collections.abc import AsyncGenerator, Collection
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Self
@@ -283,15 +282,7 @@ class Agent:
 
     async def aclose(self) -> None:
         """Close all connections, and end every subagent, command and process."""
-        parts = self.parts
-        await parts.hooks.aclose()
-        async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
-            if parts.background is not None:
-                closing.push_async_callback(self.core.shared.aclose)
-                closing.push_async_callback(parts.background.aclose)
-            closing.push_async_callback(parts.calls.aclose)
-            if parts.board is not None:
-                closing.push_async_callback(parts.board.aclose)
+        await self.parts.aclose()
 
     async def __aenter__(self) -> Self:
         await self.open()

@@ -1,5 +1,6 @@
 """The parts of one agent that act. `harness.engine.build.agent` makes them."""
 
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,17 @@ class AgentParts:
     def rewind(self) -> Rewinder:
         """Back to an earlier turn."""
         return Rewinder(self.core, self.checkpoint_fold, self.checkpoints, self.calls.forget_sizes)
+
+    async def aclose(self) -> None:
+        """Close all connections, and end every subagent, command and process."""
+        await self.hooks.aclose()
+        async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
+            if self.background is not None:
+                closing.push_async_callback(self.core.shared.aclose)
+                closing.push_async_callback(self.background.aclose)
+            closing.push_async_callback(self.calls.aclose)
+            if self.board is not None:
+                closing.push_async_callback(self.board.aclose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,8 +83,8 @@ async def open_session(
         options: fields of `AgentOptions`, for example `tools=[weather]`; where `loaded` is None also settings by name,
             for example `model="claude-opus-5-5"`.
 
-    Raises HarnessError (one sentence) when a setting cannot be used, the session is unknown or in use, or the
-    journal cannot be written; TypeError and ValueError for options that cannot be used.
+    Raises HarnessError when a setting cannot be used, the session is unknown or in use, or the journal cannot be
+    written; TypeError and ValueError for options that cannot be used.
     """
     _check(loaded, opening, observer)
     chosen, overrides = AgentOptions(asker=asker).changed(options)
@@ -97,10 +97,7 @@ async def open_session(
     try:
         settings = _with_choices_of(kept.state, loaded) if kept.resumes else loaded.settings
         masking = Masking((*loaded.secrets, *secrets_of(settings, os.environ)))
-        for number, record in enumerate(kept.records):
-            observer(masking.value(record.event), record.at)
-            if number % AT_A_TIME == 0:
-                await asyncio.sleep(0)
+        await _replayed(kept, observer, masking)
         recorder = Recorder(kept.journal, observer)
         agent = _agent(settings, chosen, kept, Conversation(recorder, kept.state, masking=masking))
         if warm:
@@ -150,6 +147,14 @@ async def _journal(settings: Settings, opening: Opening) -> _Kept:
     reading = await in_thread(partial(journal.read, path))  # a long one takes seconds, and a screen has its keys
     skipped = len(reading.skipped)
     return _Kept(kept, resumes=True, records=reading.records, state=journal.replay(reading.records), skipped=skipped)
+
+
+async def _replayed(kept: _Kept, observer: Callable[[Event, float], None], masking: Masking) -> None:
+    """Show the observer what the journal holds, and let everything else have its turn."""
+    for number, record in enumerate(kept.records):
+        observer(masking.value(record.event), record.at)
+        if number % AT_A_TIME == 0:
+            await asyncio.sleep(0)
 
 
 def _agent(settings: Settings, options: AgentOptions, kept: _Kept, conversation: Conversation) -> Agent:
