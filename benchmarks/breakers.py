@@ -17,11 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from timeit import Timer
 
-from harness.engine.build.options import AgentOptions
-
 from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
 from benchmarks.figures import Figure, show
 from harness.engine.build.agent import core_of
+from harness.engine.build.options import AgentOptions
 from harness.engine.hooks import HookRunner
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher

@@ -27,7 +27,7 @@ from harness.base.arguments import check_types
 from harness.base.concurrency import unless
 from harness.engine import turn_lifecycle
 from harness.engine.build.agent import build_parts
-from harness.engine.build.from_settings import settings_here
+from harness.engine.build.from_settings import chosen
 from harness.engine.build.options import AgentOptions
 from harness.engine.conversation import Conversation
 from harness.engine.parts import AgentParts, Parent
@@ -79,19 +79,10 @@ class Agent:
 
         Raises SettingsError when a setting cannot be used; TypeError and ValueError for options that cannot.
         """
-        check_types({"settings": (settings, Settings, "settings as `harness.settings.load(…).settings` holds them")})
-        options, overrides = (options or AgentOptions()).changed(by_name)
-        if settings is not None and overrides:
-            raise TypeError(f"Agent takes settings= or single settings such as {next(iter(overrides))}=, not both.")
-        if settings is None:
-            settings = settings_here(overrides)
-            options = replace(options, reread=options.reread or partial(settings_here, overrides))
-        self.parts: AgentParts = build_parts(self, settings, options, parent)
+        self.parts: AgentParts = build_parts(self, *chosen(settings, options, by_name), parent)
         """The collaborators of this agent."""
         self.core = self.parts.core
         """What they work with: settings, conversation, limits, signals."""
-
-    # ── run ─────────────────────────────────────────────────────────────────────────────────────
 
     def run(self, prompt: str, *, model: str = "", only: Collection[str] | None = None) -> AsyncGenerator[Event, None]:
         """Take a prompt and yield every event of the turn; the last one is `TurnEnded`.

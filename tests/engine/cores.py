@@ -3,10 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from harness.engine.build.options import AgentOptions
-
 from harness.base.clock import Clock
 from harness.engine.build.agent import core_of
+from harness.engine.build.options import AgentOptions
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.core import AgentCore
 from harness.engine.permissions.asker import Asker

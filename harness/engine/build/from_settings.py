@@ -7,15 +7,18 @@ import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urlsplit
 
+from harness.base.arguments import check_types
 from harness.base.clock import Clock
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret, secrets_in
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
 from harness.engine.background.command import CommandLimits
+from harness.engine.build.options import AgentOptions
 from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits
 from harness.events.tool_names import nearest_tool
@@ -57,6 +60,19 @@ MEMORY = "memory"
 def settings_here(overrides: Mapping[str, object]) -> Settings:
     """The settings of this process and folder, with `overrides` in the place of flags. Raises SettingsError."""
     return load(overrides, os.environ, keywords=True).require_answer().settings
+
+
+def chosen(
+    settings: Settings | None, options: AgentOptions | None, by_name: Mapping[str, object]
+) -> tuple[Settings, AgentOptions]:
+    """Settings and options of an agent, whether they are given whole or by name. Raises SettingsError and TypeError."""
+    check_types({"settings": (settings, Settings, "settings as `harness.settings.load(…).settings` holds them")})
+    options, overrides = (options or AgentOptions()).changed(by_name)
+    if settings is not None and overrides:
+        raise TypeError(f"Agent takes settings= or single settings such as {next(iter(overrides))}=, not both.")
+    if settings is not None:
+        return settings, options
+    return settings_here(overrides), replace(options, reread=options.reread or partial(settings_here, overrides))
 
 
 def secrets_of(settings: Settings, environ: Mapping[str, str]) -> tuple[Secret, ...]:
