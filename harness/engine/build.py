@@ -161,6 +161,7 @@ def build_parts(
         signals,
         limits,
         workspace=settings.workspace,
+        journal=(parent.outputs if parent else outputs).with_suffix(".jsonl"),
         agent=agent,
         ongoing=ongoing,
     )

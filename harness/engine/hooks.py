@@ -38,6 +38,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.hooks import Hook, HookAnswer, HookCall, HookError, HookFunction, HookNote, MergedAnswer, in_one_line
+from harness.hooks.claude_code import own_input
 from harness.hooks.commands import MOST_BYTES, answer_of
 from harness.hooks.definition import UnclearAnswerError
 from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
@@ -79,6 +80,7 @@ class HookRunner:
         limits: RecoveryLimits,
         *,
         workspace: Path,
+        journal: Path | None = None,
         agent: str = "",
         ongoing: Callable[[], Awaitable[tuple[Json, ...]]] | None = None,
     ) -> None:
@@ -86,6 +88,7 @@ class HookRunner:
         Args:
             processes: run the commands.
             workspace: the folder that commands start in.
+            journal: of the session; its name is the id of the session, also where it is not written.
             limits: how often the end of a turn may be objected to.
             ongoing: the background work of the session, for stop hooks (`HookCall.background`); None: there is none.
             agent: id of a subagent, for which only the hooks of tools, compactions and questions run; sessions, prompts
@@ -97,6 +100,8 @@ class HookRunner:
         self._signals = signals
         self._limits = limits
         self._workspace = str(workspace)
+        self._session = journal.stem if journal else ""
+        self._journal = str(journal or "")
         self._agent = agent
         self._ongoing = ongoing
         self._points = frozenset(hook.point for hook in hooks)
@@ -237,7 +242,8 @@ class HookRunner:
     # ── asking ──────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, point: HookPoint, **told: Any) -> HookCall:
-        return HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+        about = HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+        return replace(about, session=self._session, journal=self._journal)
 
     async def _ask(self, call: HookCall, *, alone: bool = False) -> MergedAnswer:
         """Ask the hooks of a point; `alone`: the turn does not wait for them, so its interruption does not end them.
@@ -334,7 +340,8 @@ class HookInvoker:
                 finished = await self._processes.run(
                     shell_command(line, self._workspace),
                     cwd=self._workspace,
-                    environment=shell_environment(os.environ, self._workspace),
+                    environment=shell_environment(os.environ, self._workspace)
+                    | {"CLAUDE_PROJECT_DIR": str(self._workspace)},
                     sink=stdout.feed,
                     errors=stderr.feed,
                     stdin=question,
@@ -344,7 +351,10 @@ class HookInvoker:
                 raise HookError(f"it could not be started: {error}") from error
         if finished.timed_out:
             raise HookError(_too_slow(time_s))
-        return answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data))
+        answer = answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data), call.point)
+        if call.tool and answer.input is not None:
+            return replace(answer, input=own_input(call.tool, answer.input, call.input, call.workspace))
+        return answer
 
 
 def _written(call: HookCall) -> bytes:
