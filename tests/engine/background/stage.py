@@ -10,6 +10,7 @@ from typing import TypeVar
 import psutil
 
 from harness.base.errors import JournalError
+from harness.base.secrets import Masking
 from harness.engine.background.commands import BackgroundCommands, CommandLimits
 from harness.engine.inbox import Inbox
 from harness.engine.subagents.admission import AdmissionEntry, AdmissionRunner
@@ -100,6 +101,7 @@ def stage(
     limits: CommandLimits | None = None,
     disk_is_full: Callable[[Event], bool] = lambda event: False,
     memory: MemoryGroups | None = None,
+    masking: Masking | None = None,
 ) -> Stage:
     """A session. The journal of an earlier one can be given to `commands.recall`."""
     (folder / "workspace").mkdir(exist_ok=True)
@@ -127,6 +129,7 @@ def stage(
         workspace=folder / "workspace",
         outputs=folder / "outputs",
         limits=limits,
+        masking=masking,
     )
     return Stage(folder, clock, events, processes, gating, incoming, commands)
 
