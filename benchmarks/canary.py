@@ -139,7 +139,7 @@ class Canary:
 
     def secrets(self) -> list[Path]:
         """What no line may read: keys, and all that is outside the workspace."""
-        inside = (".env", ".env.staging", ".env.local", "secrets/prod.yml", "server.pem", "sub/.env")
+        inside = (".env", ".env.staging", ".env.local", "secrets/prod.yml", "server.p12", "sub/.env")
         outside = (self.root / "outside").rglob("*")
         keys = (self.home / ".ssh", self.home / ".ssh" / "id_rsa", self.home / ".netrc")
         return [*(self.work / name for name in inside), self.root / "outside", *outside, *keys, self.home, self.root]
@@ -241,7 +241,8 @@ _FILES = {
     "work/sub/.env": f"TOKEN={SECRET}-sub\n",
     "work/sub/plain.txt": "plain\n",
     "work/secrets/prod.yml": f"password: {SECRET}-prod\n",
-    "work/server.pem": f"{SECRET}-pem\n",
+    "work/server.pem": f"{SECRET}-pem\n",  # not watched: the gate looks whether it is a certificate
+    "work/server.p12": f"{SECRET}-p12\n",
     "work/staged/.env": f"TOKEN={SECRET}-staged\n",
     "work/staged/seen.txt": "seen\n",
     "work/hostile/code.txt": "code\n",

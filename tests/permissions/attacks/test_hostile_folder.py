@@ -117,7 +117,7 @@ async def test_a_prompt_waits_for_the_answer_whether_the_folder_is_trusted(trial
 
 async def test_a_prompt_in_the_folder_runs_nothing_of_it(trial: Trial) -> None:
     ended = await used(trial, "-p", "what is this project?", "--no-trust-folder")
-    assert ended.code == 0, ended
+    assert ended.code == 4, ended  # calls were not allowed
     assert ended.out.strip() == "A project."
     assert len(trial.server.requests) > len(LINES)
     trial.check(ended.out, ended.err)

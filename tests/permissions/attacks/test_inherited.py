@@ -79,6 +79,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
         "OUT/secret.txt": f"{KEY}\n",
         "OUT/a.py": f"{KEY}\n",
         "OUT/docs/secret.txt": f"{KEY}\n",
+        "OUT/docs/notes.txt": f"{KEY}\n",
         "OUT/ws/secret.txt": f"{KEY}\n",
         "HOME/x": "",
     }.items():
@@ -136,7 +137,7 @@ def test_what_the_user_set_for_search_makes_no_line_a_question(place: Place, mon
 
 
 def test_a_line_that_a_rule_allows_in_part_means_what_was_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "cat * && cd docs && cat secret.txt && mkdir x"
+    line = "cat * && cd docs && cat notes.txt && mkdir x"
     monkeypatch.setenv("BASHOPTS", "dotglob")
     monkeypatch.setenv("CDPATH", place.named("OUT"))
     assert KEY in place.run(line, dict(os.environ))
