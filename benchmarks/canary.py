@@ -241,7 +241,8 @@ _FILES = {
     "work/sub/.env": f"TOKEN={SECRET}-sub\n",
     "work/sub/plain.txt": "plain\n",
     "work/secrets/prod.yml": f"password: {SECRET}-prod\n",
-    "work/server.p12": f"{SECRET}-pem\n",
+    "work/server.pem": f"{SECRET}-pem\n",  # not watched: the gate looks whether it is a certificate
+    "work/server.p12": f"{SECRET}-p12\n",
     "work/staged/.env": f"TOKEN={SECRET}-staged\n",
     "work/staged/seen.txt": "seen\n",
     "work/hostile/code.txt": "code\n",

@@ -90,12 +90,22 @@ _BLOCK = 1 << 20
 
 
 _NAME = re.compile(
-    r"TOKEN|(?<!MON)KEY(?!BOARD|MAP|TIMEOUT)|SECRET|PASS(?!ENGER)|PWD|CRED|AUTH(?!OR)|PROXY|PAT$|DSN|COOKIE|SESSION",
+    r"TOKEN|(?<!MON)KEY(?!BOARD|MAP|TIMEOUT)|SECRET|PASS(?!ENGER)|PWD|CRED|AUTH(?!OR)|PROXY|PAT$|DSN|COOKIE|SESSION"
+    r"|_SK$|WEBHOOK",
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[/~.]|[a-z]+[:/].*/|\d+$")
 """Values that are places or numbers."""
 _USER_INFO = re.compile(r"(?<=://)[^/\s@:]*:([^/\s@]+)@")
+_IN_VALUE = re.compile(
+    r"(?<=://)(?=[^/\s@:]*\d)([^/\s@:]{16,})@"  # a token in the place of the user
+    r"|(?:password|pwd|accountkey|accesskey|secret|token|sig)=\s*([^;&\s]+)"
+    r"|\b((?:[sr]k_live_|gh[opsur]_|github_pat_|glpat-|xox[a-z]-|npm_|hf_|sk-|AIza|SG\.|dop_v1_)(?=[\w.-]*\d)[\w.-]{16,})"
+    r"|hooks\.slack\.com/services/(\S+)",
+    re.IGNORECASE,
+)
+"""Secrets that show by their form in a value of any name: in addresses and connection strings, and as services issue
+them."""
 
 
 def secret_name(name: str) -> bool:
@@ -104,8 +114,9 @@ def secret_name(name: str) -> bool:
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[Secret, ...]:
-    """The values of variables whose names promise a secret, and the passwords in the addresses of all variables."""
+    """The values of variables whose names promise a secret, and what shows by its form in the values of all."""
     found = [password for value in environ.values() for password in _USER_INFO.findall(value)]
+    found += [one for value in environ.values() for forms in _IN_VALUE.findall(value) for one in forms if one]
     for name, value in environ.items():
         place = _PLAIN.match(value) or re.search(r"(?:PATH|SOCK|FILE|DIR)S?$", name, re.IGNORECASE)
         if secret_name(name) and not place and "://" not in value and "\n" not in value.strip():
@@ -114,8 +125,8 @@ def secrets_in(environ: Mapping[str, str]) -> tuple[Secret, ...]:
 
 
 def without_passwords(text: str) -> str:
-    """The text with the mask in the place of user and password in every address."""
-    return _USER_INFO.sub(f"{MASK}@", text)
+    """The text with the mask in the place of user and password, or of the token, in every address."""
+    return re.sub(r"(?<=://)[^/\s@]+@", f"{MASK}@", text)
 
 
 def is_secret(value: str) -> bool:

@@ -136,6 +136,11 @@ class AgentCore:
         """Name of the session, also for its subagents."""
         return self.outputs.stem if self.parent is None else self.parent.session
 
+    @property
+    def journal(self) -> Path:
+        """Of the session; its name is the id of the session, also where it is not written."""
+        return self.outputs.with_suffix(".jsonl") if self.parent is None else self.parent.journal
+
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent or of its parent."""
         own = over_budget(state, self.limits, self.conversation.spend.cost_usd)

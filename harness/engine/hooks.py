@@ -38,6 +38,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.hooks import Hook, HookAnswer, HookCall, HookError, HookFunction, HookNote, MergedAnswer, in_one_line
+from harness.hooks.claude_code import own_input
 from harness.hooks.commands import MOST_BYTES, answer_of
 from harness.hooks.definition import UnclearAnswerError
 from harness.hooks.merge import MOST_REASON, as_a_no, checked, outcome_of
@@ -89,6 +90,9 @@ class HookRunner:
         self._signals = core.signals
         self._limits = core.limits
         self._workspace = str(core.settings.workspace)
+        journal = core.journal
+        self._session = journal.stem
+        self._journal = str(journal)
         self._agent = core.id
         self._ongoing = ongoing
         self._points = frozenset(hook.point for hook in hooks)
@@ -229,7 +233,8 @@ class HookRunner:
     # ── asking ──────────────────────────────────────────────────────────────────────────────────
 
     def _call(self, point: HookPoint, **told: Any) -> HookCall:
-        return HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+        about = HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+        return replace(about, session=self._session, journal=self._journal)
 
     async def _ask(self, call: HookCall, *, alone: bool = False) -> MergedAnswer:
         """Ask the hooks of a point; `alone`: the turn does not wait for them, so its interruption does not end them.
@@ -326,7 +331,8 @@ class HookInvoker:
                 finished = await self._processes.run(
                     shell_command(line, self._workspace),
                     cwd=self._workspace,
-                    environment=shell_environment(os.environ, self._workspace),
+                    environment=shell_environment(os.environ, self._workspace)
+                    | {"CLAUDE_PROJECT_DIR": str(self._workspace)},
                     sink=stdout.feed,
                     errors=stderr.feed,
                     stdin=question,
@@ -336,7 +342,10 @@ class HookInvoker:
                 raise HookError(f"it could not be started: {error}") from error
         if finished.timed_out:
             raise HookError(_too_slow(time_s))
-        return answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data))
+        answer = answer_of(finished.exit_code, bytes(stdout.data), bytes(stderr.data), call.point)
+        if call.tool and answer.input is not None:
+            return replace(answer, input=own_input(call.tool, answer.input, call.input, call.workspace))
+        return answer
 
 
 def _written(call: HookCall) -> bytes:

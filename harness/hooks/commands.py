@@ -1,15 +1,17 @@
 """The answer of a hook command, from its exit code, stdout and stderr.
 
-exit 0    it has no objection; on stdout nothing, or a JSON object with the fields of `HookAnswer`, or with those of
-          Claude Code (https://code.claude.com/docs/en/hooks)
+exit 0    it has no objection; on stdout a JSON object with the fields of `HookAnswer`, or with those of
+          Claude Code (https://code.claude.com/docs/en/hooks); other text is context for the model where a session or
+          a turn begins, and decides nothing elsewhere
 exit 2    it blocks; the reason is on stderr
 other     it failed
 """
 
 import json
-from typing import Any
+import re
 
-from harness.events import Json
+from harness.events import HookPoint, Json
+from harness.hooks import claude_code
 from harness.hooks.definition import HookAnswer, HookError, UnclearAnswerError, Verdict
 
 BLOCKS = 2
@@ -19,14 +21,20 @@ MOST_BYTES = 100_000
 _TEXTS = ("block", "context", "stop", "reason")
 _KEYS = (*_TEXTS, "input", "permission")
 _OF_CLAUDE = ("continue", "stopReason", "decision", "hookSpecificOutput", "suppressOutput", "systemMessage")
+_SPECIFIC = ("permissionDecision", "permissionDecisionReason")
+_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
+_DECIDES = re.compile("decision|permission|behavior|block|deny", re.IGNORECASE)
 _DECISIONS = {"block": Verdict.DENY, "deny": Verdict.DENY, "ask": Verdict.ASK, "approve": Verdict.ALLOW}
 _DECISIONS |= {"allow": Verdict.ALLOW}
 
 
-def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer:
+def answer_of(
+    exit_code: int | None, stdout: bytes, stderr: bytes, point: HookPoint = HookPoint.BEFORE_TOOL
+) -> HookAnswer:
     """The answer of a command that exited. Raises HookError for anything but the two ways to answer.
 
     Args:
+        point: where it was asked.
         exit_code: negative: the number of the signal that killed it; None: it could not be ended.
         stdout: at most `MOST_BYTES` and one more byte, which shows that it is longer.
         stderr: as much of it as is worth reading.
@@ -39,18 +47,16 @@ def answer_of(exit_code: int | None, stdout: bytes, stderr: bytes) -> HookAnswer
     if len(stdout) > MOST_BYTES:
         raise HookError(f"it wrote more than {MOST_BYTES:,} bytes")
     text = _text(stdout)
-    return _answer_in(text) if text else HookAnswer()
+    if begin := _OBJECT.search(text):  # what it logged may stand in front
+        return _answer_in(text[begin.start() :])
+    return HookAnswer(context=text if point in claude_code.TOLD else "")
 
 
 def _answer_in(text: str) -> HookAnswer:
-    begin = 0 if text.startswith("{") else text.find("\n{") + 1  # what it logged may stand in front
     try:
-        found: Any = json.loads(text[begin:])
+        found: Json = json.loads(text)
     except (ValueError, RecursionError) as error:
-        why = f"its output is no JSON ({str(error)[:100]})"
-        raise (UnclearAnswerError(why) if text.startswith("{", begin) else HookError(why)) from error
-    if not isinstance(found, dict):
-        raise HookError("its output is JSON, but no object")
+        raise UnclearAnswerError(f"its output is no JSON ({str(error)[:100]})") from error
     try:
         return _answer_of(_in_our_words(found))
     except HookError as error:
@@ -75,6 +81,8 @@ def _in_our_words(found: Json) -> Json:
         return own
     if not isinstance(more, dict):
         raise HookError("hookSpecificOutput in its answer is no object")
+    if strange := [key for key in more if key not in _SPECIFIC and _DECIDES.search(key)]:
+        raise HookError(f"hookSpecificOutput in its answer has {strange[0][:50]!r}, which is not known")
     own["input"] = own.get("input") or more.get("updatedInput")
     own["context"] = own.get("context") or more.get("additionalContext") or None
     if more.get("permissionDecision") not in (None, "defer"):

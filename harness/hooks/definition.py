@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.events import HookPoint, Json
 from harness.events.tool_names import OURS, tool_called
+from harness.hooks import claude_code
 
 TIME_LIMIT_S = 10.0
 TOOL_POINTS = frozenset({HookPoint.BEFORE_TOOL, HookPoint.AFTER_TOOL})
@@ -78,6 +79,10 @@ class HookCall:
     """notification: "permission", "question", "wait", "loop" or "turn_ended"."""
     text: str = ""
     """notification: its text, in one line."""
+    session: str = ""
+    """Id of the session."""
+    journal: str = ""
+    """File of the session, which may not be written yet."""
 
     @property
     def prompt(self) -> str:
@@ -85,11 +90,16 @@ class HookCall:
         return str(self.input.get("prompt", ""))
 
     def document(self) -> Json:
-        """The JSON that a command gets on stdin: the fields of the point, and its name as `event`."""
+        """The JSON that a command gets on stdin: the fields of the point, its name as `event`, and the fields of Claude
+        Code."""
         common: Json = {"event": self.point.value, "workspace": self.workspace, "turn": self.turn}
         if self.agent:
             common["agent"] = self.agent
-        return common | {name: getattr(self, name) for name in _TOLD[self.point]}
+        told = {name: getattr(self, name) for name in _TOLD[self.point]}
+        theirs = claude_code.document(
+            self.point, told, workspace=self.workspace, session=self.session, journal=self.journal
+        )
+        return theirs | common | told
 
 
 _CALL = ("tool", "call_id", "input")
@@ -194,10 +204,13 @@ def own_hooks(hooks: object) -> tuple[Hook, ...]:
     return found
 
 
+_POINTS = MappingProxyType({theirs: point for point, theirs in claude_code.EVENTS.items()})
+
+
 def point_called(name: str) -> HookPoint:
-    """The point of this name. Raises ValueError, a clause."""
+    """The point of this name, or of this name in Claude Code. Raises ValueError, a clause."""
     try:
-        return HookPoint(name)
+        return HookPoint(_POINTS.get(name, name))
     except ValueError:
         raise ValueError(f"there is no hook point {name!r}; there are {', '.join(HookPoint)}") from None
 

@@ -12,23 +12,35 @@ from harness.permissions.shell.syntax import BASH, Dialect
 
 KEY_FILES = names(
     # keys and certificates with keys
-    "id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk *_rsa *_dsa *_ecdsa *_ed25519 *.pem *.key *.p8 *.p12 "
-    "*.pfx *.pkcs12 *.jks *.keystore *.bks *.kdb *.kdbx *.ppk *.psafe3 *.agilekeychain *.ovpn master.key key4.db "
+    "id_rsa* id_dsa* id_ecdsa* id_ed25519* *_rsa *_dsa *_ecdsa *_ed25519 *.pem *.key *.keypair *.p8 *.p12 *.pfx "
+    "*.pkcs12 *.jks *.keystore *.keyring *.bks *.kdb *.kdbx *.ppk *.psafe3 *.agilekeychain *.keychain *.keychain-db "
+    "*.kwallet *.bek *.fve *.tpm *.tblk *.ovpn *.rdp *.cscfg *.publishsettings secring.gpg otr.private_key master.key "
+    "key4.db "
     # environments and settings of programs that log in
-    ".env .env.* *.env .envrc .dev.vars .dev.vars.* .netrc _netrc .pgpass .pgservice.conf .my.cnf .mylogin.cnf "
-    ".htpasswd .htdigest .git-credentials .vault-token .vault_pass* .terraformrc credentials.tfrc.json *.tfstate "
-    "*.tfvars *.tfvars.json .s3cfg .boto .pypirc .dockercfg .dockerconfigjson .ftpconfig .remote-sync.json "
-    "sftp-config.json sftp.json .rclone.conf rclone.conf filezilla.xml recentservers.xml wp-config.php "
-    "localsettings.php "
+    ".env .env.* .env-* .env_* *.env .envrc .dev.vars .dev.vars.* .netrc netrc _netrc .pgpass pgpass .pgservice.conf "
+    ".my.cnf .mylogin.cnf .htpasswd htpasswd .htdigest .git-credentials git-credentials .vault-token .vault_pass* "
+    ".terraformrc terraform.rc credentials.tfrc.json *.tfstate *.tfvars *.tfvars.json .s3cfg s3cfg .boto .pypirc "
+    ".dockercfg dockercfg .dockerconfigjson .ftpconfig .remote-sync.json sftp-config.json sftp.json .rclone.conf "
+    "rclone.conf filezilla.xml recentservers.xml sitemanager.xml winscp.ini wp-config.php localsettings.php .tugboat "
+    ".trc .muttrc .msmtprc .fetchmailrc .smbcredentials .sentryclirc .clasprc.json .databrickscfg .passwd-s3fs "
+    "ngrok.yml kaggle.json robomongo.json dbeaver-data-sources.xml ventrilo_srv.ini secret_token.rb "
+    "jenkins.plugins.publish_over_ssh.bapsshpublisherplugin.xml "
     # what says of itself that it is secret
-    "secret.* secrets.* *.secrets credentials credentials.* .credentials *credentials*.json client_secret*.json "
-    "service-account*.json service_account*.json serviceaccount*.json application_default_credentials.json "
-    "*-firebase-adminsdk-*.json keystore.properties key.properties logins.json proftpdpasswd password.txt passwords.txt"
+    "secret.* secrets.* *.secret *.secrets .secret .secrets .token .tokens .password .passwords .passwd .api_key "
+    ".apikey token.txt tokens.txt api_key.txt apikey.txt api-key.txt password.txt passwords.txt proftpdpasswd "
+    "credentials credentials.* .credentials *credentials*.json client_secret*.json service-account*.json "
+    "service_account*.json serviceaccount*.json application_default_credentials.json *-firebase-adminsdk-*.json "
+    "keystore.properties creds.* credential.* *-token.txt aws_credentials key.properties logins.json"
 )
-"""Names of files that hold keys in any folder, as the rules of gitleaks, trufflehog and shhgit and GitHub's gitignore
-templates list them."""
-_KEPT = ("~", ".bak", ".backup", ".old", ".orig", ".save", ".copy", ".swp", ".1")
-"""Ends of names of copies that editors and people make."""
+"""Names of files that hold keys in any folder: those of https://github.com/eth0izzle/shhgit/blob/master/config.yaml
+that are about nothing else, those of https://github.com/github/gitignore/blob/main/Terraform.gitignore, and files in
+which common programs keep logins."""
+_COPY = re.compile(
+    r"(?P<folder>.*/)(?:#|\.#|copy of )?(?P<name>[^/]+?)"
+    r"(?:~|#|[._ -](?:bak|backup|old|orig|original|save|saved|copy|tmp|sw[a-p])\d*|\.\d+| ?\(\d+\))*",
+    re.DOTALL,
+)
+"""A copy that an editor or a user made, whose name goes on before or after that of the file."""
 KEYS = (
     *("~/.ssh/**", "~/.gnupg/**", "~/.aws/**", "~/.azure/**", "~/.kube/**", "~/.docker/config.json"),
     *("~/.config/gcloud/**", "~/.config/gh/**", "~/.config/harness/*", "~/.netrc", "~/.npmrc", "~/.pypirc"),
@@ -36,7 +48,9 @@ KEYS = (
     *("~/.local/share/keyrings/**", "~/Library/Keychains/**", "/etc/shadow*", "/etc/gshadow*", "/etc/sudoers*"),
     *("/etc/ssh/ssh_host_*", "/proc/**/environ", "/proc/**/mem", "**/.aws/credentials", "**/secrets/**/*"),
     *("**/.secrets/**/*", "**/*_history", "**/.docker/.dockercfg", "**/.kube/config", "**/.ssh/id_*"),
-    *(f"**/{name}{kept}" for name in sorted(KEY_FILES) for kept in ("", *_KEPT)),
+    *("**/.gem/credentials", "**/.config/hub", "**/doctl/config.yaml", "**/.purple/accounts.xml", "**/.irssi/config"),
+    *("**/.oci/config", "**/.snowsql/config", "**/sops/age/keys.txt", "**/.recon-ng/keys.db", "**/.vnc/passwd"),
+    *(f"**/{name}" for name in sorted(KEY_FILES)),
 )
 """Places that hold keys: reading them is asked about."""
 KEYS_WHEN_NAMED = (
@@ -50,13 +64,21 @@ KEYS_WHEN_NAMED = (
         "**/token.json",
         "**/tokens.json",
         "**/local.settings.json",
+        "**/mongoid.yml",
+        "**/google-services.json",
+        "**/googleservice-info.plist",
+        "**/wg*.conf",
+        "**/.ssh/config",
+        "**/.bundle/config",
+        "**/.wgetrc",
+        "**/.curlrc",
     ),
 )
 """Files that may hold a key: reading one by its name is asked about, searching a folder that has one is not."""
 _NO_KEYS = re.compile(
-    r".*/[^/]*\.env\.(?:example|sample|template|dist|defaults?|schema)"  # to be copied, and committed
+    r".*\.pub|.*/[^/]*\.env[._-](?:example|sample|template|dist|defaults?|schema)"  # to be copied, and committed
     r"|.*/[^/]*(?:example|sample|template)[^/]*\.env"
-    r"|.*/(?:secrets/.*|secrets?\.[^/]*|credentials\.[^/]*)(?<=\.)"
+    r"|.*/(?:secrets/.*|secrets?\.[^/]*|cred(?:ential)?s?\.[^/]*)(?<=\.)"
     r"(?:py|pyi|js|mjs|cjs|jsx|ts|mts|tsx|go|rs|rb|php|java|kt|scala|swift|c|h|cc|cpp|hpp|cs|ex|exs|sh|md|rst|html|css)",
     re.DOTALL,
 )
@@ -194,7 +216,10 @@ class Surroundings:
 
     def _holds_keys(self, path: str) -> bool:
         folded = path.casefold()
-        return self._keys.fullmatch(folded) is not None and _NO_KEYS.fullmatch(folded) is None
+        names = [folded]
+        if (copy := _COPY.fullmatch(folded)) and not folded.endswith(f"/{copy['name']}"):
+            names += (copy["folder"] + copy["name"], copy["folder"] + copy["name"][1:])  # vim puts a dot in front
+        return any(map(self._keys.fullmatch, names)) and not any(map(_NO_KEYS.fullmatch, names))
 
     def protected(self, paths: Iterable[str]) -> bool:
         """One of the paths holds keys, or something that others run or obey."""

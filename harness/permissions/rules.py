@@ -291,7 +291,7 @@ def parse_rule(
             raise RuleError("has braces, which mean nothing in a path; write a rule for each")
         pattern = re.sub("^//+", "/", pattern)
         path = around.pattern(pattern) if pattern else PathPattern("/**")
-        also = _also_meant(pattern, around) if foreign and verdict is not Verdict.ALLOW else ()
+        also = _also_meant(pattern, around, foreign=foreign) if verdict is not Verdict.ALLOW else ()
         return PermissionRule(verdict, plain, subject, path=path, also=also, scope=scope)
     if pattern:
         instead = FILE_TOOLS.get(subject)
@@ -316,8 +316,13 @@ def _subject(written: str, own_tools: Collection[str]) -> str:
     return FILE_TOOLS[tool] if tool != written and tool in ("read_file", "write_file", "edit_file") else tool
 
 
-def _also_meant(pattern: str, around: Surroundings) -> tuple[PathPattern, ...]:
-    """What a path means in the rules of other programs: a name, in every folder; a / in front, the project."""
+def _also_meant(pattern: str, around: Surroundings, *, foreign: bool) -> tuple[PathPattern, ...]:
+    """What else a path may mean: brackets, one of some characters; in the rules of other programs a name, in every
+    folder, and a / in front, the project."""
+    if (one_of := re.sub(r"\[[^]/]+\]", "?", pattern)) != pattern:
+        return (around.pattern(one_of), *_also_meant(one_of, around, foreign=foreign))
+    if not foreign:
+        return ()
     if pattern.startswith("/"):
         return (around.pattern(pattern[1:]),)
     name = pattern.removeprefix("./").rstrip("/")

@@ -97,6 +97,29 @@ def test_the_environment_says_by_names_and_addresses_what_is_secret() -> None:
     }
 
 
+def test_what_shows_by_its_form_is_a_secret_under_any_name() -> None:
+    environ = {
+        "DB": "Server=db;User Id=sa;Password=Sup3r-Secret;Encrypt=true",
+        "STORAGE": "AccountName=a;AccountKey=q1w2e3r4t5y6==;EndpointSuffix=x",
+        "REMOTE": "https://0123456789abcdef0123@github.com/a/b",
+        "ERRORS": "https://abc123def456789f@o1.ingest.example/1?token=t0ken-0123",
+        "BILLING": "sk_live_51AbcdefghijkLMN",
+        "CHAT": "https://hooks.slack.com/services/T0/B0/AbC123xyz",
+        "SLACK": "xoxb-1234567890-AbCdEfGh",
+        "REGISTRY": "//registry.npmjs.org/:_authToken=npm_Zz19AbcdefghijKL",
+        "PLACE": "/home/ada/sk-learn-experiments-of-last-year",
+        "MIRROR": "https://ada@mirror.example/simple",
+        "NOTE": "see tokens=many and hf_models",
+    }
+    assert {secret.reveal() for secret in secrets_in(environ)} == {
+        *("Sup3r-Secret", "q1w2e3r4t5y6==", "0123456789abcdef0123", "abc123def456789f", "t0ken-0123"),
+        *("sk_live_51AbcdefghijkLMN", "T0/B0/AbC123xyz", "xoxb-1234567890-AbCdEfGh", "npm_Zz19AbcdefghijKL"),
+    }
+
+
 def test_no_address_is_shown_with_its_password() -> None:
-    text = "proxy http://me:pw@proxy:80, https://example.org/a:b@c, mail me@example.org"
-    assert without_passwords(text) == f"proxy http://{MASK}@proxy:80, https://example.org/a:b@c, mail me@example.org"
+    text = "proxy http://me:pw@proxy:80, git https://token@git, https://example.org/a:b@c, mail me@example.org"
+    assert (
+        without_passwords(text)
+        == f"proxy http://{MASK}@proxy:80, git https://{MASK}@git, https://example.org/a:b@c, mail me@example.org"
+    )

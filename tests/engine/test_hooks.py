@@ -59,7 +59,7 @@ async def test_exit_2_blocks_with_stderr_and_stdout_is_not_mixed_in(bench: Bench
 @pytest.mark.parametrize(
     ("command", "why"),
     [
-        ("echo all good", "its output is no JSON"),
+        ("echo '{all good'", "its output is no JSON"),
         ("""echo '{"blok": "x"}'""", "'blok', which is not known"),
         ("""echo '{"input": 3}'""", "input in its answer is no object"),
         ("exit 1", "it ended with exit code 1"),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness.events import HookPoint
 from harness.hooks import HookAnswer, HookError, Verdict
 from harness.hooks.commands import MOST_BYTES, answer_of
 from harness.hooks.definition import UnclearAnswerError
@@ -59,12 +60,23 @@ def test_an_answer_in_the_form_of_claude_code_decides_the_same(said: dict[str, o
     assert answer_of(0, b"checking\n" + json.dumps(said).encode(), b"") == answer
 
 
+@pytest.mark.parametrize("stdout", [b"all good", b"[]", b"true", b"\xff\xfe", b"found {} in it", b"[" * 90_000])
+@pytest.mark.parametrize("point", HookPoint)
+def test_plain_text_is_context_where_a_session_or_turn_begins_and_decides_nothing_elsewhere(
+    stdout: bytes, point: HookPoint
+) -> None:
+    told = point in (HookPoint.SESSION_START, HookPoint.PROMPT_SUBMIT)
+    assert answer_of(0, stdout, b"", point) == HookAnswer(context=stdout.decode(errors="replace") if told else "")
+
+
 @pytest.mark.parametrize(
     ("stdout", "unclear"),
     [
-        (b"all good", False),
-        (b"[]", False),
+        (b" " * (MOST_BYTES + 1), False),
         (b'{"decision": "block"', True),
+        (b'checking\n  {"decision": "block"', True),
+        (b'{"hookSpecificOutput": {"permission_decision": "deny"}}', True),
+        (b'{"hookSpecificOutput": {"decision": {"behavior": "deny"}}}', True),
         (b'checking\n{"decision": "block",}', True),
         (b'{"decision": "nope"}', True),
         (b'{"permission": "no"}', True),
@@ -81,16 +93,13 @@ def test_an_object_that_is_not_understood_may_have_been_a_no(stdout: bytes, uncl
 @pytest.mark.parametrize(
     ("stdout", "why"),
     [
-        (b"all good", "no JSON"),
         (b"{", "no JSON"),
-        (b"[" * 100_000, "no JSON|nested|more than"),
-        (b"[]", "no object"),
+        (b'{"a":' * 15_000, "no JSON|nested"),
         (b'{"blok": "x"}', "'blok', which is not known"),
         (b'{"block": true}', "block in its answer is no text"),
         (b'{"block": ""}', "block in its answer is empty"),
         (b'{"input": "ls"}', "input in its answer is no object"),
         (b'{"permission": "yes"}', "there are allow, ask, deny"),
-        (b"\xff\xfe", "no JSON"),
         (b" " * (MOST_BYTES + 1), "more than 100,000 bytes"),
     ],
 )

@@ -84,6 +84,13 @@ def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: s
         parse_rule(Verdict.ALLOW, written, AROUND)
 
 
+@pytest.mark.parametrize("tool", ["read", "Read"])
+def test_brackets_in_a_rule_that_denies_mean_both_readings(tool: str) -> None:
+    rule = parse_rule(Verdict.DENY, f"{tool}(app/[id]/**/x.[ch])", AROUND)
+    assert [one.text.partition("app/")[2] for one in (rule.path, *rule.also) if one] == ["[id]/**/x.[ch]", "?/**/x.?"]
+    assert parse_rule(Verdict.ALLOW, f"{tool}(app/[id]/x)", AROUND).also == ()
+
+
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
 
 COVERED = {

@@ -246,6 +246,7 @@ class BackgroundCommands:
         command.child.hand_over()
         event = CommandHandedOver(id, command.child.pid)
         self._lines.close(command, announced=True)
+        self._mask(command)
         command.let_go(self._clock.now())
         self._watch.rest()
         self._report(command, event)

@@ -10,6 +10,7 @@ from typing import TypeVar
 import psutil
 
 from harness.base.errors import JournalError
+from harness.base.secrets import Masking
 from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner
 from harness.engine.background.commands import BackgroundCommands, CommandLimits
 from harness.engine.conversation import Conversation
@@ -102,6 +103,7 @@ def stage(
     limits: CommandLimits | None = None,
     disk_is_full: Callable[[Event], bool] = lambda event: False,
     memory: MemoryGroups | None = None,
+    masking: Masking | None = None,
 ) -> Stage:
     """A session. The journal of an earlier one can be given to `commands.recall`."""
     (folder / "workspace").mkdir(exist_ok=True)
@@ -116,7 +118,7 @@ def stage(
         AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
     processes = Processes(SHORT, memory)
-    core = core_in(folder, Conversation(record), clock=clock, processes=processes)
+    core = core_in(folder, Conversation(record, masking=masking), clock=clock, processes=processes)
     incoming = Inbox(events.append)
     commands = BackgroundCommands(core, gate, incoming, limits)
     return Stage(folder, clock, events, processes, commands.admission, incoming, commands)

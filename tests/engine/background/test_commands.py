@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.base.secrets import Masking, Secret
 from harness.engine.background.commands import CommandLimits, NotHandedOver
 from harness.events import (
     ArrivalKind,
@@ -128,6 +129,26 @@ async def test_a_command_that_was_handed_over_outlives_the_session(here: Stage) 
         os.killpg(row.pid, 9)
     assert (here.of(CommandEnded), here.of(CommandHandedOver)) == ([], [CommandHandedOver("b1", row.pid)])
     assert here.told[0].startswith("b1 was handed over by the user and keeps running (process ")
+
+
+@pytest.mark.parametrize("kept", ["ended", "read", "handed over"])
+async def test_the_output_file_holds_no_key_once_it_is_read_or_no_longer_ours(kept: str, tmp_path: Path) -> None:
+    here = stage(tmp_path, masking=Masking([Secret("npm_0123456789")]))
+    os.mkfifo(here.folder / "go")
+    row = await here.commands.start("echo npm_01234''56789 of $PWD; read -r line < ../go; exec sleep 60", "c", time_s=5)
+    await here.until(lambda: row.output.exists() and b"of /" in row.output.read_bytes())
+    match kept:
+        case "ended":
+            await here.commands.stop("b1")
+        case "read":
+            assert "npm_" not in here.commands.read("b1").text
+        case "handed over":
+            here.commands.hand_over("b1")
+    assert row.output.read_text() == f"************** of {here.folder / 'workspace'}\n"
+    await close(here)
+    if kept == "handed over":
+        assert row.pid is not None
+        os.killpg(row.pid, 9)
 
 
 async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_over(here: Stage) -> None:
