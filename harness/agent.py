@@ -33,6 +33,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.parts import AgentParts, Parent
 from harness.engine.turn import Turn, cut_blocks
 from harness.events import Event, Fault, Origin, Reply, Transition, TransitionCode
+from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import (
     Compact,
     Continue,
@@ -96,6 +97,11 @@ class Agent:
         check_types({"prompt": (prompt, str, "a text"), "model": (model, str, "the name of a model")})
         if isinstance(only, str):
             raise TypeError(f"only= takes a list of names: write only=[{only!r}].")
+        for name in () if only is None else only:
+            if name not in WEB_TOOLS and self.toolbox.get(name) is None:
+                raise ValueError(
+                    f"only= names {name!r}, which this agent lacks; it has: {', '.join(self.toolbox.names)}."
+                )
         text = self.conversation.masking.text(prompt)
         return self.core.turns.events(partial(self._requested, text, model, None if only is None else frozenset(only)))
 

@@ -73,6 +73,8 @@ def test_an_argument_of_a_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for arguments in ({"prompt": 5}, {"prompt": "hi", "model": 5}, {"prompt": "hi", "only": "bash"}):
         with pytest.raises(TypeError, match="= takes "):
             agent.run(**arguments)
+    with pytest.raises(ValueError, match=r"only= names 'nope', which this agent lacks; it has: .*read_file"):
+        agent.run("hi", only=["read_file", "web_search", "nope"])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -68,8 +69,11 @@ def cron(settings: Settings, options: Namespace) -> int:
 def _run(store: ScheduleStore, job: ScheduledJob, workspace: Path) -> int:
     """Run the prompt of a job once without a screen, as `harness -p` does; for the scheduler of the system."""
     command = [sys.executable, "-m", "harness", f"--print={job.prompt}", "--output-format", "json"]
-    ran = subprocess.run(command, cwd=workspace, stdout=subprocess.PIPE, text=True, check=False)
-    code, result, fire = ran.returncode, _result(ran.stdout), decisions.by_hand(job, time.time())
+    with subprocess.Popen(command, cwd=workspace, stdout=subprocess.PIPE, text=True) as running:
+        for number in (signal.SIGTERM, signal.SIGHUP):  # or the prompt would run on without anyone to record its end
+            signal.signal(number, lambda number, _: running.send_signal(number))
+        printed, _ = running.communicate()
+    code, result, fire = running.returncode, _result(printed), decisions.by_hand(job, time.time())
     failure = "" if code == 0 else str(result.get("reason") or f"exit code {code}")
     if result.get("result"):
         print(result["result"])

@@ -82,6 +82,13 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if stop.code is TransitionCode.FAILURE_BUDGET_PAUSED:
         parts.breakers.pause()
     conversation.emit(Transition(conversation.step, stop.code, stop.reason))
+    if stop.code is TransitionCode.COMPLETED and (tool := _written_call(parts, stop.keep)):
+        text = (
+            f"The model wrote its call of {tool} as text, so nothing was run: the server does not translate the calls"
+        )
+        conversation.emit(
+            Notice("warning", f"{text} of this model; set its parser of tool calls, or use another model.")
+        )
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
@@ -122,6 +129,26 @@ def _note(parts: AgentParts, code: TransitionCode) -> str:
             return notices.WAIT_NOTE
         case _:
             return notices.HOOK_STOPPED_NOTE if parts.hooks.stopped else ""
+
+
+_CALL_AS_TEXT = re.compile(
+    r"""(?:^|\n|>)\s*(?:
+        (?:<tool_call>|\[TOOL_CALLS\]\s*\[?|<\|(?:python_tag|tool_call)\|>)\s*\{[^\n]{0,40}?\s*"name"\s*:\s*"(?P<json>\w+)".*[\]}]
+        |<(?:function=|invoke\s+name=")(?P<tag>\w+)"?>.*</(?:function|invoke)>
+    )\s*(?:</\w+>\s*|<\|\w+\|>\s*)*$""",
+    re.DOTALL | re.VERBOSE,
+)
+"""The end of an answer in the forms of Hermes and Qwen, Mistral, Llama, and Claude. Within quotes or a block of code
+something follows, so an answer about such calls is none."""
+
+
+def _written_call(parts: AgentParts, content: Sequence[Block]) -> str:
+    """The tool of this agent whose call an answer ends with as text, as a server leaves it that knows no tool calls;
+    empty: there is none."""
+    text = str(content[-1].get("text", "")) if content else ""
+    found = _CALL_AS_TEXT.search(text[-20_000:]) if text.rstrip().endswith(("}", "]", ">")) else None
+    name = found and (found["json"] or found["tag"])
+    return name if name and parts.toolbox.get(name) is not None else ""
 
 
 async def _memory_news(parts: AgentParts) -> str:

@@ -104,6 +104,11 @@ class ModelCard:
         """The `effort` parameter of a request; None: left out. A model without known levels gets the wanted one."""
         return wanted if self.efforts is None or wanted in self.efforts else None
 
+    @property
+    def thinks_only_with_budget(self) -> bool:
+        """Effort alone does not make it think. Budgets are not sent."""
+        return self.thinking is ThinkingSupport.MANUAL
+
     def effort_problem(self, wanted: Effort) -> str:
         """Why this effort cannot be requested, without a full stop; empty: it can."""
         if self.effort(wanted) is not None:

@@ -85,6 +85,7 @@ _SIGNATURE = (
     r"expected `?thinking`?(?: or `?redacted_thinking`?)?, but found",
     r"\bthinking\.signature: (?:field required|input should be)",
     r"must start with a thinking block",
+    r"\bthinking`? in the thinking mode must be passed back",
 )
 
 _BILLING = (r"credit balance is too low", r"\binsufficient (?:credits?|funds|balance)\b")

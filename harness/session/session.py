@@ -140,6 +140,11 @@ class Session:
         """End the turn that runs."""
         self._agent.interrupt()
 
+    def leave(self) -> None:
+        """End the turn that runs because the program ends; the scheduled prompt that began it fires again."""
+        self.background.schedule.leaving = True
+        self._agent.interrupt()
+
     @property
     def asks_for_format(self) -> bool:
         """Requests ask for the answer format; False: there is none, or the model takes none."""

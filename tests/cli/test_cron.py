@@ -1,13 +1,17 @@
 """`harness cron`: scheduled prompts from outside of a session, with the real files."""
 
 import asyncio
+import signal
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.cli.main import main
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from tests.processes.traces import until
 
 SCRIPT = """
 [[reply]]
@@ -93,6 +97,33 @@ def test_a_prompt_is_run_without_a_screen_and_counted(
     assert "\nc2" not in capfd.readouterr().out.partition("water the plants")[2]
 
 
+async def _run() -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(sys.executable, "-m", "harness", "cron", "run", "c1")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_the_prompt_and_a_single_one_is_kept(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], number: signal.Signals
+) -> None:
+    monkeypatch.delenv("HARNESS_PRACTICE")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-the-test")
+    script = '[[reply]]\ntext = "I look at the log."\nchunk = 5\nfault = { kind = "stall", at = 7 }\n'
+    async with PracticeServer(script=Script.parse(script)) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
+        assert main(["cron", "add", "2099-01-01 09:00", "look"]) == 0
+        running = await _run()
+        await until(lambda: bool(server.requests))
+        (prompt,) = psutil.Process(running.pid).children()
+        running.send_signal(number)
+        assert await running.wait() == 128 + number
+        assert not prompt.is_running()
+    assert main(["cron", "list"]) == 0
+    shown = capfd.readouterr()
+    assert "\nc1  2099" in shown.out
+    assert "harness: interrupted; to continue" in shown.err
+
+
 @pytest.mark.anyio
 async def test_a_run_counts_its_cost_and_says_why_it_failed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -102,9 +133,9 @@ async def test_a_run_counts_its_cost_and_says_why_it_failed(
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url)
         assert main(["cron", "add", "@daily", "look"]) == 0
-        assert await asyncio.to_thread(main, ["cron", "run", "c1"]) == 0
+        assert await (await _run()).wait() == 0
         assert capfd.readouterr().out.endswith("All is quiet.\n")
-        assert await asyncio.to_thread(main, ["cron", "run", "c1"]) == 1
+        assert await (await _run()).wait() == 1
         shown = capfd.readouterr()
         assert shown.out == ""
         assert "harness: nothing today" in shown.err

@@ -1,5 +1,6 @@
 """The beginning and the end of a turn: facts of the moment, and the tasks of the agent."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.engine.turn_lifecycle import turn_facts
-from harness.events import Message, TaskState, TransitionCode
+from harness.events import Message, Notice, TaskState, TransitionCode
 from tests.agent.stage import calls, fails, played, says, sessions
 from tests.agent.test_task_board import call, states
 
@@ -129,3 +130,29 @@ async def test_tasks_are_given_back_when_the_agent_cannot_go_on(
         turn = await played(session.run("Begin."))
         assert turn.end.code is code
         assert await states(session) == {"t1": state}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ('I look.\n<tool_call>\n{"name": "read_file", "arguments": {"path": "a.txt"}}\n</tool_call>', True),
+        ("<tool_call>\n<function=read_file>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>", True),
+        ("<function=read_file>{}</function>", True),
+        ('[TOOL_CALLS][{"name": "read_file", "arguments": {"path": "a.txt"}}]', True),
+        ('<|python_tag|>{"type": "function", "name": "read_file", "parameters": {}}<|eom_id|>', True),
+        ('<function_calls>\n<invoke name="read_file">\n</invoke>\n</function_calls>', True),
+        ('Qwen writes\n```\n<tool_call>\n{"name": "read_file", "arguments": {}}\n</tool_call>\n```', False),
+        ('Write `<tool_call>{"name": "read_file"}</tool_call>`', False),
+        ('<tool_call>\n{"name": "read_file"}\n</tool_call>\nis how others call it.', False),
+        ('<tool_call>\n{"name": "get_weather", "arguments": {}}\n</tool_call>', False),
+        ('The file holds {"name": "read_file"}', False),
+    ],
+)
+async def test_an_answer_that_ends_with_a_call_as_text_is_told_apart_from_one_about_calls(
+    tmp_path: Path, answer: str, told: bool
+) -> None:
+    async with sessions(tmp_path, f"[[reply]]\ntext = {json.dumps(answer)}\n") as here, await here.open() as session:
+        turn = await played(session.run("hello"))
+        notices = [event.text for event in turn.of(Notice) if "as text, so nothing was run" in event.text]
+        assert len(notices) == int(told)
+        assert all("read_file" in text for text in notices)

@@ -297,6 +297,7 @@ UNNUMBERED: dict[K, list[tuple[int, str]]] = {
             ),
         ),
         (400, "messages.1.content.0: Invalid `signature` in `thinking` block"),
+        (400, "The `content[].thinking` in the thinking mode must be passed back to the API."),
         (
             400,
             (

@@ -28,7 +28,7 @@ from harness.events import (
     RequestSent,
 )
 from harness.model import history
-from harness.model.catalogue import ModelCard
+from harness.model.catalogue import MUCH, ModelCard
 from harness.model.client import ModelRequest
 from harness.model.fault_classifier import classify_reply
 from harness.model.prompt import digest_of, with_breakpoints
@@ -165,11 +165,14 @@ class ModelCalls:
         return round(self._estimator.ratio(model) * (self.count(before) - self.count(after)))
 
     def effort_problem(self, model: str) -> str:
-        """Why `model` is not asked for the effort that the user wants; empty: it is, or this was said last."""
+        """What `model` cannot do of the effort that the user wants; empty: nothing, or this was said last."""
         if self.effort is None or self._effort_told == (model, self.effort):
             return ""
         self._effort_told = (model, self.effort)
-        problem = self._catalogue.card(model).effort_problem(self.effort)
+        card = self._catalogue.card(model)
+        if card.effort(self.effort) in MUCH and card.thinks_only_with_budget:
+            return f"{model} takes the effort {self.effort} and does not think: it would need a token budget for that"
+        problem = card.effort_problem(self.effort)
         return problem and f"{problem}; requests to it go out without one"
 
     def drop_reply_settings(self, state: TurnState) -> bool:

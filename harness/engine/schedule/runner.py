@@ -60,8 +60,10 @@ from harness.slots.store import this_process
 
 LOOK_S = 30.0
 """Longest time between two looks."""
-WELL = frozenset({TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
-"""Ends of a turn that are no failure of a job."""
+STOPPED = frozenset({TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS})
+"""Ends of a turn that was stopped."""
+WELL = STOPPED | {TransitionCode.COMPLETED}
+"""Ends of a turn that are no failure of a job. The user who stops it wants no more of it."""
 
 
 @dataclass(slots=True)
@@ -111,6 +113,8 @@ class ScheduleRunner:
         """The arrival that the current turn began with."""
         self._work: set[asyncio.Task[None]] = set()
         self._count = 0
+        self.leaving = False
+        """The program ends: a turn that is cut off for that is no end of its fire, which is delivered again."""
 
     @property
     def can_fire(self) -> bool:
@@ -349,6 +353,8 @@ class ScheduleRunner:
                 self._in_turn = None
             case TurnEnded(code=code, reason=reason, cost_usd=cost) if self._in_turn is not None:
                 arrival, self._in_turn = self._in_turn, None
+                if self.leaving and code in STOPPED:
+                    return
                 self._keep(self._ended(arrival, "" if code in WELL else f"{code}: {reason}", cost))
 
     async def _ended(self, arrival: int, failure: str, cost_usd: float) -> None:

@@ -211,7 +211,7 @@ class Controller:
             self._app.exit(code)
             return
         self._leaving = code
-        self.session.interrupt()
+        self.session.leave()
         Alarm(self._app, lambda: self._app.exit(code)).set(GRACE_S)
 
     def warm_up(self) -> None:

@@ -377,13 +377,13 @@ class _Repl:
         """Show events until they end; returns the signal that came, or 0."""
         keys = self._keyboard.listening(lambda line: self._typed(line, session)) if self._keyboard else nullcontext()
         with handle_signals() as signalled, keys:
-            signalled.interrupts(session.interrupt)
+            signalled.interrupts(lambda: session.interrupt() if signalled.number == signal.SIGINT else session.leave())
             try:
                 async with aclosing(events):
                     async for event in events:
                         self._show_event(event)
                         if self._printer.gone:
-                            session.interrupt()
+                            session.leave()
             except asyncio.CancelledError:
                 if not signalled.number:
                     raise

@@ -64,6 +64,17 @@ async def test_an_effort_that_is_set_within_a_turn_counts_from_the_next_one_on(t
         assert efforts(here) == ["low", "low", "max"]
 
 
+async def test_a_model_that_thinks_only_with_a_budget_gets_the_effort_and_the_user_is_told_that_it_does_not_think(
+    tmp_path: Path,
+) -> None:
+    async with stage(tmp_path, TWO, model="claude-opus-4-5", effort="high") as here:
+        first, second = await here.turn(), await here.turn()
+        assert efforts(here) == ["high", "high"]
+        (told,) = warnings(first)
+        assert "takes the effort high and does not think" in told
+        assert warnings(second) == []
+
+
 @pytest.mark.parametrize(
     ("model", "wanted", "told"),
     [

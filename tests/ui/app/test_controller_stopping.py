@@ -1,11 +1,13 @@
 """Esc in every phase of a turn, on a real screen: the prompt works again soon, and nothing runs on."""
 
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.ui.app.tmux import REASON, TMUX, Tmux
+from tests.ui.fired_job import fired_job, is_kept
 from tests.ui.program import Place
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
@@ -103,3 +105,26 @@ async def test_escape_in_every_phase(place: Place) -> None:
         await terminal.sees("you ▸ five, please", "Here I am.")
     assert programs_with("sleep 71.") == []
     assert not (place.folder / "ran.txt").exists()
+
+
+@pytest.mark.parametrize("end", ["Escape", "C-q", signal.SIGTERM, signal.SIGHUP])
+async def test_a_scheduled_prompt_fires_again_when_the_program_ended_in_its_turn(
+    place: Place, end: str | signal.Signals
+) -> None:
+    await fired_job(place)
+    script = place.folder.parent / "script.toml"
+    script.write_text('[[reply]]\ntext = "I look at the log, word by word."\nchunk = 5\nevent_delay = 0.4\n')
+    async with Tmux(place, "--practice", str(script)) as terminal:
+        await terminal.sees("I look")
+        if isinstance(end, str):
+            await terminal.press(end)
+            if end == "C-q":
+                await terminal.sees("Ctrl+D again")
+                await terminal.press(end)
+        else:
+            await terminal.send(end)
+        if end == "Escape":
+            await terminal.sees("interrupted")
+            await terminal.press("C-q")
+        await terminal.sees("exit code")
+    assert is_kept(place) == (end != "Escape")

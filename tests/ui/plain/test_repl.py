@@ -15,6 +15,7 @@ from harness.settings import load
 from harness.ui.plain.repl import repl
 from tests.engine.background.stage import lives
 from tests.processes.traces import until
+from tests.ui.fired_job import fired_job, is_kept
 from tests.ui.program import Place, Terminal, run
 
 pytestmark = pytest.mark.anyio
@@ -244,6 +245,25 @@ async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.S
     assert not any(lives(int(pid)) for file in files for pid in file.read_text().split())
     (journal,) = place.state.glob("sessions/*/*.jsonl")
     assert '"turn_ended"' in journal.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, None])
+async def test_a_scheduled_prompt_fires_again_after_a_signal_that_ends_the_program_and_not_after_ctrl_c(
+    place: Place, number: signal.Signals | None
+) -> None:
+    await fired_job(place)
+    script = Script.parse('[[reply]]\ntext = "I look at the log."\nchunk = 5\nfault = { kind = "stall", at = 7 }\n')
+    async with PracticeServer(script=script) as server, Terminal(Place(place.folder, server.base_url)) as terminal:
+        await terminal.sees("I look")
+        if number is None:
+            terminal.type(CTRL_C)
+            await terminal.sees("interrupted")
+            terminal.type("/exit\n")
+            assert await terminal.ends() == 0
+        else:
+            terminal.send(number)
+            assert await terminal.ends() == 128 + number
+    assert is_kept(place) == (number is not None)
 
 
 async def test_a_signal_at_the_prompt_ends_the_program_in_order(place: Place) -> None:
