@@ -66,6 +66,7 @@ from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
@@ -344,6 +345,7 @@ def build_parts(
         checkpoints=checkpoints,
         rollbacks=rollbacks,
         plan_reminder=plan_reminder,
+        folder_instructions=FolderInstructions(settings, conversation, shared.instructions),
         faults=PracticeFaults(connection, shared.tool_orders, toolbox.names, conversation.emit),
         outputs=outputs,
         agents_folder=agents_folder,

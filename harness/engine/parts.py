@@ -29,6 +29,7 @@ from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.tools.results import FreshnessLabels
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
@@ -148,6 +149,7 @@ class AgentParts:
     """Keeps what files held; None: nothing does."""
     rollbacks: Rollbacks
     plan_reminder: PlanReminder
+    folder_instructions: FolderInstructions
     faults: PracticeFaults
     outputs: Path
     """Folder for results too long for the history."""
