@@ -23,6 +23,7 @@ from harness.lessons import (
     source,
 )
 from harness.lessons.sources import parts_of
+from harness.policies.breakers.failure_budget import budget_used
 from harness.ui.lessons import messages
 from harness.ui.lessons.position import LessonPosition
 from harness.ui.lessons.wire_text import exchange_lines
@@ -221,7 +222,7 @@ def panel_line(panel: Panel) -> Line:
         facts.append(f"{dollars(panel.spend.retry_cost_usd)} on retries")
     facts += [f"{row.tool} {row.state.value}" for row in panel.rows if row.state is not BreakerState.CLOSED]
     if panel.consumed:
-        facts.append(f"failures {panel.consumed} of {panel.budget}")
+        facts.append(f"failures {budget_used(panel.consumed, panel.budget)}")
     return Line("▤", f"panel: {' · '.join(facts)}")
 
 
