@@ -19,7 +19,7 @@ from typing import Self, TypeVar
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.base.files import set_aside
-from harness.base.sqlite_salvage import is_sound, salvage
+from harness.base.sqlite_salvage import is_sound, is_whole, salvage
 
 BUSY_S = 2.0
 """Only a user's own access to the file can hold it up."""
@@ -131,7 +131,7 @@ class SqliteFile:
             raise self._schema.error(
                 f"{self._path} was written by another version of harness; end its sessions and rename it."
             )
-        elif self._schema.durable and connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        elif self._schema.durable and not is_whole(connection):
             raise _NotOurs("it is damaged")
 
     def _disconnect(self) -> None:

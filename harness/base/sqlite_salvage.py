@@ -18,6 +18,8 @@ MOST_FAILURES = 2_000
 """Reads that fail, after which the rest of a table is given up."""
 MOST_IN_VAIN = 60
 """The same where no read succeeds."""
+MOST_LINES = 1_000_000
+"""Of a check; more than a file has rows."""
 TYPES = {"INTEGER": (int,), "TEXT": (str,), "REAL": (float, int)}
 NULL = (type(None),)
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
@@ -46,10 +48,20 @@ class _Table:
         return all(type(value) in types for value, types in zip(row, self.types, strict=True))
 
 
+def is_whole(connection: sqlite3.Connection) -> bool:
+    """Whether SQLite finds its pages in order.
+
+    Versions 3.40.0 to 3.41.0 (Debian 12) report NULL values where there are none, in a table without row ids that has
+    another column between those of its key. Such a line says nothing; `is_sound` looks at the values.
+    """
+    lines = connection.execute(f"PRAGMA quick_check({MOST_LINES})")
+    return all(line == "ok" or line.startswith("NULL value in ") for (line,) in lines)
+
+
 def is_sound(connection: sqlite3.Connection, tables: str) -> bool:
     """Whether the file is whole and holds these tables with values of their types."""
     try:
-        if connection.execute("PRAGMA quick_check(1)").fetchone() != ("ok",):
+        if not is_whole(connection):
             return False
         for table in _tables(tables):
             rows = connection.execute(f"SELECT {', '.join(table.columns)} FROM {table.name}").fetchall()
