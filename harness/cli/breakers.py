@@ -22,6 +22,7 @@ from harness.journal import find, read
 from harness.journal.records import require_step, until
 from harness.policies.breakers.capabilities import CapabilityMap
 from harness.policies.breakers.dispatcher import BreakerReplay
+from harness.policies.breakers.failure_budget import budget_used
 from harness.policies.breakers.health_table import table_lines
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.settings.capability_files import load_capabilities
@@ -43,7 +44,7 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
     yield ""
     yield from table_lines(board.rows(), board.step, time_of_day)
-    yield f"failure budget: {board.consumed} of {board.limits.budget} used in this turn"
+    yield f"failure budget: {budget_used(board.consumed, board.limits.budget)} used in this turn"
     if log:
         yield ""
         yield from log
@@ -54,7 +55,7 @@ def breakers_as_json(path: Path, at: int | None = None) -> Json:
     JournalError."""
     board, _ = _replayed(path, at)
     tools = [{**asdict(row), "error_rate": row.error_rate} for row in board.rows()]
-    budget = {"used": board.consumed, "of": board.limits.budget}
+    budget = {"used": min(board.consumed, board.limits.budget), "of": board.limits.budget}
     return {"session": path.stem, "step": board.step, "failure_budget": budget, "tools": tools}
 
 

@@ -2,15 +2,16 @@
 
 Yours are AGENTS.md beside your settings and CLAUDE.md in `~/.claude`; those of a project are in the workspace and in
 the folders above it, up to the root of the git repository. `@path` in one of them imports another file. All are read
-once, when a session begins, so that the system prompt and its cache stay the same. A file above the workspace that
-another user owns or may write is left out. What they say is text for the model:
+once, when a session begins, so that the system prompt and its cache stay the same. Those of folders below the
+workspace are read when the agent first works on a file there (`engine.tools.folder_instructions`). A file above the
+workspace that another user owns or may write is left out. What they say is text for the model:
 no setting and no permission is ever read from them.
 """
 
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from harness.base.files import open_regular
 from harness.engine.permissions.session_rules import surroundings_of
 from harness.model.prompt import Instructions
 from harness.settings import Settings
+from harness.tools.ignored_files import is_ignored_folder
 
 NAME = "AGENTS.md"
 NAMES = (NAME, "CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
@@ -34,6 +36,10 @@ MOST_IMPORTS = 100
 PROSE = frozenset({".md", ".mdc", ".markdown", ".txt"})
 """Ends of names of texts. Outside of the project only such files are imported, and only of these a missing one is
 reported: `@dataclass` and `@scope/package` are not imports."""
+_OF_OTHERS = frozenset(
+    {".git", ".tox", ".venv", "bower_components", "dist-packages", "node_modules", "site-packages", "vendor", "venv"}
+)
+"""Folders of other people's work. Their instructions are not about this project."""
 
 _FENCE = re.compile(r" {0,3}(?P<sign>`{3,}|~{3,})(?P<rest>.*)")
 _CODE = re.compile(r"(?P<sign>`+)(?!`).+?(?<!`)(?P=sign)(?!`)")
@@ -66,10 +72,38 @@ def read_instructions(settings: Settings, report: Callable[[str], None]) -> tupl
     """
     if not settings.instructions:
         return ()
-    reader, room = _Reader(settings, report), MOST_CHARACTERS
+    return _read(_Reader(settings, report), _places(settings), MOST_CHARACTERS, report)
+
+
+def read_folder_instructions(
+    settings: Settings, files: Iterable[Path], known: Iterable[Path], room: int, report: Callable[[str], None]
+) -> tuple[Instructions, ...]:
+    """The instruction files of the folders between the workspace and these files, from the top down.
+
+    Nothing is read of folders that git ignores or that hold the work of others, such as node_modules.
+
+    Args:
+        files: links resolved.
+        known: instruction files that are not read again.
+        room: most characters of all together; the nearest folders come first.
+        report: as in `read_instructions`.
+    """
+    workspace = settings.workspace.resolve()
+    folders = {folder for file in files for folder in file.parents if workspace in folder.parents}
+    own = [folder for folder in folders if not _OF_OTHERS.intersection(folder.relative_to(workspace).parts)]
+    deepest_first = sorted(own, key=lambda folder: (len(folder.parts), folder), reverse=True)
+    border = project_folders(workspace)[-1]
+    places = (_Place(one, NAMES, border) for one in deepest_first if not is_ignored_folder(one, workspace))
+    return _read(_Reader(settings, report, known), places, room, report)
+
+
+def _read(
+    reader: "_Reader", places: Iterable[_Place], room: int, report: Callable[[str], None]
+) -> tuple[Instructions, ...]:
+    """The files of these places: the user's, then those of the project, the last place first."""
     of_person: list[Instructions] = []
     of_project: list[list[Instructions]] = []
-    for place in _places(settings):
+    for place in places:
         kept: list[Instructions] = []
         for file, text in reader.read(place):
             fitting = _within(text, room)
@@ -108,9 +142,9 @@ def _places(settings: Settings) -> Iterator[_Place]:
 class _Reader:
     """Reads the files of a session, each once."""
 
-    def __init__(self, settings: Settings, report: Callable[[str], None]) -> None:
+    def __init__(self, settings: Settings, report: Callable[[str], None], known: Iterable[Path] = ()) -> None:
         self._report = report
-        self._read: set[Path] = set()
+        self._read = set(known)
         self._imported = 0
         workspace = settings.workspace.resolve()
         self._workspace = workspace

@@ -18,6 +18,7 @@ from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.background_work import BackgroundWork
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.user_commands import UserCommands
 from harness.events import PromptListsRead
@@ -58,6 +59,7 @@ class AgentParts:
     loops: LoopRunner
     experience: LoopExperience
     plan_reminder: PlanReminder
+    folder_instructions: FolderInstructions
     faults: PracticeFaults
 
     @property

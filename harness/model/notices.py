@@ -235,12 +235,19 @@ def restated_tasks(lines: str) -> str:
 SKILLS_READ = "Skills that you read before, with the tool skill; read one again before work of its kind: "
 
 
-def restated_work(ongoing: Iterable[Json], skills: Sequence[str]) -> str:
-    """Work in the background and the names of skills that were read, for a history that may no longer contain them; ""
-    for none of both."""
+INSTRUCTIONS_READ = (
+    "Instruction files of folders that you worked in; one that is not shown below comes again when you next read or "
+    "change a file there: "
+)
+
+
+def restated_work(ongoing: Iterable[Json], skills: Sequence[str], instructions: Sequence[str]) -> str:
+    """Work in the background, the names of skills that were read and the paths of instruction files of folders, for a
+    history that may no longer contain them; "" for none of these."""
     running = [f"{one['kind']} {one['id']}: {' '.join(str(one['text']).split())[:200]}" for one in ongoing]
     parts = ["\n".join(("This still runs or waits in the background:", *running))] if running else []
     parts += [SKILLS_READ + ", ".join(skills)] if skills else []
+    parts += [INSTRUCTIONS_READ + ", ".join(instructions)] if instructions else []
     return f"<context>\n{_escaped('context', chr(10).join(parts))}\n</context>" if parts else ""
 
 

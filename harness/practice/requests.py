@@ -29,8 +29,8 @@ class UserText(Enum):
 
 
 _REMINDER = re.compile(
-    r"^[ \t]*<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories)\b[^>]*>.*?</\1>"
-    r"[ \t]*$",
+    r"^[ \t]*<(system-reminder|reminder|note|context|environment|facts|hook|plan|skills?|memories"
+    r"|instructions(?= from=))\b[^>]*>.*?</\1>[ \t]*$",
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _SCHEDULED = re.compile(

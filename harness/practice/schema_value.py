@@ -34,6 +34,11 @@ _LONGEST = 2_000
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]*\.\w)")
 _QUOTED = re.compile(r"\"([^\"\n]+)\"|“([^”\n]+)”|「([^」\n]+)」|`([^`\n]+)`|(?<!\w)'([^'\n]+)'(?!\w)")
 _NAME = re.compile(r"(?<![.!?]\s)(?<!^)(?<!\w)[A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*")
+_SUBJECT = re.compile(
+    r"\A\s*(?!(?:He|Here|How|It|She|That|There|This|What|When|Where|Which|Who|Why)\b)"
+    r"([A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*)(?=\s+(?:has|had|is|was|owns|lives)\b)"
+)
+"""A name that begins the prompt: "Ada has 7 cats"."""
 _PLACE = re.compile(r"\b(?:in|at|from|near|to|for)\s+([A-Z][\w'-]*(?:\s+[A-Z][\w'-]*)*)")
 _ABOUT_PLACES = frozenset({"city", "location", "place", "country", "town", "where", "destination", "address"})
 _ABOUT_NAMES = frozenset({"name", "person", "who", "author", "title", "subject", "customer", "company"})
@@ -53,7 +58,7 @@ class PromptFacts:
         self._answer = answer
         self._numbers = [as_number(text) for text in _NUMBER.findall(prompt)]
         self._quotes = ["".join(groups).strip() for groups in _QUOTED.findall(prompt)]
-        self._names: list[str] = _NAME.findall(prompt)
+        self._names: list[str] = [*_SUBJECT.findall(prompt), *_NAME.findall(prompt)]
 
     def value(self, kind: str, schema: Json, name: str) -> Any:
         """The first thing that a field is likely to mean, and has room for; None: there is none."""

@@ -62,7 +62,7 @@ def walk(
 
     A folder that is ignored, or that cannot be read, is one entry, and nothing below it is.
     """
-    waiting: list[tuple[str, os.DirEntry[str] | None, Rules]] = [(str(base), None, _rules_above(base, root))]
+    waiting: list[tuple[str, os.DirEntry[str] | None, Rules]] = [(str(base), None, _rules_above(base, root) or ())]
     while waiting and not stopped():
         folder, itself, rules = waiting.pop()
         try:
@@ -98,13 +98,19 @@ def _is_file_inside(entry: os.DirEntry[str], root: Path) -> bool:
         return False
 
 
-def _rules_above(base: Path, root: Path) -> Rules:
+def is_ignored_folder(folder: Path, root: Path) -> bool:
+    """Whether git ignores this folder, by the .gitignore files from `root` down."""
+    return _rules_above(folder, root) is None
+
+
+def _rules_above(base: Path, root: Path) -> Rules | None:
+    """The rules of the folders above `base`; None: they ignore it."""
     rules: Rules = ()
     folders = [folder for folder in reversed(base.parents) if folder.is_relative_to(root)]
     for folder, below in zip(folders, [*folders[1:], base], strict=False):
         rules = _with_rules_of(str(folder), rules)
         if _ignored(f"{below}/", rules):
-            return ()
+            return None
     return rules
 
 

@@ -28,6 +28,7 @@ from harness.events import (
 )
 from harness.journal import Record, SessionState, read, replay
 from harness.journal.export import as_json, masked, save
+from harness.policies.breakers.failure_budget import budget_used
 from harness.session import Session
 from harness.ui.lines.events import recorded_line
 from harness.ui.lines.line import priced
@@ -150,7 +151,7 @@ def _pause_blocks(report: PauseReport) -> Iterator[str]:
         "Begun and not finished": report.failed,
         "Not attempted": report.not_attempted,
         "Deferred": [f"{one.item.text}: {one.reason}; needs {one.unblock}" for one in report.deferred],
-        "Failure budget": [f"{report.consumed} of {report.budget or 'an unknown number'} used"],
+        "Failure budget": [f"{budget_used(report.consumed, report.budget)} used"],
     }
     yield from _sections(sections, report.next_steps)
 

@@ -54,6 +54,9 @@ TYPED = [
 ]
 """Chapter, lines typed after its prompts, and words of what follows."""
 
+
+SKILLS = "workspace/.harness/skills"
+BUSY = '[[reply]]\nwhen = { purpose = "summary" }\nstatus = 529\ntimes = 2\n'
 CHANGED = [
     ("s01", "demo.py", 'messages.append({"role": "assistant", "content": reply.content})', "pass", "step 5 did not"),
     (
@@ -73,8 +76,47 @@ CHANGED = [
     ),
     ("s05", "demo.py", "plan_reminder=2", "plan_reminder=0", "step 4 did not happen"),
     ("s05", "demo.py", " and call.objections == 0", "", "did not happen"),
+    (
+        "s05",
+        "script.toml",
+        'correct the perimeter", status = "pending"',
+        '", status = "pending"',
+        "step 6 did not happen",
+    ),
+    ("s05", "demo.py", "if left and call.objections == 0", "if not left", "step 6 did not happen"),
+    (
+        "s05",
+        "demo.py",
+        "Conversation(journal.append, state)",
+        "Conversation(journal.append, messages=state.messages)",
+        "step 11 did not happen",
+    ),
+    (
+        "s05",
+        "demo.py",
+        "Journal.open(journal.path)",
+        'Journal.create(session_folder(session.workspace, settings.state_dir), "new")',
+        "step 11 did not happen",
+    ),
     ("s06", "demo.py", "subagent_steps=4", "subagent_steps=1", "did not happen"),
     ("s06", "lesson.toml", 'answers = ["once"]', 'answers = ["no"]', "step 9 did not happen"),
+    (
+        "s07",
+        f"{SKILLS}/tidy/SKILL.md",
+        "description: Tidy up: remove what nobody uses.",
+        'description: "Tidy up: remove what nobody uses."',
+        "step 3 did not happen",
+    ),
+    (
+        "s07",
+        f"{SKILLS}/release/SKILL.md",
+        'description: "How this project is releas',
+        'note: "How this project is releas',
+        "do not hold in this run: 3, 5.",
+    ),
+    ("s08", "demo.py", "agent()", "agent(session.settings(auto_compact=False))", "step 4 did not happen"),
+    ("s08", "script.toml", "window = 24550", "window = 9000", "step 5 did not happen"),
+    ("s08", "script.toml", "[[reply]]\nwhen", f"{BUSY}\n[[reply]]\nwhen", "s08_context_compact: "),
     ("s09", "demo.py", "await session.watch(second.parts.user_commands.compact())", "pass", "step 10 did not happen"),
     ("s12", "demo.py", "program.kill()", "program.stdin.close()", "do not hold in this run: 8."),
     ("s12", "demo.py", "board=BOARD", 'board="off"', "step 3 did not happen"),

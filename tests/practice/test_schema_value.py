@@ -281,3 +281,17 @@ def test_a_text_for_a_pattern_is_found_by_it(pattern: str, nth: int) -> None:
     text = text_matching(pattern, nth)
     assert text is not None
     assert re.search(pattern, text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [
+        ("Ada has 7 cats", "Ada"),
+        ("Ada Lovelace is a mathematician", "Ada Lovelace"),
+        ("What is the name of Ada?", "Ada"),
+        ("There is no cat", "name"),
+    ],
+)
+def test_a_name_may_begin_the_prompt(prompt: str, name: str) -> None:
+    schema = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    assert value_of(schema, prompt) == {"name": name}

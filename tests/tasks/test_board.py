@@ -239,6 +239,14 @@ def test_what_follows_from_a_record_that_cannot_be_read_is_decided_without_it(
     assert (task.needs, task.attempts, len(told)) == ((), number - 1, 1)
 
 
+def test_a_board_with_needs_is_whole_for_the_next_process(board: TaskBoard, file: Path, told: list[str]) -> None:
+    three(board)
+    done(board.create([TaskDraft("later", needs=("t1", "t2"))], LEAD))
+    with closing(TaskBoard(file, this_process("s2"), limits=LIMITS, report=told.append)) as other:
+        assert other.tasks()[4].needs == (1, 2)
+    assert told == []
+
+
 def test_a_file_that_is_no_board_is_set_aside(board: TaskBoard, file: Path, told: list[str]) -> None:
     file.parent.mkdir(parents=True)
     file.write_bytes(b"no database " * 400)

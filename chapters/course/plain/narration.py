@@ -26,6 +26,7 @@ from chapters.course.sources import parts_of
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, visible
 from harness.events import BreakerState, Event
+from harness.policies.breakers.failure_budget import budget_used
 from harness.ui.lines.line import Line, Tone, dollars, priced
 from harness.ui.panel.fold import PanelFold
 from harness.ui.panel.state import Panel
@@ -221,7 +222,7 @@ def panel_line(panel: Panel) -> Line:
         facts.append(f"{dollars(panel.spend.retry_cost_usd)} on retries")
     facts += [f"{row.tool} {row.state.value}" for row in panel.rows if row.state is not BreakerState.CLOSED]
     if panel.consumed:
-        facts.append(f"failures {panel.consumed} of {panel.budget}")
+        facts.append(f"failures {budget_used(panel.consumed, panel.budget)}")
     return Line("▤", f"panel: {' · '.join(facts)}")
 
 

@@ -8,6 +8,8 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
+from textual.geometry import Size
+from textual.widget import Widget
 from textual.widgets import Static
 
 from chapters.course import CodeExcerpt, Language, Lesson, LessonError, ReadmeSection, WireExchange, difference, readme
@@ -166,42 +168,45 @@ class Heading(Static):
         self._redraw()
 
 
-class PageView(Static):
-    """Shows a page and redraws it when its width changes."""
+class PageView(Widget):
+    """Shows a page, drawn to the width that the layout gives it."""
 
     DEFAULT_CSS = "PageView { height: auto; padding: 0 1; }"
 
     def __init__(self) -> None:
-        super().__init__(markup=False)
+        super().__init__()
         self._page: LessonPage | None = None
-        self._drawn: tuple[LessonPage, int] | None = None
-        self._rows: list[str] = []
+        self._drawn: tuple[LessonPage, int, Content] | None = None
 
     def show(self, page: LessonPage) -> None:
         """Show a page."""
-        self._page = page
-        self._redraw()
+        if page is not self._page:
+            self._page = page
+            self.refresh(layout=True)
 
     @property
     def deciding(self) -> int | None:
         """The row that the page wants in view, if any."""
-        return None if self._drawn is None else self._drawn[0].deciding(self._drawn[1])
+        return None if self._page is None else self._page.deciding(self.content_size.width)
 
     def row_of(self, line: str) -> int | None:
         """The first row that shows the start of this line, if any."""
-        rows = enumerate(row.strip() for row in self._rows)
+        rows = enumerate(row.strip() for row in self.render().plain.split("\n"))
         return next((number for number, row in rows if len(row) >= SEEN and line.strip().startswith(row)), None)
 
-    def _redraw(self) -> None:
-        columns = self.scrollable_content_region.width
-        if self._page is not None and columns > 0 and self._drawn != (self._page, columns):
-            self._drawn = self._page, columns
-            drawn = self._page.draw(columns)
-            self._rows = drawn.plain.split("\n")
-            self.update(drawn)
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Rows at this width, which the layout asks for before it gives the page its place."""
+        return self._at(width).plain.count("\n") + 1
 
-    def on_resize(self, event: Resize) -> None:
-        self._redraw()
+    def render(self) -> Content:
+        return self._at(self.content_size.width)
+
+    def _at(self, columns: int) -> Content:
+        if self._page is None or columns <= 0:
+            return Content("")
+        if self._drawn is None or self._drawn[:2] != (self._page, columns):
+            self._drawn = self._page, columns, self._page.draw(columns)
+        return self._drawn[2]
 
 
 class Pane(Vertical):
@@ -269,7 +274,7 @@ class Pane(Vertical):
         self.call_after_refresh(self._seek)
 
 
-class SentenceView(Static):
+class SentenceView(Widget):
     """The position and the sentence of a step."""
 
     DEFAULT_CSS = """
@@ -284,7 +289,7 @@ class SentenceView(Static):
     """
 
     def __init__(self) -> None:
-        super().__init__(markup=False)
+        super().__init__()
         self._shown = ("", "", "")
 
     def show(self, where: str, sentence: str, trouble: str = "") -> None:
@@ -292,18 +297,22 @@ class SentenceView(Static):
         if self._shown != (where, sentence, trouble):
             self._shown = where, sentence, trouble
             self.set_class(bool(trouble), "-trouble")
-            self._redraw()
+            self.refresh(layout=True)
 
-    def _redraw(self) -> None:
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Rows at this width."""
+        return self._at(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        return self._at(self.content_size.width)
+
+    def _at(self, width: int) -> Content:
         where, sentence, trouble = self._shown
-        columns = max(10, self.content_region.width)
+        columns = max(10, width)
         lines = [
             Content.styled(visible(where), "$text-accent"),
             hanging(Content(""), Content.styled(visible(sentence), "bold"), columns),
         ]
         if trouble:
             lines.append(hanging(Content(""), Content.styled(visible(trouble), "$text-error"), columns))
-        self.update(Content("\n").join(lines))
-
-    def on_resize(self, event: Resize) -> None:
-        self._redraw()
+        return Content("\n").join(lines)

@@ -54,6 +54,7 @@ from harness.engine.subagents.reports import Subagent, SubagentSpec
 from harness.engine.subagents.subagents import Subagents
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
+from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_news
@@ -132,6 +133,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         loops=LoopRunner(core, loop_fold, rollbacks, tools, breakers, chance=random.random),
         experience=experience,
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
+        folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
     )
     if changes := skill_news(parts):

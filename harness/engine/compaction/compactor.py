@@ -13,6 +13,7 @@ from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
 from harness.events import Block, CompactionEnded, CompactionStarted, Json, Message
 from harness.model import history, notices
+from harness.model.prompt import folder_instructions_in
 from harness.policies.recovery import TurnState
 from harness.policies.recovery.compaction import TAIL_SHARE, TAIL_TOKENS, CompactionHealth, tail_length
 from harness.policies.recovery.history_cut import (
@@ -147,7 +148,7 @@ class Compactor:
             return CompactionResult(state, health)
         self._tasks_now = await self._open_tasks() if self._open_tasks else ""
         ongoing = await self._ongoing() if self._ongoing else ()
-        self._work_now = notices.restated_work(ongoing, _skills_read(before))
+        self._work_now = notices.restated_work(ongoing, _skills_read(before), _instructions_read(before))
         must_fit = trigger == "reactive" or summary.too_long
         method: Literal["summary", "truncation"] = "summary"
         messages: tuple[Message, ...] = before
@@ -224,7 +225,7 @@ class Compactor:
 
     def _plan(self) -> Iterator[Block]:
         """The plan and the open tasks of the board, word for word, where something of them is left to do; and what
-        runs in the background, with the skills that were read."""
+        runs in the background, with the skills and instruction files that were read."""
         if plan := notices.restated_plan(self._conversation.plan):
             yield _text(plan)
         if self._tasks_now:
@@ -291,9 +292,22 @@ def _skills_read(messages: Sequence[Message]) -> list[str]:
             input = block.get("input")
             if block.get("type") == "tool_use" and block.get("name") == "skill" and isinstance(input, dict):
                 names += [str(input["name"])] if input.get("name") else []
-            elif notices.SKILLS_READ in (text := str(block.get("text", ""))):
-                names += text.partition(notices.SKILLS_READ)[2].partition("\n")[0].split(", ")
+            else:
+                names += _restated(notices.SKILLS_READ, block)
     return list(dict.fromkeys(names))
+
+
+def _instructions_read(messages: Sequence[Message]) -> list[str]:
+    """Paths of the instruction files of folders, each once, also from before an earlier compaction."""
+    blocks = (block for message in messages for block in message.content)
+    before = (path for block in blocks for path in _restated(notices.INSTRUCTIONS_READ, block))
+    return list(dict.fromkeys((*before, *(path for _, paths in folder_instructions_in(messages) for path in paths))))
+
+
+def _restated(lead: str, block: Block) -> list[str]:
+    """What an earlier compaction listed behind `lead`."""
+    found = str(block.get("text", "")).partition(lead)[2].partition("\n")[0]
+    return found.split(", ") if found else []
 
 
 class ResultFiles:

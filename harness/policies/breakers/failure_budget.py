@@ -15,6 +15,11 @@ KEPT = 200
 """Failures of a cycle that are kept with their messages."""
 
 
+def budget_used(consumed: int, budget: int) -> str:
+    """Such as "3 of 5". Calls of one step run together, so that more of them may fail than the budget has left."""
+    return f"{min(consumed, budget)} of {budget}" if budget else f"{consumed} of an unknown number"
+
+
 @dataclass(frozen=True, slots=True)
 class FailureBudget:
     """The failures of one cycle so far."""

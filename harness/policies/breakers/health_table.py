@@ -5,6 +5,7 @@ from textwrap import wrap
 
 from harness.events import BreakerState, CascadePhase, Deferred, HealthRow, PauseReport, Score
 from harness.policies.breakers.availability import RegistryView, due
+from harness.policies.breakers.failure_budget import budget_used
 from harness.policies.breakers.failure_signature import suspected_root
 from harness.policies.breakers.pause_report import failures_by_tool
 
@@ -217,7 +218,7 @@ def _spent(report: PauseReport, width: int) -> Iterator[str]:
     total = len(report.log) + report.not_logged
     together = "; failures of one cause are charged together" if total > report.consumed else ""
     yield ""
-    yield f"Failure budget: {report.consumed} of {report.budget or 'an unknown number'} used{together}"
+    yield f"Failure budget: {budget_used(report.consumed, report.budget)} used{together}"
     counts = [f"{tool} {count}" for tool, count in failures_by_tool(report.log).items()]
     older = [f"{report.not_logged} older and not listed"] if report.not_logged else []
     if total:

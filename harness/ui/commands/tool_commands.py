@@ -6,6 +6,7 @@ from collections.abc import Callable
 from harness.base.clock import time_of_day
 from harness.base.external_text import counted
 from harness.events import BreakerCommand
+from harness.policies.breakers.failure_budget import budget_used
 from harness.session import Session, in_words, report_lines, table_lines
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
 
@@ -71,9 +72,8 @@ def budget(session: Session, argument: str) -> CommandResult:
 
 
 def _used(session: Session) -> str:
-    return (
-        f"failure budget: {session.breakers.report().consumed} of {session.breakers.report().budget} used in this turn"
-    )
+    so_far = session.breakers.report()
+    return f"failure budget: {budget_used(so_far.consumed, so_far.budget)} used in this turn"
 
 
 def report(session: Session, argument: str) -> CommandResult:

@@ -197,7 +197,7 @@ def _breaker_line(event: Event) -> Line | None:
             return Line("→", f"{event.tool} in place of {skipped}")
         case BreakerChanged() if event.before is not event.after or event.why in BY_HAND:
             return _breaker_changed(event)
-        case FailureCharged() if event.cost and event.consumed >= event.budget - 1:
+        case FailureCharged() if event.cost and event.budget - 1 <= event.consumed <= event.budget:
             left = "one more failure pauses the turn" if event.consumed < event.budget else "the turn pauses"
             return Line("!", f"failure budget: {event.consumed} of {event.budget} used; {left}", Tone.TROUBLE)
         case CascadeChanged():

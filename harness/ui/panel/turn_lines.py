@@ -6,6 +6,7 @@ from textual.content import Content
 
 from harness.base.external_text import counted
 from harness.events import FailureCharged, Intervened, Rung
+from harness.policies.breakers.failure_budget import budget_used
 from harness.session import RUNGS, described
 from harness.ui.folds.loops import LoopsView, LoopView
 from harness.ui.folds.work import how_far, in_progress
@@ -93,11 +94,11 @@ def budget(panel: Panel, width: int) -> Sequence[Lines]:
     used, of = panel.consumed, panel.budget
     if not of or not used:
         return ()
-    left = of - used
+    left = max(0, of - used)
     style = BAD if left <= 1 else TROUBLE
     what = "one more pauses the turn" if left == 1 else "then the turn pauses and asks you"
-    amount = f"{bar(used / of, min(of, MOST_CELLS))} {used} of {of}"
-    first = f"{amount} · used up" if left <= 0 else f"{amount}, {what}"
+    amount = f"{bar(used / of, min(of, MOST_CELLS))} {budget_used(used, of)}"
+    first = f"{amount} · used up" if left == 0 else f"{amount}, {what}"
     if panel.ended is not None and left > 0:
         first, style = f"{amount} in the last turn", QUIET
     head = [Content.assemble((FAILURES, QUIET), (first, style))]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import Failure, FailureCategory, LoggedFailure
-from harness.policies.breakers.failure_budget import KEPT, FailureBudget
+from harness.policies.breakers.failure_budget import KEPT, FailureBudget, budget_used
 
 TOOLS = ("grep", "bash", "fetch")
 ROOTS = ("", "transport: connection refused", "timeout")
@@ -87,3 +87,9 @@ def test_the_log_keeps_the_last_failures_and_counts_the_others() -> None:
     assert budget.log[0] == LoggedFailure(7, "grep", failure(""))
     assert budget.log[-1].step == KEPT + 6
     assert budget.consumed == KEPT + 7
+
+
+def test_calls_that_fail_together_never_show_more_than_the_whole_budget() -> None:
+    used = charged(FailureBudget(2), ("grep", ""), ("bash", ""), ("fetch", "")).consumed
+    assert (used, budget_used(used, 2)) == (3, "2 of 2")
+    assert [budget_used(1, 2), budget_used(3, 0)] == ["1 of 2", "3 of an unknown number"]

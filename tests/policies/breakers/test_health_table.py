@@ -128,6 +128,7 @@ def test_failures_of_one_cause_explain_why_the_budget_is_below_the_log() -> None
     lines = report_lines(pause_report("x", consumed=1, budget=5, log=log, not_logged=2))
     assert "Failure budget: 1 of 5 used; failures of one cause are charged together" in lines
     assert "  failures: a 1, b 1, c 1, 2 older and not listed" in lines
+    assert "Failure budget: 2 of 2 used" in report_lines(pause_report("x", consumed=3, budget=2, log=log))
 
 
 def test_tools_in_trouble_stand_below_each_other_with_their_names_cut() -> None:

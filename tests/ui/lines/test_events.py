@@ -123,6 +123,7 @@ def charged(cost: int, consumed: int) -> FailureCharged:
         (charged(0, 4), None),
         (charged(1, 4), "! failure budget: 4 of 5 used; one more failure pauses the turn"),
         (charged(1, 5), "! failure budget: 5 of 5 used; the turn pauses"),
+        (charged(1, 6), None),  # of the same step: the turn pauses already
         (
             CascadeChanged("s", CascadePhase.SUSPECTED, ("a", "b"), "the network", 4),
             "! a, b fail in the same way: the network",

@@ -192,6 +192,7 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing, "failures ▓▓░░░ 2 of 5", "         then the turn pauses and asks you", width=44)
     says(failing._replace(consumed=4), "failures ▓▓▓▓░ 4 of 5, one more pauses the turn")
     says(failing._replace(ended=situation.IDLE.ended), "failures ▓▓░░░ 2 of 5 in the last turn")
+    says(failing._replace(consumed=6), "failures ▓▓▓▓▓ 5 of 5 · used up")
 
 
 @pytest.mark.parametrize(("state", "told"), [(BreakerState.CLOSED, False), (BreakerState.HALF_OPEN, True)])

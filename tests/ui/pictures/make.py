@@ -142,7 +142,7 @@ async def film() -> str:
 
 async def of_the_course(folder: Path) -> str:
     """A chapter at one of its steps."""
-    app = LessonApp(lesson("s21"), "en", Progress(folder / "course.json"), folder)
+    app = LessonApp(lesson("s21"), "en", Progress(folder / "course.json"), folder, questions=False)
     async with app.run_test(size=(116, 36)) as pilot:
         await settled(pilot)
         assert app.opened is not None

@@ -3,8 +3,12 @@
 from pathlib import Path
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.content import Content
 
 from chapters.course import Progress, lesson, with_model
+from chapters.course.screen.layout import LAYOUT_CSS, LessonPanes, Part
+from chapters.course.screen.panes import LessonPage, PageView
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.settings import Settings
@@ -17,6 +21,7 @@ from tests.chapters.course.plain.chapter import (
 )
 from tests.chapters.course.screen.opened import opened, played, press, run_of, sees, types
 from tests.ui.app.resting import timers_running
+from tests.ui.app.screens import settled
 
 pytestmark = pytest.mark.anyio
 
@@ -311,3 +316,27 @@ async def test_what_ran_has_ended_when_it_is_closed(tmp_path: Path) -> None:
         workspace = run_of(app).position.recording.workspace
         assert workspace.exists()
     assert not workspace.exists()
+
+
+async def test_a_page_is_drawn_once_to_the_width_that_it_gets() -> None:
+    drawn: list[int] = []
+
+    def draw(columns: int) -> Content:
+        drawn.append(columns)
+        return Content("x" * columns)
+
+    class Panes(App[None]):
+        CSS = LAYOUT_CSS
+
+        def compose(self) -> ComposeResult:
+            yield LessonPanes()
+
+    async with Panes().run_test(size=(120, 40)) as pilot:
+        panes = pilot.app.query_one(LessonPanes)
+        page = panes.text.query_one(PageView)
+        narrow = page.content_size.width
+        panes.show(frozenset({Part.TEXT}), reading=True, code_first=False)
+        panes.text.show(LessonPage("", draw))
+        await settled(pilot)
+        assert drawn == [page.content_size.width]
+        assert drawn > [narrow]
