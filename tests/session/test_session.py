@@ -388,7 +388,7 @@ board.close()
 
 
 async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_ready(tmp_path: Path) -> None:
-    script = calls(MAKE) + says("The rest later.") + says("I go on with it.")
+    script = calls(MAKE) + says("The rest later.") + says("I continue.")
     async with sessions(tmp_path, script, board="shared") as here, await here.open() as session:
         await played(session.run("Make a plan."))
         assert session.tasks is not None
@@ -401,4 +401,4 @@ async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_read
         assert [(one.kind, one.text) for one in session.inbox.waiting] == [
             (ArrivalKind.TASK_READY, "t2 can be claimed now: write the report")
         ]
-        assert (await played(session.deliver())).end.answer == "I go on with it."
+        assert (await played(session.deliver())).end.answer == "I continue."
