@@ -26,9 +26,9 @@ HERE, THERE = "http://127.0.0.1:9", "http://127.0.0.1:10"
 REMOTE = "https://models.example.com"
 
 
-def real(folder: Path, base_url: str = HERE, **values: object) -> Settings:
-    """Settings with an address."""
-    return settings_of(folder, base_url, **values).settings
+def real(folder: Path, base_url: str | None = HERE, **values: object) -> Settings:
+    """Settings with an address, or none."""
+    return settings_of(folder, base_url, **values).settings  # type: ignore[arg-type]
 
 
 @asynccontextmanager
