@@ -1,4 +1,4 @@
-"""How a summary is asked for: what is sent, what is sent again after each kind of answer, and when it is given up."""
+"""Requests for a summary: the first one, those after each kind of answer, and the end of trying."""
 
 import json
 from itertools import pairwise
@@ -114,7 +114,7 @@ async def test_a_model_that_only_asks_for_tools_is_asked_twice(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("refusals", range(SUMMARY_TRIES + 1))
-async def test_a_request_that_is_too_long_is_made_a_fifth_smaller_each_time_and_not_for_ever(
+async def test_a_request_that_is_too_long_is_made_a_fifth_smaller_each_time_at_most_twice(
     tmp_path: Path, refusals: int
 ) -> None:
     refused = "".join(of_summary(too_long(208_000 - 1_000 * number)) for number in range(refusals))

@@ -100,7 +100,7 @@ def ended(id: str, tool: str = "read_file", outcome: ToolOutcome = ToolOutcome.O
 
 
 def seen(*events: tuple[float, Event] | Event, fold: BehaviourFold | None = None) -> list[Observed]:
-    """What is observed, with the moments of events that have one."""
+    """Observe events, some with their moments."""
     fold = fold or BehaviourFold(TOOLS.get, Poll())
     timed = [one if isinstance(one, tuple) else (0.0, one) for one in events]
     return [observed for at, event in timed for observed in fold.see(event, at)]
@@ -112,7 +112,7 @@ def test_a_round_has_the_calls_that_ran_in_order_and_names_those_that_were_skipp
         StepStarted(3),
         asks(use("c1", path="a"), use("c2", path="b"), use("c3", path="c"), use("c4", path="d")),
         *(ended("c2"), ended("c1"), ended("c3", outcome=ToolOutcome.SKIPPED)),
-        results(("c1", "one"), ("c2", "two"), ("c3", "not run"), ("c4", "no end"), ("c9", "of nobody")),
+        results(("c1", "one"), ("c2", "two"), ("c3", "not run"), ("c4", "no end"), ("c9", "unknown")),
         fold=fold,
     )
     assert isinstance(step, ObservedStep)

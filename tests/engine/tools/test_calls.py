@@ -167,7 +167,7 @@ async def test_an_interruption_ends_the_call_that_runs_and_those_after_it_do_not
 
     @tool(effect=Effect.READ)
     async def waits() -> str:
-        """Wait for ever."""
+        """Wait without an end."""
         interrupt.set()
         await asyncio.Event().wait()
         return "never"
