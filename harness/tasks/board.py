@@ -31,8 +31,8 @@ CREATE TABLE tasks (
     note TEXT NOT NULL, created REAL NOT NULL, updated REAL NOT NULL
 );
 CREATE INDEX in_order ON tasks (state, priority, number);
-CREATE TABLE needs (task INTEGER NOT NULL, position INTEGER NOT NULL, need INTEGER NOT NULL, PRIMARY KEY (task, need))
-    WITHOUT ROWID;
+CREATE TABLE needs (task INTEGER NOT NULL, need INTEGER NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (task, need))
+    WITHOUT ROWID;  -- the key first: quick_check of SQLite 3.40.1 takes a column before or within it for NULL
 CREATE INDEX needed ON needs (need);
 CREATE TABLE claims (
     task INTEGER PRIMARY KEY, actor TEXT NOT NULL, expires REAL NOT NULL,
@@ -309,7 +309,8 @@ class TaskBoard:
             connection.execute(f"INSERT OR REPLACE INTO tasks ({COLUMNS}) VALUES ({PLACES})", _row(task))
             connection.execute("DELETE FROM needs WHERE task = ?", (task.number,))
             connection.executemany(
-                "INSERT INTO needs VALUES (?, ?, ?)", [(task.number, *pair) for pair in enumerate(task.needs)]
+                "INSERT INTO needs (task, position, need) VALUES (?, ?, ?)",
+                [(task.number, *pair) for pair in enumerate(task.needs)],
             )
             if (claim := task.claim) is None:
                 connection.execute("DELETE FROM claims WHERE task = ?", (task.number,))

@@ -69,10 +69,26 @@ def damaged(tmp_path: Path, sound: bytes) -> Iterator[Callable[..., Damaged]]:
         one.board.close()
 
 
-def test_a_sound_board_is_opened_as_it_is(damaged: Callable[..., Damaged]) -> None:
+def test_a_whole_board_is_not_taken_for_a_damaged_one_by_the_next_program(damaged: Callable[..., Damaged]) -> None:
     one = damaged()
-    assert len(one.board.tasks()) == TASKS
+    assert one.board.tasks()[10].needs == (9,)
     assert (one.said, one.asides) == ([], [])
+
+
+def test_a_board_whose_columns_stand_in_another_order_keeps_what_its_tasks_need(
+    damaged: Callable[..., Damaged],
+) -> None:
+    one = damaged()
+    one.sql(
+        "CREATE TABLE before (task INTEGER NOT NULL, position INTEGER NOT NULL, need INTEGER NOT NULL, "
+        "PRIMARY KEY (task, need)) WITHOUT ROWID",
+        "INSERT INTO before (task, position, need) SELECT task, position, need FROM needs",
+        *("DROP TABLE needs", "ALTER TABLE before RENAME TO needs", "CREATE INDEX needed ON needs (need)"),
+    )
+    created = one.board.create([TaskDraft("new", needs=("t3", "t2"))], ME)
+    assert isinstance(created, Changes)
+    tasks = one.board.tasks()
+    assert (tasks[10].needs, tasks[TASKS + 1].needs) == ((9,), (3, 2))
 
 
 @pytest.mark.parametrize(

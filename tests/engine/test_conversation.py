@@ -6,7 +6,22 @@ from typing import Literal
 import pytest
 
 from harness.engine.conversation import Conversation, ignore
-from harness.events import Block, Event, Message, Origin, ThinkingOmitted, TurnStarted
+from harness.events import (
+    Block,
+    BoardOpened,
+    Event,
+    Message,
+    MessageAdded,
+    Origin,
+    OutputCapChanged,
+    PlanChanged,
+    PlanItem,
+    SpendChanged,
+    StepStarted,
+    ThinkingOmitted,
+    TurnStarted,
+    Usage,
+)
 from harness.journal import Record, replay
 
 THINKS: Block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
@@ -71,3 +86,77 @@ def test_a_prompt_can_be_rewound_to_exactly_as_long_as_it_is_in_the_history(
     assert [point.prompt for point in talk.rewind_points] == left
     replayed = replay([Record(number, 0.0, event) for number, event in enumerate(seen, start=1)])
     assert replayed.rewind_points == talk.rewind_points
+
+
+def test_each_step_has_the_next_number_and_is_recorded() -> None:
+    seen: list[Event] = []
+    talk = Conversation(seen.append)
+    assert [talk.begin_step(), talk.begin_step()] == [1, 2]
+    assert seen == [StepStarted(1), StepStarted(2)]
+    assert talk.step == 2
+
+
+def test_spend_adds_up_and_what_was_wasted_or_has_no_price_is_counted_apart() -> None:
+    seen: list[Event] = []
+    talk = Conversation(seen.append)
+    talk.add_spend(Usage(10, 5), 0.1, wasted=False)
+    assert talk.spend == SpendChanged(1, Usage(10, 5), 0.1, Usage(), 0.0)
+    talk.add_spend(Usage(20, 1), 0.2, wasted=True)
+    talk.add_spend(Usage(1, 1), None, wasted=False)
+    assert (talk.spend.requests, talk.spend.usage, talk.spend.unpriced) == (3, Usage(31, 7), 1)
+    assert (talk.spend.retry_usage, talk.spend.retry_cost_usd) == (Usage(20, 1), 0.2)
+    talk.add_waste(Usage(2, 3), 0.4)
+    assert (talk.spend.requests, talk.spend.retry_usage) == (3, Usage(22, 4))
+    assert talk.spend.retry_cost_usd == pytest.approx(0.6)
+    assert talk.spend.cost_usd == pytest.approx(0.3)
+    before = SpendChanged(5, Usage(100, 10), 1.0, Usage(), 0.0)
+    talk.add_spend_of_subagent(before, SpendChanged(6, Usage(109, 13), 1.5, Usage(), 0.0))
+    assert (talk.spend.requests, talk.spend.usage) == (4, Usage(40, 10))
+    assert seen[-1] == talk.spend
+    assert len(seen) == 5
+
+
+def test_whoever_is_shown_an_event_sees_it_after_it_was_recorded_and_subscribers_last() -> None:
+    order: list[str] = []
+    talk = Conversation(lambda event: order.append("recorded"))
+    talk.listen(lambda event: order.append("shown"))
+    talk.subscribe(lambda event: order.append("subscriber"))
+    talk.emit(StepStarted(1))
+    assert order == ["recorded", "shown", "subscriber"]
+    talk.show(StepStarted(1))
+    assert order[3:] == ["shown"]
+    talk.listen(None)
+    talk.emit(StepStarted(1))
+    assert order[4:] == ["recorded", "subscriber"]
+
+
+def test_a_message_without_content_is_not_added() -> None:
+    seen: list[Event] = []
+    talk = Conversation(seen.append)
+    talk.add("assistant", (), Origin.REPLY)
+    assert (talk.messages, seen) == ((), [])
+    talk.add("assistant", ({"type": "text", "text": "So."},), Origin.REPLY)
+    assert seen == [MessageAdded(talk.messages[0], Origin.REPLY)]
+    assert talk.rewind_points == ()
+
+
+def test_what_events_say_of_the_session_is_known_at_once() -> None:
+    talk = Conversation(ignore)
+    talk.emit(BoardOpened("shared"))
+    talk.emit(OutputCapChanged(8_000, 32_000, "it was cut", "m", 32_000))
+    assert (talk.board, talk.raised_caps) == ("shared", {"m": 32_000})
+
+
+def test_a_plan_that_a_replacement_reverts_is_told_as_it_is_now() -> None:
+    seen: list[Event] = []
+    talk = Conversation(seen.append)
+    for prompt in ("first", "second"):
+        talk.add("user", ({"type": "text", "text": prompt},), Origin.PROMPT)
+        talk.emit(PlanChanged((PlanItem(prompt),)))
+        talk.add("assistant", ({"type": "text", "text": "So."},), Origin.REPLY)
+    talk.replace(talk.messages[:2], "rewind")
+    assert [item.text for item in talk.plan] == ["first"]
+    assert seen[-1] == PlanChanged(talk.plan)
+    told = len(seen)
+    talk.replace(talk.messages, "repair")
+    assert len(seen) == told + 1

@@ -10,8 +10,8 @@ import pytest
 from harness.engine.conversation import Conversation
 from harness.engine.retry_wait import wait_for_retry
 from harness.engine.turn import Signals
-from harness.events import Event, Fault, FaultKind, RetryEnded
-from harness.policies.recovery import RetryWait, TurnState
+from harness.events import Event, Fault, FaultKind, RetryEnded, RetryScheduled
+from harness.policies.recovery import RecoveryLimits, RetryWait, TurnState
 from tests.engine.cores import core_in
 from tests.engine.hand_clock import HandClock, quiet
 
@@ -88,3 +88,34 @@ async def test_each_request_ends_a_wait_and_leaves_no_timer(waiting: Waiting, pr
     assert await task == why
     await quiet()
     assert clock.sleepers == []
+
+
+@pytest.mark.parametrize(("most", "announced"), [(3, 3), (None, RecoveryLimits().retries_per_request)])
+async def test_a_wait_is_announced_with_its_attempts_its_end_and_its_fault(
+    tmp_path: Path, most: int | None, announced: int
+) -> None:
+    clock, events = HandClock(), list[Event]()
+    clock.time = 1_000.0
+    core = core_in(tmp_path, Conversation(events.append), clock=clock)
+    signals = core.signals
+    task = asyncio.create_task(
+        wait_for_retry(
+            core,
+            RetryWait(10.0, 2, FaultKind.OVERLOADED, **({} if most is None else {"most": most})),
+            Fault(FaultKind.OVERLOADED, "overloaded", status=529, request_id="req_1"),
+            TurnState("practice", (), waited_s=14.0),
+            scope="compaction",
+        )
+    )
+    await quiet()
+    assert events == [
+        RetryScheduled(
+            *("compaction", FaultKind.OVERLOADED, 2, announced, 10.0, 1_010.0, 4.0, 529, "req_1", "overloaded")
+        )
+    ]
+    signals.other_model.set()  # a summary has no other model
+    await quiet()
+    assert not task.done()
+    clock.move(10.0)
+    assert await task == "due"
+    assert events[1:] == [RetryEnded("due")]

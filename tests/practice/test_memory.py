@@ -4,6 +4,7 @@ import gc
 import re
 import tracemalloc
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,9 @@ WORDS = 10
 async def test_memory_grows_with_the_turns_and_not_with_what_they_repeat() -> None:
     """Each request repeats the whole conversation. Kept are digests: a turn late in it costs no more than an early one,
     and less than its own text."""
-    dice, history, sizes, said, previous = Random(1), [], [], 0, None
+    dice, said, previous = Random(1), 0, None
+    history: list[Any] = []
+    sizes: list[Any] = []
     server = PracticeServer(RuleModel(), remember=0)
     async with server:
         tracemalloc.start()

@@ -3,28 +3,36 @@
 import asyncio
 import json
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.base.errors import HarnessError
 from harness.events import (
+    ArrivalKind,
     BreakerState,
     DispatchLimitsSet,
     Effort,
     Event,
+    MessageAdded,
     SessionResumed,
     SessionStarted,
     SettingChanged,
     TextDelta,
+    ToolStarted,
     TransitionCode,
     TurnEnded,
 )
 from harness.session import NoAsker, Opening, open_session
 from harness.settings import PRACTICE_MODEL
+from harness.tasks.work import WATCH_S
 from tests.agent.person import Person
-from tests.agent.stage import KEY, MODEL, calls, played, run, says, sessions
+from tests.agent.stage import KEY, MODEL, calls, left_running, played, run, says, sessions
+from tests.agent.test_task_board import MAKE
+from tests.agent.test_warming import listening, practising
 from tests.engine.tools.test_dispatch import LATE, flaky, rounds
 
 pytestmark = pytest.mark.anyio
@@ -197,15 +205,19 @@ async def test_a_session_whose_agent_cannot_be_made_is_not_left_in_use(tmp_path:
         assert refused.value.__traceback__ is not None  # what the failed attempt held was not freed with its frames
 
 
+def out_of_order(journal: Path) -> None:
+    """Add steps that do not follow each other."""
+    lines = journal.read_text().splitlines()
+    early = json.loads(next(line for line in lines if '"step_started"' in line))
+    late, back = early | {"seq": len(lines) + 1, "step": 7}, early | {"seq": len(lines) + 2}
+    journal.write_text("\n".join([*lines, json.dumps(late), json.dumps(back)]) + "\n")
+
+
 async def test_a_session_whose_journal_cannot_be_continued_is_not_left_in_use(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("One.")) as here:
         async with await here.open() as session:
             await played(session.run("first"))
-        lines = session.path.read_text().splitlines()
-        early = json.loads(next(line for line in lines if '"step_started"' in line))
-        late = early | {"seq": len(lines) + 1, "step": 7}
-        back = early | {"seq": len(lines) + 2}
-        session.path.write_text("\n".join([*lines, json.dumps(late), json.dumps(back)]) + "\n")
+        out_of_order(session.path)
         refused = []
         for _ in range(2):
             with pytest.raises(HarnessError, match="out of order") as caught:
@@ -247,3 +259,146 @@ async def test_a_format_is_asked_for_where_there_is_one_and_the_model_takes_it(
     format = {"type": "json_schema", "schema": {"type": "object"}} if schema else None
     async with sessions(tmp_path, says("{}"), model=model) as here, await here.open(answer_format=format) as session:
         assert session.asks_for_format is asked
+
+
+# ── what is refused before anything is made ─────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("given", "says_so"),
+    [
+        ({"loaded": {"model": MODEL}}, "loaded= takes settings as"),
+        ({"opening": "latest"}, 'an Opening, such as Opening(resume="latest")'),
+        ({"opening": Opening(7)}, "the id or name of a session"),  # type: ignore[arg-type]
+        ({"observer": "print"}, "a function of an event and its time"),
+        ({"asker": "me"}, "an object with the methods of harness.session.Asker"),
+        ({"clock": 12.5}, "an object with the methods now and sleep"),
+    ],
+)
+async def test_an_argument_of_the_wrong_kind_is_named_and_leaves_no_session(
+    tmp_path: Path, given: dict[str, Any], says_so: str
+) -> None:
+    async with sessions(tmp_path, says("One.")) as here:
+        with pytest.raises(TypeError) as refused:
+            await open_session(**({"loaded": here.loaded} | given))
+    assert says_so in str(refused.value)
+    assert not list(tmp_path.rglob("*.jsonl"))
+
+
+# ── what a session holds while it is open ───────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("warm", [True, False])
+async def test_a_session_starts_what_it_needs_when_it_is_told_to_and_stops_it_at_its_end(
+    tmp_path: Path, warm: bool
+) -> None:
+    before = listening()
+    async with await open_session(practising(tmp_path), NoAsker(), warm=warm) as session:
+        assert listening() == before + warm
+        await session.warm()
+        assert listening() == before + 1
+    assert listening() == before
+
+
+async def test_a_session_that_cannot_be_continued_leaves_no_server(tmp_path: Path) -> None:
+    loaded, before = practising(tmp_path), listening()
+    async with await open_session(loaded, NoAsker()) as session:
+        await played(session.run("hello"))
+    out_of_order(session.path)
+    with pytest.raises(HarnessError, match="out of order"):
+        await open_session(loaded, NoAsker(), LATEST)
+    assert listening() == before
+
+
+async def test_an_interrupted_turn_ends_with_its_command(tmp_path: Path) -> None:
+    sleeps = '{ name = "bash", input = { command = "sleep 300" } }'
+    async with sessions(tmp_path, calls(sleeps) + says("Not reached.")) as here, await here.open() as session:
+        stopped = False
+
+        def stop(event: Event) -> None:
+            nonlocal stopped
+            if isinstance(event, ToolStarted) and not stopped:
+                stopped = True
+                asyncio.get_running_loop().call_soon(session.interrupt)
+
+        async with asyncio.timeout(20):
+            turn = await played(session.run("sleep"), stop)
+        assert turn.end.code is TransitionCode.ABORTED_TOOLS
+        assert left_running(session.settings) == []
+
+
+# ── what a resumed session continues ────────────────────────────────────────────────────────────────
+
+
+async def test_the_lists_of_the_system_prompt_are_recorded_once_and_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "workspace" / ".harness" / "skills" / "tides"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: tides\ndescription: When it floods.\n---\nLook at the moon.\n")
+    async with sessions(tmp_path, says("One.") + says("Two.")) as here:
+        async with await here.open() as session:
+            await played(session.run("first"))
+        async with await here.open(LATEST) as session:
+            await played(session.run("second"))
+        recorded = [line for line in session.path.read_text().splitlines() if '"prompt_lists_read"' in line]
+        assert len(recorded) == 1
+        assert "When it floods." in recorded[0]
+        first, second = (request.body["system"] for request in here.server.requests if request.path == "/v1/messages")
+        assert first == second
+
+
+async def test_a_result_that_was_not_delivered_is_so_by_the_resumed_session(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.") + says("I have read it.")) as here:
+        async with await here.open() as session:
+            await played(session.run("first"))
+            session.inbox.arrive(ArrivalKind.TASK_READY, "board", "t2 can be claimed now")
+        async with await here.open(LATEST) as session:
+            assert [one.text for one in session.inbox.waiting] == ["t2 can be claimed now"]
+            turn = await played(session.deliver())
+            assert "t2 can be claimed now" in turn.of(MessageAdded)[0].message.text
+            assert session.inbox.waiting == ()
+
+
+async def test_a_copy_goes_on_and_the_original_stays_as_it_was(tmp_path: Path) -> None:
+    async with sessions(tmp_path, says("One.") + says("Two.")) as here:
+        async with await here.open() as original:
+            await played(original.run("first"))
+            kept = original.fork()
+        written = original.path.read_bytes()
+        async with await here.open(Opening(original.id, fork=True)) as copy:
+            assert [message.role for message in copy.conversation.messages] == ["user", "assistant"]
+            await played(copy.run("second"))
+            assert {original.id, copy.id, kept} == {one.id for one in copy.sessions()}
+        assert original.path.read_bytes() == written
+
+
+# ── another program on the same task board ──────────────────────────────────────────────────────────
+
+OTHER = """
+import sys
+from pathlib import Path
+from harness.policies.tasks.task import Actor, Role, TaskAction
+from harness.slots.store import this_process
+from harness.tasks import TaskBoard
+
+board, other = TaskBoard(Path(sys.argv[1]), this_process("other")), Actor("other", Role.LEAD)
+board.claim(other, "t1")
+board.act("t1", TaskAction.COMPLETE, other, text="seen")
+board.close()
+"""
+
+
+async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_ready(tmp_path: Path) -> None:
+    script = calls(MAKE) + says("The rest later.") + says("I continue.")
+    async with sessions(tmp_path, script, board="shared") as here, await here.open() as session:
+        await played(session.run("Make a plan."))
+        assert session.tasks is not None
+        woken = asyncio.Event()
+        session.inbox.notify(woken.set)
+        other = await asyncio.create_subprocess_exec(sys.executable, "-c", OTHER, str(session.tasks.board.path))
+        assert await other.wait() == 0
+        async with asyncio.timeout(3 * WATCH_S):
+            await woken.wait()
+        assert [(one.kind, one.text) for one in session.inbox.waiting] == [
+            (ArrivalKind.TASK_READY, "t2 can be claimed now: write the report")
+        ]
+        assert (await played(session.deliver())).end.answer == "I continue."

@@ -7,7 +7,7 @@ import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
 
@@ -26,15 +26,6 @@ def faults(place: Place, text: str = ALWAYS) -> str:
 def playing(*replies: str) -> PracticeServer:
     """A server that plays these and then refuses."""
     return PracticeServer(script=Script.parse("\n".join(('after = "error"', *replies))))
-
-
-async def pauses(terminal: Terminal) -> None:
-    """Ask, and use up a budget of three failures."""
-    await terminal.sees("> ")
-    terminal.type("/budget 3\n")
-    await terminal.sees("0 of 3 used")
-    terminal.type("Where is First?\n")
-    await terminal.sees("PAUSED: the failure budget of this turn is used up")
 
 
 async def test_a_pause_ends_the_headless_command_with_3_and_the_report(place: Place) -> None:
@@ -70,40 +61,6 @@ async def test_the_pause_of_a_program_that_reads_json_is_whole(place: Place) -> 
         "failure_budget_paused",
         3,
     )
-
-
-async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(place: Place) -> None:
-    async with playing(*[SEARCH] * 4, ANSWER) as server:
-        served = Place(place.folder, server.base_url)
-        async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
-            await pauses(terminal)
-            await terminal.sees(", s stops: ")
-            terminal.type("what?\n")
-            await terminal.sees("please answer c, r and the name of a tool, or s")
-            await terminal.sees(", s stops: ")
-            terminal.type("r grepp\n")
-            await terminal.sees("There is no tool called grepp; did you mean grep?")
-            await terminal.sees(", s stops: ")
-            terminal.type("r grep\n")
-            await terminal.sees("1 match")
-            await terminal.sees("It stands in notes.md.")
-            terminal.type("/breakers\n")
-            await terminal.sees("failure budget: 0 of 3 used")
-
-
-@pytest.mark.stories
-async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) -> None:
-    async with playing(*[SEARCH] * 3, ANSWER) as server:
-        served = Place(place.folder, server.base_url)
-        async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
-            await pauses(terminal)
-            await terminal.sees(", s stops: ")
-            await terminal.waits()
-            terminal.type("\x03")
-            await terminal.sees("stopped; /retry continues with a fresh budget")
-            await terminal.sees("> ")
-            terminal.type("/retry\n")
-            await terminal.sees("It stands in notes.md.")
 
 
 @pytest.mark.stories

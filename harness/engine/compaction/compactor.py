@@ -158,7 +158,7 @@ class Compactor:
             messages, method = self._cut(before, window, size), "truncation"
         messages = history.repaired(messages).messages
         after = self._calls.estimate(state.model, messages)
-        if after < size or must_fit:
+        if must_fit or (summary.text is not None and after < size):
             self._replace(messages, "compaction" if method == "summary" else "truncation")
             detail = summary.how
         else:

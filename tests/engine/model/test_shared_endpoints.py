@@ -281,7 +281,12 @@ def test_a_breaker_that_others_have_opened_and_closed_meanwhile_is_not_told_of()
     (event,) = told
     assert isinstance(event, BreakerChanged)
     assert (event.before, event.after, event.why) == (CLOSED, OPEN, ChangeReason.THRESHOLD)
+    assert (event.key, event.failures, event.detail) == (f"model:{LARGE}", OPENED.failures, "overloaded")
     shared.put({LARGE: OPENED.probing(60.0, LIMITS)})
     kept.keep(TurnState(LARGE, (), kept.begin()))
     assert isinstance(told[-1], BreakerChanged)
-    assert told[-1].after is HALF_OPEN
+    assert (told[-1].after, told[-1].detail) == (HALF_OPEN, "")
+    shared.put({LARGE: CLOSED_AGAIN})
+    kept.keep(TurnState(LARGE, (), kept.begin()))
+    assert isinstance(told[-1], BreakerChanged)
+    assert (told[-1].after, told[-1].why, told[-1].detail) == (CLOSED, ChangeReason.PROBE_SUCCEEDED, "")

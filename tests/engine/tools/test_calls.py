@@ -3,16 +3,18 @@
 import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
+from harness.engine.conversation import Conversation
 from harness.engine.permissions.session_rules import SessionRules
-from harness.events import CutCall, ToolCall
+from harness.events import CutCall, Event, ToolCall, ToolEnded, ToolOutcome, ToolStarted
+from harness.model import notices
 from harness.permissions import Allow, Deny, Mode, PermissionAnswer, PermissionRequest, Permissions
 from harness.processes.sandbox import landlock_version
 from harness.tools.bash import bash_tool
-from harness.tools.tool import Effect, tool
+from harness.tools.tool import Effect, Tool, tool
 from harness.tools.toolbox import Toolbox
 from tests.engine.cores import core_in
 from tests.engine.hookless import tool_calls
@@ -24,6 +26,41 @@ pytestmark = pytest.mark.anyio
 def greet(name: str) -> str:
     """Greet somebody."""
     return f"Hello, {name}."
+
+
+def line(conversation: list[Event], *kinds: type[Event]) -> list[tuple[str, str]]:
+    """The events of these kinds, by name and call."""
+    return [(type(event).__name__, event.call_id) for event in conversation if isinstance(event, kinds)]  # type: ignore[attr-defined]
+
+
+class Together:
+    """Two tools whose calls wait until two of them run: one that may run beside others, and one that may not."""
+
+    def __init__(self) -> None:
+        self.most = self.running = 0
+
+    def tools(self) -> list[Tool]:
+        """Both."""
+
+        async def run() -> str:
+            self.running += 1
+            self.most = max(self.most, self.running)
+            for _ in range(3):
+                await asyncio.sleep(0)
+            self.running -= 1
+            return "ran"
+
+        @tool(effect=Effect.READ, parallel=True)
+        async def beside() -> str:
+            """Run beside others."""
+            return await run()
+
+        @tool(effect=Effect.READ, parallel=False)
+        async def alone() -> str:
+            """Run alone."""
+            return await run()
+
+        return [beside, alone]
 
 
 class Unasked(Permissions):
@@ -71,3 +108,104 @@ async def test_a_call_is_held_to_looking_only_where_that_is_why_nobody_was_asked
     finally:
         await core.shared.processes.aclose()
     assert (core.settings.workspace / "new").exists() is not only_looks
+
+
+@pytest.mark.parametrize(("name", "at_once"), [("beside", 3), ("alone", 1)])
+async def test_calls_of_one_reply_run_together_only_if_their_tool_says_so(
+    tmp_path: Path, name: str, at_once: int
+) -> None:
+    together, seen = Together(), list[Event]()
+    toolbox, conversation = Toolbox(together.tools()), Conversation(seen.append)
+    calls, _ = tool_calls(core_in(tmp_path, conversation, permission_mode="ask"), toolbox)
+    asked = [ToolCall(f"c{number}", name, {}) for number in range(3)]
+    results = await calls.answer(asked, [], asyncio.Event())
+    assert [block["content"] for block in results.blocks] == ["ran"] * 3
+    assert together.most == at_once
+    started, ended = line(seen, ToolStarted), line(seen, ToolEnded)
+    assert [id for _, id in started] == [id for _, id in ended] == ["c0", "c1", "c2"]
+
+
+async def test_a_call_that_must_run_alone_waits_for_those_before_it_and_holds_those_after(tmp_path: Path) -> None:
+    together, seen = Together(), list[Event]()
+    toolbox, conversation = Toolbox(together.tools()), Conversation(seen.append)
+    calls, _ = tool_calls(core_in(tmp_path, conversation, permission_mode="ask"), toolbox)
+    names = ["beside", "beside", "alone", "beside", "unheard_of", "beside"]
+    asked = [ToolCall(f"c{number}", name, {}) for number, name in enumerate(names)]
+    results = await calls.answer(asked, [], asyncio.Event())
+    assert [block["tool_use_id"] for block in results.blocks] == [call.id for call in asked]
+    assert together.most == 2
+    order = [(kind.removeprefix("Tool"), id) for kind, id in line(seen, ToolStarted, ToolEnded)]
+    assert order.index(("Started", "c2")) > max(order.index(("Ended", "c0")), order.index(("Ended", "c1")))
+    assert order.index(("Started", "c3")) > order.index(("Ended", "c2"))
+
+
+@pytest.mark.parametrize(
+    ("call", "says_so"),
+    [
+        (ToolCall("c1", "greets", {"name": "Ada"}), "There is no tool called greets; did you mean greet?"),
+        (ToolCall("c1", "xyz", {}), "There is no tool called xyz; there are greet."),
+        (ToolCall("c1", "greet", {}), "name"),
+        (ToolCall("c1", "greet", {"name": "Ada", "loud": True}), "loud"),
+    ],
+    ids=["nearly a tool", "no tool", "an argument is missing", "an argument too many"],
+)
+async def test_a_call_that_cannot_be_run_is_answered_as_wrong(tmp_path: Path, call: ToolCall, says_so: str) -> None:
+    seen: list[Event] = []
+    calls, _ = tool_calls(core_in(tmp_path, Conversation(seen.append), permission_mode="ask"), Toolbox([greet]))
+    (result,) = (await calls.answer([call], [], asyncio.Event())).blocks
+    assert says_so in result["content"]
+    assert result["is_error"]
+    assert line(seen, ToolStarted) == []
+    (ended,) = [event for event in seen if isinstance(event, ToolEnded)]
+    assert (ended.outcome, ended.duration_s) == (ToolOutcome.INVALID, 0.0)
+
+
+async def test_a_tool_that_raises_is_answered_as_broken_and_the_others_have_their_results(tmp_path: Path) -> None:
+    @tool(effect=Effect.READ, parallel=True)
+    def breaks() -> str:
+        """Break."""
+        raise ZeroDivisionError("division by zero")
+
+    toolbox = Toolbox([greet, breaks])
+    calls, _ = tool_calls(core_in(tmp_path, permission_mode="ask"), toolbox)
+    asked = [ToolCall("c1", "breaks", {}), ToolCall("c2", "greet", {"name": "Ada"})]
+    broken, fine = (await calls.answer(asked, [], asyncio.Event())).blocks
+    assert broken["content"] == "breaks failed: ZeroDivisionError: division by zero"
+    assert broken["is_error"]
+    assert fine["content"] == "Hello, Ada."
+
+
+async def test_an_interruption_ends_the_call_that_runs_and_those_after_it_do_not_begin(tmp_path: Path) -> None:
+    interrupt, seen = asyncio.Event(), list[Event]()
+
+    @tool(effect=Effect.READ)
+    async def waits() -> str:
+        """Wait without an end."""
+        interrupt.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    toolbox, conversation = Toolbox([waits, greet]), Conversation(seen.append)
+    calls, _ = tool_calls(core_in(tmp_path, conversation, permission_mode="ask"), toolbox)
+    asked = [ToolCall("c1", "waits", {}), ToolCall("c2", "greet", {"name": "Ada"})]
+    results = await calls.answer(asked, [], interrupt)
+    assert [block["tool_use_id"] for block in results.blocks] == ["c1", "c2"]
+    assert [block["content"] for block in results.blocks] == [notices.INTERRUPTED_RESULT, notices.CANCELLED_RESULT]
+    assert line(seen, ToolStarted) == [("ToolStarted", "c1")]
+    outcomes: list[Any] = [event.outcome for event in seen if isinstance(event, ToolEnded)]
+    assert outcomes == [ToolOutcome.CANCELLED] * 2
+
+
+async def test_what_would_ask_is_denied_without_a_user_and_changes_nothing(tmp_path: Path) -> None:
+    @tool(effect=Effect.WRITE)
+    def note(text: str) -> str:
+        """Write a note."""
+        (tmp_path / "note").write_text(text)
+        return "written"
+
+    seen: list[Event] = []
+    calls, _ = tool_calls(core_in(tmp_path, Conversation(seen.append), permission_mode="ask"), Toolbox([note]))
+    (result,) = (await calls.answer([ToolCall("c1", "note", {"text": "x"})], [], asyncio.Event())).blocks
+    assert result["is_error"]
+    assert not (tmp_path / "note").exists()
+    assert [event.outcome for event in seen if isinstance(event, ToolEnded)] == [ToolOutcome.DENIED]

@@ -191,3 +191,14 @@ async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_i
         (labelled,) = turn.of(ResultLabelled)
         assert (labelled.tool, labelled.label) == ("read_background", FreshnessLabel.UNVERIFIED)
         assert turn.results[-1]["content"].startswith("[NOT VERIFIED: ")
+
+
+async def test_a_tool_that_keeps_its_results_or_says_so_of_one_is_told_that_nobody_knows_their_time(
+    bench: Bench,
+) -> None:
+    async def undated(context: ToolContext, arguments: Any) -> ToolResult:
+        return replace(await TOOLS["read_file"].run(context, arguments), undated=True)
+
+    assert await bench.call(replace(TOOLS["read_file"], run=undated), path="notes.txt") is FreshnessLabel.UNKNOWN
+    assert await bench.call(replace(TOOLS["read_file"], caches=True), path="same.txt") is FreshnessLabel.UNKNOWN
+    assert await bench.call(replace(TOOLS["read_file"], caches=None), path="same.txt") is None

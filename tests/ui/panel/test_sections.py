@@ -17,8 +17,10 @@ from harness.events import (
     PermissionAsked,
     PlanItem,
     StepStarted,
+    StuckReported,
     TransitionCode,
 )
+from harness.ui.folds.loops import LoopsView, LoopView
 from harness.ui.folds.model import Phase
 from harness.ui.panel import breaker_lines
 from harness.ui.panel.sections import is_calm
@@ -428,3 +430,16 @@ def test_a_column_is_shown_as_soon_as_it_fits() -> None:
         for name in ("state", "next try", "fails")
     }
     assert widths == {"state": 14, "next try": 23, "fails": 29}
+
+
+def test_the_next_steps_of_a_loop_that_stopped_the_turn_hang_behind_their_dots_in_three_lines_each() -> None:
+    advice = ("Give it the file that it is looking for, and say where it is.", "Go on with /retry.")
+    stuck = StuckReported(CIRCLE, 9, (), 6, advice)
+    lines = look(situation.CALM._replace(loops=LoopsView((LoopView(CIRCLE),), stuck=stuck)), width=32)
+    first = next(number for number, line in enumerate(lines) if "· Give" in line)
+    assert lines[first : first + 4] == [
+        "         · Give it the file",
+        "           that it is looking",
+        "           for, and say where i…",
+        "         · Go on with /retry.",
+    ]

@@ -51,6 +51,9 @@ def test_marks_stand_apart_where_they_fit_and_what_is_left_out_is_told() -> None
     assert timeline(marks, 8).plain == "‹·····●"
     assert timeline(marks, 8, shown_step=1).plain == " ······›"
     assert timeline(marks, 8, shown_step=5).plain == "‹······›"
+    assert [timeline(marks, width).plain for width in (0, 1, 2)] == ["", "●", "●"]
+    assert timeline(steps(TransitionCode.COMPLETED), 1).plain == "●"
+    assert timeline([], 20).plain == ""
 
 
 @given(st.lists(MARKS, max_size=60), st.integers(0, 70), st.integers(0, 70))

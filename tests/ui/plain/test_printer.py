@@ -258,3 +258,13 @@ def test_after_enter_the_next_line_needs_no_other_line_end() -> None:
     plain.entered()
     plain.say("typed")
     assert out.getvalue() == "an answertyped\n"
+
+
+def test_questions_and_calls_of_an_earlier_turn_are_not_those_of_a_later_call_with_the_same_id() -> None:
+    late = ToolEnded("c1", "bash", ToolOutcome.DENIED, "", 2.0)
+    asked, started = PermissionAsked("c1", "bash", "rm x", "it writes"), ToolStarted("c1", "bash", "rm x", {})
+    first, second = TurnStarted(1, "first"), TurnStarted(2, "second")
+    assert printed([first, asked, late]) == "○ bash rm x: not allowed\n"
+    assert printed([first, asked, second, late]) == "○ bash: not allowed\n"
+    assert printed([first, started, late]) == "○ bash rm x … ○ not allowed, 2.0 s\n"
+    assert printed([first, started, second, late]) == "○ bash rm x … ○ not allowed\n"

@@ -17,6 +17,7 @@ from tests.engine.background.stage import lives
 from tests.processes.traces import until
 from tests.ui.fired_job import fired_job, is_kept
 from tests.ui.program import Place, Terminal, run
+from tests.ui.test_breakers import ANSWER, SEARCH, faults, playing
 
 pytestmark = pytest.mark.anyio
 
@@ -511,3 +512,86 @@ async def test_a_session_is_chosen_by_number_or_id(place: Place) -> None:
         terminal.type("19990101\n")
         await terminal.sees("19990101")
         assert await terminal.ends() != 0
+
+
+async def test_another_session_is_resumed_in_the_same_terminal_and_ctrl_c_twice_leaves(place: Place) -> None:
+    assert (await run(place, "--practice", stdin="hello\n")).code == 0
+    (journal,) = place.state.rglob("*.jsonl")
+    async with Terminal(place, "--practice") as terminal:
+        await terminal.sees("> ")
+        terminal.type(f"/resume {journal.stem}\n")
+        await terminal.sees(f"Resumed {journal.stem}: hello (1 turn)\n")
+        await terminal.sees("> ")
+        await interrupt_prompt(terminal)
+        await terminal.sees("Press Ctrl-C again to leave; so do Ctrl-D and /exit.")
+        await terminal.sees("> ")
+        await interrupt_prompt(terminal)
+        assert await terminal.ends() == 130
+
+
+async def pauses(terminal: Terminal) -> None:
+    """Ask, and use up a budget of three failures."""
+    await terminal.sees("> ")
+    terminal.type("/budget 3\n")
+    await terminal.sees("0 of 3 used")
+    terminal.type("Where is First?\n")
+    await terminal.sees("PAUSED: the failure budget of this turn is used up")
+
+
+async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(place: Place) -> None:
+    async with playing(*[SEARCH] * 4, ANSWER) as server:
+        served = Place(place.folder, server.base_url)
+        async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
+            await pauses(terminal)
+            await terminal.sees(", s stops: ")
+            terminal.type("what?\n")
+            await terminal.sees("please answer c, r and the name of a tool, or s")
+            await terminal.sees(", s stops: ")
+            terminal.type("r grepp\n")
+            await terminal.sees("There is no tool called grepp; did you mean grep?")
+            await terminal.sees(", s stops: ")
+            terminal.type("r grep\n")
+            await terminal.sees("1 match")
+            await terminal.sees("It stands in notes.md.")
+            terminal.type("/breakers\n")
+            await terminal.sees("failure budget: 0 of 3 used")
+
+
+async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) -> None:
+    async with playing(*[SEARCH] * 3, ANSWER) as server:
+        served = Place(place.folder, server.base_url)
+        async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
+            await pauses(terminal)
+            await terminal.sees(", s stops: ")
+            await terminal.waits()
+            terminal.type("\x03")
+            await terminal.sees("stopped; /retry continues with a fresh budget")
+            await terminal.sees("> ")
+            terminal.type("/retry\n")
+            await terminal.sees("It stands in notes.md.")
+
+
+async def test_a_prompt_typed_during_a_wait_is_queued_and_an_empty_line_during_a_command_does_nothing(
+    place: Place,
+) -> None:
+    script = (
+        '[[reply]]\nstatus = 529\nheaders = { retry-after = "30" }\n'
+        '[[reply]]\ntools = [{ name = "bash", input = { command = "touch began; until test -e go; do sleep 0.05; done" } }]\n'
+        '[[reply]]\ntext = "The first answer."\n[[reply]]\ntext = "The second answer."\n'
+    )
+    async with (
+        PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server,
+        Terminal(Place(place.folder, server.base_url), "--yolo") as terminal,
+    ):
+        await terminal.sees("> ")
+        terminal.type("first\n")
+        await terminal.sees("Enter tries at once")
+        terminal.type("second\n")
+        await terminal.sees("1 prompt queued")
+        terminal.type("\n")
+        await terminal.sees("○ bash")
+        await until((place.folder / "began").exists)
+        terminal.type("\n")
+        (place.folder / "go").touch()
+        await terminal.sees("The first answer.")
+        assert "> second" in await terminal.sees("The second answer.")
