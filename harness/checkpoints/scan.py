@@ -47,9 +47,11 @@ def listed_by_git(workspace: Path, time_s: float, stop: GitCancellation) -> Work
     except GitError:
         return None
     left_out |= dict.fromkeys([name for name in found if not name.endswith("/")] + ignored, IGNORED)
-    nested = {path for path in paths if path.endswith("/") or _is_folder(workspace / path)}
-    left_out |= {path.rstrip("/") + "/": _NESTED for path in nested}
-    return WorkspaceListing(frozenset(paths) - nested, left_out)
+    folders = {path for path in paths if path.endswith("/") or _is_folder(workspace / path)}
+    begun = {path for path in folders if any(other.startswith(f"{path}/") for other in paths)}
+    """Were files when git last looked; what is in them is listed."""
+    left_out |= {path.rstrip("/") + "/": _NESTED for path in folders - begun}
+    return WorkspaceListing(frozenset(paths) - folders, left_out)
 
 
 def listed_by_walking(workspace: Path, proceed: Callable[[], None]) -> WorkspaceListing:

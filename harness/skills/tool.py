@@ -14,6 +14,7 @@ from harness.tools.output import shorten
 from harness.tools.tool import (
     RESULT_CHARACTERS,
     Effect,
+    PathArgument,
     Tool,
     ToolArguments,
     ToolContext,
@@ -34,7 +35,7 @@ class SkillArguments(ToolArguments):
     name: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
         default=None, description="The skill to read; without it a list of all."
     )
-    file: Annotated[str, Field(min_length=1)] | SkipJsonSchema[None] = Field(
+    file: PathArgument | SkipJsonSchema[None] = Field(
         default=None, description="A file of the skill's folder to read instead of its text."
     )
 

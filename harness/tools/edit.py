@@ -16,7 +16,7 @@ from harness.tools.files import file_work, path_of, revision
 from harness.tools.read_file import is_binary
 from harness.tools.seen_files import COMPARED_BYTES, version_of
 from harness.tools.text_encoding import UTF8, TextEncoding, encoding_of
-from harness.tools.tool import Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
+from harness.tools.tool import Effect, PathArgument, Tool, ToolArguments, ToolContext, ToolError, ToolResult
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import PathError, require_file
 
@@ -32,14 +32,14 @@ MOST_OCCURRENCES = 100
 class WriteFileArguments(ToolArguments):
     """Arguments of write_file."""
 
-    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    path: PathArgument = Field(description="The file, relative to the workspace or absolute inside it.")
     content: str = Field(description="The whole new content.")
 
 
 class EditFileArguments(ToolArguments):
     """Arguments of edit_file."""
 
-    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    path: PathArgument = Field(description="The file, relative to the workspace or absolute inside it.")
     old_string: str = Field(
         description="The text to replace, exactly as in the file, without line numbers.", min_length=1
     )

@@ -11,7 +11,16 @@ from harness.tools.files import on_disk, without_link
 from harness.tools.glob_patterns import Glob, compile_glob
 from harness.tools.ignored_files import fitting_files
 from harness.tools.output import shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    PathArgument,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from harness.tools.workspace import Workspace
 
 MOST_FILES = 500
@@ -26,7 +35,7 @@ class GlobArguments(ToolArguments):
         description="As for ripgrep: `*.py` at any depth, `src/*.py` in one folder, `src/**`, `!*.md` for all others.",
         min_length=1,
     )
-    path: str = Field(default=".", description="Folder to search in; the pattern is relative to it.", min_length=1)
+    path: PathArgument = Field(default=".", description="Folder to search in; the pattern is relative to it.")
 
 
 def glob_tool(most_files: int = MOST_FILES) -> Tool:

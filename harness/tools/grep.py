@@ -21,7 +21,16 @@ from harness.tools.glob import ignored_note, no_file
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import fitting_files
 from harness.tools.output import readable, shorten
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolResult, runs_here
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    PathArgument,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolResult,
+    runs_here,
+)
 from harness.tools.workspace import require_file
 
 MOST_MATCHES = 300
@@ -33,7 +42,7 @@ class GrepArguments(ToolArguments):
     """Arguments of grep."""
 
     pattern: str = Field(description="A Python regular expression; each line is searched on its own.", min_length=1)
-    path: str = Field(default=".", description="File or folder to search in.", min_length=1)
+    path: PathArgument = Field(default=".", description="File or folder to search in.")
     glob: str = Field(
         default="**", description="Search only these files, as for ripgrep: `*.py` at any depth, `src/**`, `!*.md`."
     )

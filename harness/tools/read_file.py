@@ -19,7 +19,16 @@ from harness.media.formats import MOST_FILE_BYTES, media_type
 from harness.tools.files import file_work, on_disk, open_inside, path_of, readable_path, revision
 from harness.tools.seen_files import COMPARED_BYTES, version_of
 from harness.tools.text_encoding import BYTE_ORDER_MARKS, TextEncoding, encoding_of
-from harness.tools.tool import RESULT_CHARACTERS, Effect, Tool, ToolArguments, ToolContext, ToolError, ToolResult
+from harness.tools.tool import (
+    RESULT_CHARACTERS,
+    Effect,
+    PathArgument,
+    Tool,
+    ToolArguments,
+    ToolContext,
+    ToolError,
+    ToolResult,
+)
 from harness.tools.workspace import PathError, require_file
 
 LINE_CHARACTERS = 2_000
@@ -41,7 +50,7 @@ MAGIC = (
 class ReadFileArguments(ToolArguments):
     """Arguments of read_file."""
 
-    path: str = Field(description="The file, relative to the workspace or absolute inside it.", min_length=1)
+    path: PathArgument = Field(description="The file, relative to the workspace or absolute inside it.")
     offset: int = Field(default=1, ge=1, description="First line to read, counted from 1.")
     limit: int = Field(default=2_000, ge=1, description="Most lines to read.")
 

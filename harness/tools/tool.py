@@ -15,9 +15,9 @@ from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, overload
+from typing import Annotated, Any, Protocol, overload
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from harness.base.arguments import check_types
@@ -31,6 +31,8 @@ from harness.tools.workspace import Workspace
 
 MOST_FAULTS = 3
 """More wrong arguments than this are not worth listing in one sentence."""
+LONGEST_PATH = 4_096
+"""Characters; Linux takes no longer one."""
 
 
 class ToolArguments(BaseModel):
@@ -48,6 +50,16 @@ class ArgumentError(ValueError):
 def broken_rule(sentence: str) -> PydanticCustomError:
     """What a validator raises whose own words follow the name of the argument: "has 21 items; 20 are the most"."""
     return PydanticCustomError("broken_rule", "{sentence}", {"sentence": sentence})
+
+
+def _path(text: str) -> str:
+    if len(text) > LONGEST_PATH:
+        raise broken_rule(f"has {len(text):,} characters; a path has {LONGEST_PATH:,} at most")
+    return text
+
+
+PathArgument = Annotated[str, Field(min_length=1), AfterValidator(_path)]
+"""A path. Rules look at it before the system does, and would look long at one that no system takes."""
 
 
 def schema_of(model: type[BaseModel]) -> Json:
@@ -91,7 +103,7 @@ def _sentences(faults: list[ErrorDetails], model: type[BaseModel], input: Json) 
     unknown = [
         str(fault["loc"][0]) for fault in faults if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1
     ]
-    meant = {near for name in unknown if (near := _nearest(name, model))}
+    meant = {near for name in unknown[:MOST_FAULTS] if (near := _nearest(name, model))}
     told = [
         fault
         for fault in faults
@@ -132,19 +144,22 @@ def _place(fault: ErrorDetails, input: Any) -> str:
             input = input[part]
         except (KeyError, IndexError, TypeError):
             continue
-        parts.append(str(part))
+        parts.append(_cut(str(part)))
     if fault["type"] == "missing" or not path or isinstance(input, dict | list):
-        parts.append(str(last))
+        parts.append(_cut(str(last)))
     return ".".join(parts)
 
 
 def _nearest(name: str, model: type[BaseModel]) -> str | None:
-    near = get_close_matches(name, list(model.model_fields), n=1, cutoff=0.5)
+    near = get_close_matches(_cut(name), list(model.model_fields), n=1, cutoff=0.5)
     return near[0] if near else None
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    return _cut(repr(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 

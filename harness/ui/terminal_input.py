@@ -21,12 +21,10 @@ _INPUT = re.compile(
 )
 """Sequences for keys, mouse, focus, pastes and sizes, and the answers that Textual asks for."""
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile("(\x1b(?:\\[M...|\\[\\[.|\\[[^@-~]*[@-~]|O?.)?|[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f])", re.DOTALL)
 _ESCAPES = re.compile("[\x07\x1b\x90\x9b\x9d\x9f]")
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[@-~])|\x07")
-_LINES = re.compile("[\r\n]+[^\r\n]")
-LINES_PER_S, MOST_LINES = 150, 20
-"""Lines a second, and in all, that a program may type while this one is held up."""
+_AFTER_ENTER, _AFTER_LINE = re.compile("\r\n?[^\r\n]"), re.compile("\n[^\n]")
 
 
 @cache
@@ -118,15 +116,20 @@ class AnswerFilter:
         return ""
 
 
-def is_paste(text: str, late_s: float) -> bool:
-    """Whether input without marks is a paste: several lines that arrived at once.
+def runs(text: str) -> list[str]:
+    """Input cut at its control characters and sequences, which are runs of their own; a marked paste stays whole."""
+    return [text] if _PASTE_BEGINS in text else [run for run in _CONTROLS.split(text) if run]
 
-    One line and Enter are typed, also by a program. Lines that may have piled up for `late_s` seconds are typed, too,
-    if they are few enough for that time.
+
+def is_paste(run: str) -> bool:
+    """Whether a run without marks is a paste: text follows an Enter that arrived with it.
+
+    Lines that a program typed one after the other arrive at once, too, if this one was held up. They stay in the
+    prompt, where nothing is lost; a paste taken for keys would send each of its lines. Others decide alike:
+    prompt_toolkit on Windows by one read (`recognize_paste`), Codex by milliseconds between keys (`paste_burst.rs`).
     """
-    if _LINES.search(text) is None or _CONTROLS.search(text):
-        return False
-    return len(text.splitlines()) > 1 + min(LINES_PER_S * late_s, MOST_LINES)
+    after = _AFTER_ENTER if "\r" in run else _AFTER_LINE  # Ctrl+J begins a line in the prompt, and Enter sends it
+    return not run.startswith(ESCAPE) and after.search(run) is not None
 
 
 def without_answers(line: str) -> str:

@@ -233,6 +233,17 @@ async def test_submodules_and_nested_repositories_are_left_out_and_never_touched
     assert (workspace / "module/c").read_text() == (workspace / "nested/d").read_text() == "2"
 
 
+async def test_a_folder_in_the_place_of_a_tracked_file_is_no_repository(workspace: Path, tmp_path: Path) -> None:
+    (workspace / "a").unlink()
+    write(workspace / "a/inside", "1")
+    kept = checkpoints(workspace, tmp_path / "session")
+    first = await kept.keep(1, 1)
+    assert first.left_out == ()
+    write(workspace / "a/inside", "2")
+    assert (await kept.restore(first.id)).not_undone == ()
+    assert (workspace / "a/inside").read_text() == "1"
+
+
 async def test_a_merge_with_conflicts_is_kept_like_any_other_state(workspace: Path, tmp_path: Path) -> None:
     git(workspace, "stash", "--include-untracked")
     git(workspace, "checkout", "--quiet", "-b", "side", "HEAD~")

@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
@@ -279,6 +280,20 @@ def test_a_misspelt_argument_is_not_also_missing() -> None:
     with pytest.raises(ArgumentError) as refusal:
         bash.parse({"comand": "ls"})
     assert "missing" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("tool", ["read_file", "write_file", "edit_file", "glob", "grep"])
+def test_arguments_without_measure_are_refused_in_a_short_sentence(tool: str) -> None:
+    found = TOOLBOX.get(tool)
+    assert found is not None
+    fitting = dict.fromkeys(found.spec()["input_schema"]["required"], "x")
+    found.parse({**fitting, "path": "p" * 4_096})
+    for wrong in ({"path": "p" * 1_000_000}, {"k" * 1_000_000: 1}, {f"k{number}": number for number in range(100_000)}):
+        began = time.process_time()
+        with pytest.raises(ArgumentError) as refusal:
+            found.parse({**fitting, **wrong})
+        assert len(str(refusal.value)) < 500
+        assert time.process_time() - began < 2.0
 
 
 def test_null_for_an_optional_argument_counts_as_not_given() -> None:

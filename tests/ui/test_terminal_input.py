@@ -1,12 +1,19 @@
 """Input of terminals: answers between the keys, cut anywhere, and pastes that are not marked."""
 
+import asyncio
+import os
+import select
+import tty
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from harness.ui.terminal_input import AnswerFilter, is_paste
+from harness.ui.app.terminal_driver import TerminalInput
+from harness.ui.terminal_input import AnswerFilter, is_paste, runs
+from tests.ui.processes import until
 
 BODIES = (
     "[?62;22c", "[?1;2c", "[>0;276;0c", "[>41;390;0c", "[0n", "[3n", "[?997;1n", "[?13n", "[?0u", "[?31u",
@@ -106,21 +113,47 @@ def test_no_answer_reaches_the_parser_of_textual_as_a_key(parts: list[str]) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "late_s", "pasted"),
+    ("text", "pasted"),
     [
-        ("one\rtwo", 0.0, True),
-        ("one\rtwo\r", 0.0, True),
-        ("one\n\ttwo\n", 0.0, True),
-        ("one\r", 0.0, False),
-        ("one\r\n", 0.0, False),
-        ("one", 0.0, False),
-        ("\x15one\rtwo\r", 0.0, False),
-        ("\x1b[Aone\rtwo\r", 0.0, False),
-        ("one\rtwo\r", 0.01, False),
-        ("one\rtwo\rthree\rfour\rfive\r", 0.01, True),
-        ("line\r" * 500, 0.3, True),
-        ("one\rtwo\r", float("inf"), False),
+        ("one\rtwo", ["one\rtwo"]),
+        ("one\rtwo\r", ["one\rtwo\r"]),
+        ("one\r\ntwo\r\n", ["one\r\ntwo\r\n"]),
+        ("one\r\rtwo", ["one\r\rtwo"]),
+        ("\rtwo", ["\rtwo"]),
+        ("one\n\ttwo\n", ["one\n\ttwo\n"]),
+        ("page\r\x0cpage\r", ["page\r\x0cpage\r"]),
+        ("one\ntwo\r", []),
+        ("one\r", []),
+        ("one\r\n", []),
+        ("one", []),
+        ("\r\r\r", []),
+        ("one\x1b\rtwo\r", []),
+        ("one\r\x03two\r", []),
+        ("\x15one\rtwo\r", ["one\rtwo\r"]),
+        ("\x1b[Aone\rtwo\r\x1b[<35;10;9M", ["one\rtwo\r"]),
+        ("\x1bOAone\rtwo\x1bb", ["one\rtwo"]),
+        ("\x1b[200~one\rtwo\x1b[201~", []),
     ],
 )
-def test_several_lines_at_once_are_a_paste(text: str, late_s: float, pasted: bool) -> None:
-    assert is_paste(text, late_s) is pasted
+def test_lines_after_an_enter_that_arrived_with_it_are_a_paste(text: str, pasted: list[str]) -> None:
+    assert list(filter(is_paste, runs(text))) == pasted
+    assert "".join(runs(text)) == text
+
+
+@pytest.mark.anyio
+async def test_the_parts_of_a_paste_are_one_and_an_enter_sent_alone_follows_it() -> None:
+    paste = "line\r" * 1_000  # more than a terminal returns at once
+    here, there = os.openpty()
+    try:
+        tty.setraw(there)
+        os.write(here, paste.encode())
+        source = TerminalInput(there)
+        async with asyncio.TaskGroup() as tasks:
+            first = tasks.create_task(asyncio.to_thread(source.read))
+            await until(lambda: not select.select([there], [], [], 0)[0])
+            os.write(here, b"\r")
+        assert first.result() == paste
+        assert source.read() == "\r"
+    finally:
+        os.close(here)
+        os.close(there)

@@ -194,8 +194,9 @@ class FullPanel(Screen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f3,q", "dismiss", "back", show=False),
-        Binding("escape", "back", "back", show=False),
+        # Priority: what is typed right after goes to the screen below.
+        Binding("f3,q", "dismiss", "back", show=False, priority=True),
+        Binding("escape", "back", "back", show=False, priority=True),
         Binding("left,h", "walk(-1)", "step back", show=False),
         Binding("right,l", "walk(1)", "step forward", show=False),
         Binding("n", "jump(False)", "next incident", show=False),

@@ -10,9 +10,7 @@ import signal
 import sys
 from codecs import getincrementaldecoder
 from io import TextIOWrapper
-from math import inf
-from pathlib import Path
-from time import monotonic, process_time
+from time import monotonic
 from typing import TextIO, cast
 
 from textual._xterm_parser import XTermParser
@@ -21,7 +19,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Paste
 
 from harness.base.external_text import visible
-from harness.ui.terminal_input import AnswerFilter, is_paste
+from harness.ui.terminal_input import AnswerFilter, is_paste, runs
 
 SAVE_TITLE, RESTORE_TITLE = "\x1b[22;2t", "\x1b[23;2t"
 """Window operations of xterm (https://invisible-island.net/xterm/ctlseqs/ctlseqs.html); other terminals ignore them."""
@@ -30,59 +28,39 @@ WITHOUT_TITLE = ("", "dumb", "linux")
 READ_BYTES = 65_536
 LOOK_S = 0.1
 """Longest wait for input. Esc without more within it is the key."""
-BURST_S, BURST_CHARACTERS = 0.003, 256
-"""Seconds without input that end a burst, and the characters of its first part. Typed lines are not waited for."""
-AT_ONCE_S = 0.001
-SCHEDULING = Path("/proc/thread-self/schedstat")
-GIL_S = 0.01
-"""Seconds for which the event loop, while it works, may hold up the input thread."""
+BURST_S, BURST_CHARACTERS = 0.05, 256
+"""Seconds without input that end a burst, and the characters of each of its parts but the last."""
 LOST_S = 1.0
 """Seconds after which the rest of an answer is not expected any more."""
 
 
 class TerminalInput:
-    """Reads a terminal, and knows how long what it reads may have waited."""
+    """Reads a terminal."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._selector = selectors.SelectSelector()
         self._selector.register(descriptor, selectors.EVENT_READ)
         self._decode = getincrementaldecoder("utf-8")("surrogateescape").decode
-        self._empty_at = -inf
-        """When there was nothing to read, as far as is known."""
-        self._delayed_s = _delayed_s()
+        self._next = ""
 
-    def read(self) -> tuple[str, float]:
-        """What arrived at once, else an empty text; and for how many seconds it may have waited. Raises EOFError."""
-        began, used, delayed_s = monotonic(), process_time(), self._delayed_s
-        ready = self._selector.select(LOOK_S)
-        self._delayed_s = _delayed_s()
-        if not ready:
-            self._empty_at = monotonic()
-            return "", 0.0
-        blocked_s = monotonic() - began
-        late_s = max(blocked_s - LOOK_S, min(process_time() - used, GIL_S)) + self._delayed_s - delayed_s
-        if blocked_s < AT_ONCE_S:  # it was there before
-            late_s += began - self._empty_at
-        text = part = self._read()
-        while len(part) >= BURST_CHARACTERS and self._selector.select(BURST_S):
+    def read(self) -> str:
+        """What arrived at once, with the rest of a burst; an empty text if nothing came. Raises EOFError."""
+        part, self._next = self._next, ""
+        if not part and self._selector.select(LOOK_S):
             part = self._read()
-            text += part
-        self._empty_at = monotonic()
-        return text, late_s
+        text = part
+        while len(part) >= BURST_CHARACTERS and self._selector.select(BURST_S):
+            if (part := self._read()) in ("\r", "\n"):  # typed: it was sent alone
+                self._next = part
+            else:
+                text += part
+        return text
 
     def _read(self) -> str:
         if not (data := os.read(self._descriptor, READ_BYTES)):
             raise EOFError
         return self._decode(data)
-
-
-def _delayed_s() -> float:
-    """Seconds that this thread has waited for a processor, where the system tells (Linux)."""
-    try:
-        return int(SCHEDULING.read_bytes().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return 0.0
 
 
 class TerminalDriver(LinuxDriver):
@@ -111,7 +89,7 @@ class TerminalDriver(LinuxDriver):
         read_at = monotonic()
         while not self.exit_event.is_set():
             try:
-                text, late_s = source.read()
+                text = source.read()
             except EOFError:
                 self.exit_event.wait(LOOK_S)
                 continue
@@ -121,11 +99,9 @@ class TerminalDriver(LinuxDriver):
                 read_at = monotonic()
             elif monotonic() - read_at > LOST_S:
                 answers.drop()
-            if not marked and is_paste(passed, late_s):
-                self.process_message(Paste(passed))
-                continue
-            for event in parser.feed(passed) if passed else ():
-                self.process_message(event)
+            for run in filter(None, [passed] if marked else runs(passed)):
+                for event in [Paste(run)] if not marked and is_paste(run) else parser.feed(run):
+                    self.process_message(event)
             if not text and parser._timeout_time is not None:
                 parser._timeout_time = 0.0  # the key Esc has been waited for already
                 for event in parser.tick():

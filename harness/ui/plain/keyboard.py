@@ -123,9 +123,10 @@ class Keyboard:
     def _split(self, data: bytes) -> None:
         """Pass on the lines that are complete."""
         self._bytes += len(data)
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # Enter, where it came to the line editor
         *lines, self._begun = (self._begun + data).split(b"\n")
         for line in lines:
-            self._deliver(without_answers(line.decode("utf-8", "replace").rstrip("\r")))
+            self._deliver(without_answers(line.decode("utf-8", "replace")))
 
     def _deliver(self, line: str | None) -> None:
         asking = next((one for one in reversed(self._asking) if not one.done()), None)

@@ -5,7 +5,9 @@ from typing import Any, Self
 import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
+from textual.events import Key
 from textual.geometry import Region
+from textual.widgets import Input
 
 from harness.events import StepStarted
 from harness.journal.follow import CaughtUp
@@ -56,6 +58,28 @@ async def test_walking_jumping_and_going_back() -> None:
         assert (await settled(pilot))[-1].startswith(" now")
         await pilot.press("escape")
         assert not isinstance(app.screen, FullPanel)
+
+
+@pytest.mark.parametrize("key", ["f3", "q", "escape"])
+async def test_what_is_typed_right_after_the_key_that_closes_it_is_in_the_prompt(key: str) -> None:
+    class Nothing:
+        shown_step = None
+
+        def rows(self, columns: int, rows: int, *, expanded: bool) -> list[Content]:
+            return []
+
+    class Prompt(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Input()
+
+    app = Prompt()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await app.push_screen(FullPanel(Nothing))  # type: ignore[arg-type]  # no keys of its own are pressed
+        await pilot.pause()
+        for typed in (key, "h", "i"):
+            app.post_message(Key(typed, typed if len(typed) == 1 else None))
+        await pilot.pause()
+        assert app.query_one(Input).value == "hi"
 
 
 async def test_without_incidents_it_says_so() -> None:

@@ -11,6 +11,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -126,7 +127,8 @@ class Tmux:
     async def send(self, number: signal.Signals) -> None:
         """Send the command a signal."""
         for process in await self.processes():
-            os.kill(process, number)
+            with suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, number)
 
     async def alternate(self) -> bool:
         """Whether the alternate screen is on, which a program has to leave when it ends."""

@@ -125,3 +125,12 @@ async def test_after_listening_a_line_is_left_to_others(ends: tuple[int, int]) -
     await typed(typing, b"for readline\n")
     assert lines == ["mine"]
     assert os.read(source, 100) == b"for readline\n"
+
+
+async def test_an_enter_that_came_while_the_line_editor_had_the_terminal_ends_a_line(ends: tuple[int, int]) -> None:
+    source, typing = ends
+    keyboard, lines = Keyboard(source), list[str]()
+    with keyboard.listening(lines.append):
+        await typed(typing, b"one\rtwo\r\nthree\nfo")
+    assert lines == ["one", "two", "three"]
+    assert keyboard.take_begun() == "fo"
