@@ -81,7 +81,7 @@ PURE = {
     "operator",
     "re",
 }
-PURE |= {"errno", "hashlib", "inspect", "json", "textwrap", "types", "typing"}
+PURE |= {"errno", "hashlib", "inspect", "json", "posixpath", "textwrap", "types", "typing"}
 """What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))

@@ -4,8 +4,8 @@ Yours are AGENTS.md beside your settings and CLAUDE.md in `~/.claude`; those of 
 the folders above it, up to the root of the git repository. `@path` in one of them imports another file. All are read
 once, when a session begins, so that the system prompt and its cache stay the same. Those of folders below the
 workspace are read when the agent first works on a file there (`engine.tools.folder_instructions`). A file above the
-workspace that another user owns or may write is left out. What they say is text for the model:
-no setting and no permission is ever read from them.
+workspace that another user owns or may write is left out, and in the workspace one that another user put into a folder
+of everyone. What they say is text for the model: no setting and no permission is ever read from them.
 """
 
 import os
@@ -250,15 +250,16 @@ class _Reader:
         return text if text.strip() else ""
 
     def _of_others(self, file: os.stat_result, found: Path) -> str:
-        """Why a file above the workspace may have been put there by another user; empty: it was not.
+        """Why a file may have been put there by another user; empty: it was not.
 
-        You, root and the owner of the workspace are trusted: whoever owns the workspace decides what is in it.
+        You, root and the owner of the workspace are trusted: whoever owns the workspace decides what is in it, up to
+        a folder that every user may write.
         """
-        if found.is_relative_to(self._workspace):
+        if found.is_relative_to(self._workspace) and not found.parent.stat().st_mode & stat.S_IWOTH:
             return ""
         if file.st_uid not in {os.geteuid(), 0, self._workspace.stat().st_uid}:
             return f"it belongs to another user (uid {file.st_uid})"
-        if (file.st_mode | found.parent.stat().st_mode) & stat.S_IWOTH:
+        if not found.is_relative_to(self._workspace) and (file.st_mode | found.parent.stat().st_mode) & stat.S_IWOTH:
             return "every user of this machine may write it or its folder"
         return ""
 

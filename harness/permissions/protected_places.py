@@ -103,7 +103,7 @@ OBEYED = (
     *("**/.gitattributes", "**/.gitconfig", "**/.lfsconfig", "**/.githooks/**", "**/.pre-commit-*.yaml"),
     *("**/.pre-commit-*.yml", "**/lefthook*.y*ml", "**/.lefthook*/**", "**/.lefthook*.y*ml", "**/.lintstagedrc*"),
     *("**/.devcontainer/**", "**/.devcontainer.json", "**/*.code-workspace", "**/.zed/**", "**/.fleet/**"),
-    *("**/.exrc", "**/.nvimrc", "**/.nvim.lua", "**/.dir-locals.el", "**/.direnv/**", "**/.autoenv*"),
+    *("**/.exrc", "**/.vimrc", "**/.nvimrc", "**/.nvim.lua", "**/.dir-locals.el", "**/.direnv/**", "**/.autoenv*"),
     *("**/.mise/**", "**/.mise*.toml", "**/mise*.toml", "**/.tool-versions"),
     *("**/.github", "**/.github/workflows/**", "**/.github/actions/**", "**/.gitlab", "**/.gitlab/ci/**"),
     *("**/.gitlab-ci*.y*ml", "**/.forgejo", "**/.gitea"),

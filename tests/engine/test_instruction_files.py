@@ -293,6 +293,19 @@ def test_a_file_above_the_workspace_that_others_may_have_put_there_is_left_out(f
     assert [one.text for one in folders.read()] == ["Of another user.", "Of root.", "Of the workspace."]
 
 
+def test_a_file_of_another_user_in_a_workspace_of_everyone_is_left_out(folders: Folders) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file to another user")
+    folders.write(folders.package, "Of another user.")
+    os.chown(folders.package / NAME, 12345, 12345)
+    assert [one.text for one in folders.read()] == ["Of another user."]
+    folders.package.chmod(0o1777)
+    assert folders.read() == ()
+    assert folders.told == [f"{folders.package / NAME} is left out: it belongs to another user (uid 12345)."]
+    os.chown(folders.package / NAME, 0, 0)
+    assert [one.text for one in folders.read()] == ["Of another user."]
+
+
 @pytest.mark.parametrize("opened", [NAME, ""])
 def test_a_file_above_the_workspace_that_everyone_may_write_is_left_out(folders: Folders, opened: str) -> None:
     folders.write(folders.package, "Of the workspace.")
