@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from harness.events import Json
 from harness.practice.rule_model import RuleModel
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import HEADERS, TOOL, post, request
@@ -23,7 +24,8 @@ WORDS = 10
 async def test_memory_grows_with_the_turns_and_not_with_what_they_repeat() -> None:
     """Each request repeats the whole conversation. Kept are digests: a turn late in it costs no more than an early one,
     and less than its own text."""
-    dice, history, sizes, said, previous = Random(1), [], [], 0, None
+    dice, said, previous = Random(1), 0, None
+    history, sizes = list[Json](), list[int]()
     server = PracticeServer(RuleModel(), remember=0)
     async with server:
         tracemalloc.start()
