@@ -111,10 +111,15 @@ class SqliteFile:
                 return self._connection
         self._disconnect()
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        emptied = self._path.exists() and not self._path.stat().st_size
         os.close(os.open(self._path, FLAGS, 0o600))
         self._opened = _identity(self._path)
         self._connection = connection = sqlite3.connect(self._path, timeout=BUSY_S, isolation_level=None)
         self._prepare(connection)
+        if emptied:
+            self._report(
+                f"{self._path} was empty, although it was made before; what it held is lost, and it begins anew."
+            )
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

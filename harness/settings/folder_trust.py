@@ -153,4 +153,6 @@ def _read(path: Path) -> Mapping[str, str]:
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"{path} is not valid JSON: {error}; move it away, and you are asked again.") from error
     folders = data.get("folders") if isinstance(data, dict) else None
-    return folders if isinstance(folders, dict) else {}
+    if not isinstance(folders, dict):
+        raise SettingsError(f"{path} holds no list of folders; move it away, and you are asked again.")
+    return folders

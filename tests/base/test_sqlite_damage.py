@@ -227,3 +227,16 @@ def test_a_damaged_schedule_keeps_its_other_jobs(tmp_path: Path, line: str) -> N
     assert store.add(ScheduledJob(0, "* * * * *", "UTC", "three", lasting=True)).number == 3
     assert len(said) == ("last = 0" not in line)
     store.close()
+
+
+def test_a_file_that_was_emptied_is_told_and_a_new_one_is_not(tmp_path: Path) -> None:
+    path, said = tmp_path / "schedule.sqlite", list[str]()
+    store = ScheduleStore(path, this_process("s1"), report=said.append)
+    store.add(ScheduledJob(0, "* * * * *", "UTC", "one", lasting=True))
+    store.close()
+    assert said == []
+    path.write_bytes(b"")
+    assert store.jobs() == {}
+    assert len(said) == 1
+    assert "was empty, although it was made before" in said[0]
+    store.close()

@@ -4,10 +4,10 @@ import gc
 import re
 import tracemalloc
 from random import Random
-from typing import Any
 
 import pytest
 
+from harness.events import Json
 from harness.practice.rule_model import RuleModel
 from harness.practice.server import PracticeServer
 from tests.practice.raw_client import HEADERS, TOOL, post, request
@@ -25,8 +25,7 @@ async def test_memory_grows_with_the_turns_and_not_with_what_they_repeat() -> No
     """Each request repeats the whole conversation. Kept are digests: a turn late in it costs no more than an early one,
     and less than its own text."""
     dice, said, previous = Random(1), 0, None
-    history: list[Any] = []
-    sizes: list[Any] = []
+    history, sizes = list[Json](), list[int]()
     server = PracticeServer(RuleModel(), remember=0)
     async with server:
         tracemalloc.start()

@@ -48,7 +48,7 @@ CHANGES = [
     ("Antarctica/Troll", (2026, 10, 24)),
     ("Asia/Pyongyang", (2018, 5, 4)),
     ("Pacific/Apia", (2011, 12, 29)),  # a day that never was
-    ("America/Juneau", (1867, 10, 17)),  # a day that came twice
+    ("Pacific/Kwajalein", (1969, 9, 30)),  # a day that came twice; earlier clocks had offsets with seconds
 ]
 """Zones, and the day before their clocks change; some never do."""
 OSLO = ZoneInfo("Europe/Oslo")

@@ -82,6 +82,16 @@ def test_the_users_own_list_trusts_a_folder_with_all_it_ever_claims(place: Place
     assert place.load(trust=None).settings.max_steps == 5
 
 
+@pytest.mark.parametrize("content", ["[1]", '"x"', "null", "{}", '{"folders": [1]}'])
+def test_a_list_of_folders_in_another_form_is_refused_and_left_alone(place: Place, content: str) -> None:
+    place.write(project="max_steps = 5", user="plain = false")
+    file = place.user_file.parent / FILE
+    file.write_text(content)
+    with pytest.raises(SettingsError, match="holds no list of folders; move it away"):
+        place.load(trust=None)
+    assert file.read_text() == content
+
+
 def test_a_damaged_list_of_folders_is_one_sentence(place: Place) -> None:
     place.write(project="max_steps = 5", user="plain = false")
     (place.user_file.parent / FILE).write_text("{")
