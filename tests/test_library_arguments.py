@@ -32,7 +32,6 @@ def weather(city: str) -> str:
         ("agents", 5, "a Path"),
         ("log", "log.txt", "a logging.Logger"),
         ("reread", 5, "a function"),
-        ("role", 5, "a text"),
         ("answer_format", "json", "a dict"),
         ("standard", 5, "a list of names"),
         ("tools", 5, "a list of tools"),
