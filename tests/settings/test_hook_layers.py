@@ -82,7 +82,7 @@ def test_an_empty_list_in_a_folder_takes_no_hook_of_the_person_away(place: Place
         ('hooks = "stop"', "Expecting value"),
         ("hooks = 3", r"hooks are tables; write \[\[hooks\]\]"),
         ('[[hooks]]\nevent = "stop"', "hooks: hook 1: it has no command; give the command line to run"),
-        (GUARD + '[[hooks]]\nevent = "Stop"\ncommand = "x"', "hook 2: there is no hook point 'Stop'; there are"),
+        (GUARD + '[[hooks]]\nevent = "Halt"\ncommand = "x"', "hook 2: there is no hook point 'Halt'; there are"),
         ("trusted_folders = 3", "trusted_folders = 3; give a list of folders"),
     ],
 )

@@ -175,7 +175,7 @@ async def test_what_cannot_be_read_is_answered(context: ToolContext, root: Path)
         ".": "is a directory of 2 entries: config.toml, pipe",
         "pipe": "not a regular file but a named pipe",
         "../x": f"outside the workspace (it leads to {root.parent / 'x'})",
-        "x" * 5_000: "File name too long",
+        "x" * 4_000: "File name too long",
     }.items():
         result = await read(context, path)
         assert result.outcome is ToolOutcome.ERROR

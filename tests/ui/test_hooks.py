@@ -39,7 +39,7 @@ async def test_hooks_of_the_settings_are_asked_shown_kept_and_exported(tmp_path:
         assert (code, out.getvalue()) == (4, "I could not.\n")
         assert err.getvalue().count("· hook guard (before tool) objects: not here\n") == 2
         assert err.getvalue().count("! hook broken (after tool) failed: it ended with exit code 7") == 1
-        assert (loaded.settings.workspace / "ended.json").read_text().startswith('{"event": "session_end"')
+        assert (loaded.settings.workspace / "ended.json").read_text().startswith('{"hook_event_name": "SessionEnd"')
         assert not (loaded.settings.workspace / "ran.txt").exists()
 
         async with await open_session(loaded, NoAsker(), Opening("latest"), warm=False) as session:

@@ -20,11 +20,13 @@ async def raised(folder: Path, fault: str) -> BaseException | None:
     file = folder / "script.toml"
     file.write_text(f'[[reply]]\ntext = "The harbour is open."\nfault = "{fault}"\n')
     async with PracticeServer(script=Script.load(file)) as server:
-        client = AsyncAnthropic(base_url=server.base_url, api_key="none", max_retries=0)
         try:
-            async with client.messages.stream(
-                model="claude-sonnet-5-5", max_tokens=100, messages=[{"role": "user", "content": "How?"}]
-            ) as stream:
+            async with (
+                AsyncAnthropic(base_url=server.base_url, api_key="none", max_retries=0) as client,
+                client.messages.stream(
+                    model="claude-sonnet-5-5", max_tokens=100, messages=[{"role": "user", "content": "How?"}]
+                ) as stream,
+            ):
                 message = await stream.get_final_message()
         except Exception as error:  # noqa: BLE001 (the subject of the test)
             return error
