@@ -87,7 +87,8 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     core = core_of(settings, options, parent.parts.core if parent else None)
     names = _names_for_subagents(core, options)
     background = None if core.is_subagent else background_of(core, SubagentFactory(agent).create, names)
-    hooks = HookRunner(core, _hooks(core, options, parent), background.ongoing if background else None)
+    ongoing = background.ongoing if background else None
+    hooks = HookRunner(core, _hooks(core, options, parent), ongoing)
     board = _board(core, parent, hooks, background)
     toolbox = Toolbox(_tools(core, options, background, board))
     lists, sections = _prompt(core, options, parent, toolbox)
@@ -105,7 +106,6 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
     tools = ToolCalls(core, toolbox, breakers, hooks, partial(veto, monitor, breakers))
-    ongoing = background.ongoing if background else None
     compactor = partial(Compactor, core, calls, toolbox, board.open_tasks if board else None, ongoing)
     decisions = DecisionRunner(core, calls, models, hooks, compactor)
 
@@ -176,9 +176,8 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
 def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None = None) -> AgentCore:
     """What the parts work with; `parent` is that of the agent that starts this one.
 
-    Raises SettingsError and TypeError.
+    The options are checked (`AgentOptions.checked`). Raises SettingsError.
     """
-    options = options.checked()
     conversation = options.conversation or Conversation(ignore)
     conversation.masking.learn(secrets_of(settings, os.environ))
     asker = options.asker or NoAsker()
