@@ -95,7 +95,8 @@ class HookRunner:
         self._journal = str(journal)
         self._agent = core.id
         self._ongoing = ongoing
-        self._points = frozenset(hook.point for hook in hooks)
+        self.points = frozenset(hook.point for hook in hooks)
+        """Where at least one hook is asked."""
         self._began = False
         self._to_tell: tuple[HookNote, ...] = ()
         """What the hooks of session_start want the model to know with the first prompt."""
@@ -180,7 +181,7 @@ class HookRunner:
             self._conversation.add("user", ({"type": "text", "text": words},), Origin.HOOK)
 
     def _compaction(self, point: HookPoint, trigger: str, size: Callable[[], int]) -> HookCall:
-        return self._call(point, trigger=trigger, tokens=size() if point in self._points else 0)
+        return self._call(point, trigger=trigger, tokens=size() if point in self.points else 0)
 
     # ── tasks ───────────────────────────────────────────────────────────────────────────────────
 
@@ -194,7 +195,7 @@ class HookRunner:
         """What becomes of a turn that would end as completed; any other end is none of the hooks' business."""
         if self._agent or stop.code is not TransitionCode.COMPLETED:
             return stop
-        ongoing = await self._ongoing() if self._ongoing and HookPoint.STOP in self._points else ()
+        ongoing = await self._ongoing() if self._ongoing and HookPoint.STOP in self.points else ()
         call = self._call(HookPoint.STOP, answer=turn.answer, objections=stop.state.objections, background=ongoing)
         asked = await self._ask(call)
         objection = "\n\n".join(f"{said.hook}: {said.text}" for said in asked.blocks)
@@ -208,7 +209,7 @@ class HookRunner:
 
     def on_event(self, event: Event) -> None:
         """Start the notification hooks, which no turn waits for."""
-        if HookPoint.NOTIFICATION not in self._points:
+        if HookPoint.NOTIFICATION not in self.points:
             return
         match event:
             case PermissionAsked(tool=tool, summary=summary):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -24,6 +24,7 @@ from harness.events import (
     Denial,
     DispatchReason,
     Failure,
+    HookPoint,
     Notice,
     PlanChanged,
     ResultLabelled,
@@ -334,7 +335,8 @@ class ToolCalls:
             result = self._broken(tool, error)
         result = await self._masked(call, result)
         seconds = loop.time() - began
-        async with self._own_changes(item):  # a hook may format what was written
+        # A hook may format what was written.
+        async with self._own_changes(item) if HookPoint.AFTER_TOOL in self._hooks.points else nullcontext():
             await self._finished(call, self._labelled(item, result), seconds, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
