@@ -63,9 +63,9 @@ def crowd_of(events: Sequence[dict[str, object]], run: Run) -> Crowd:
     most = 0
     for event in events:
         match event:
-            case {"type": "work_admitted", "gate": "agents", "key": key}:
+            case {"type": "work_admitted", "pool": "agents", "key": key}:
                 working.add(key)
-            case {"type": "work_released", "gate": "agents", "key": key}:
+            case {"type": "work_released", "pool": "agents", "key": key}:
                 working.discard(key)
         most = max(most, len(working))
     ends = Counter(str(event["end"]) for event in events if event["type"] == "agent_ended")

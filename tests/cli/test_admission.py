@@ -1,4 +1,4 @@
-"""`harness gate status`: what a person and a program see of the slots that all sessions share, by the real command."""
+"""`harness admission`: what a person and a program see of the slots that all sessions share, by the real command."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 """A whole session's agents and background commands, after everything in any order: nothing is left.
 
-The gates, the queue of arrivals, agents and commands are the real ones, on a real loop. Only the work is cheap: an
+Admission, the queue of arrivals, agents and commands are the real ones, on a real loop. Only the work is cheap: an
 agent answers when the test says so, and a command has no process.
 """
 
@@ -52,8 +52,8 @@ from harness.tools.background_commands import CommandState
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 from tests.agent.stage import settings_of
+from tests.engine.admission_callers import NOTHING
 from tests.engine.cores import core_with
-from tests.engine.gate_desk import NOTHING
 from tests.engine.hand_clock import HandClock, quiet
 from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
@@ -286,9 +286,9 @@ async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing
     assert session.processes.children == []
     assert session.crew.subagents.running == ()
     assert len(session.crew.subagents.known) <= REMEMBERED
-    for gating in (session.crew.subagents.admission, session.crew.commands.admission):
-        gating._gate.sweep((), session.clock.now())
-        assert gating._gate.sizes() == NOTHING
+    for runner in (session.crew.subagents.admission, session.crew.commands.admission):
+        runner._controller.sweep((), session.clock.now())
+        assert runner._controller.sizes() == NOTHING
     gc.collect()
     assert len(session.workers) == len(session.processes.all) == 0
 

@@ -39,6 +39,6 @@ def test_the_kind_of_agent_on_the_page_is_one_and_the_keys_are_those_that_are_re
     assert (agent.name, agent.model, agent.given) == ("searcher", "haiku", ("read_file", "grep", "glob"))
     assert found.problems == ()
     rows = re.findall(
-        r"^\| (`\w+`(?:, `\w+`)*) \|", TEXT.partition("## Kinds of agents")[2].partition("## The gate")[0], re.M
+        r"^\| (`\w+`(?:, `\w+`)*) \|", TEXT.partition("## Kinds of agents")[2].partition("\n## ")[0], re.M
     )
     assert {key.strip("`") for row in rows for key in row.split(", ")} == {"description", *KEYS}

@@ -1,4 +1,4 @@
-"""Agents, commands in the background and gates for tests: what they tell, made where it is needed."""
+"""Agents, commands in the background and admission for tests: what they tell, made where it is needed."""
 
 from collections.abc import Iterator
 
@@ -50,9 +50,9 @@ def ended(agent: str, end: AgentEnd = AgentEnd.ANSWERED, reason: str = "", secon
     return AgentEnded(agent, end, reason, 120, 3, 3, Usage(12_000, 300), 0.03, seconds)
 
 
-def admitted(key: str, number: int, running: int, gate: AdmissionPool = AdmissionPool.AGENTS) -> WorkAdmitted:
+def admitted(key: str, number: int, running: int, pool: AdmissionPool = AdmissionPool.AGENTS) -> WorkAdmitted:
     """A piece of work starts."""
-    return WorkAdmitted(key, number, running, gate)
+    return WorkAdmitted(key, number, running, pool)
 
 
 def released(key: str, number: int, running: int, ending: WorkEnd = WorkEnd.SUCCEEDED) -> WorkReleased:

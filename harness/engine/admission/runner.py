@@ -2,7 +2,7 @@
 
 Work runs in the task of its caller, so that a cancellation reaches it:
 
-    run ──▶ ask the gate ──▶ wait for the start ──▶ with sharing: a slot of the machine ──▶ the work ──▶ release
+    run ──▶ ask for admission ──▶ wait for the start ──▶ with sharing: a slot of the machine ──▶ the work ──▶ release
                                    └── replaced, paused, ended, closed: NotAdmitted
 
 Work that is dropped because the queue is full waits outside of it and asks again as soon as there is room. So the queue
@@ -38,8 +38,8 @@ Reason = DropReason | RejectionReason | Literal["replaced", "none_allowed"]
 """Why. "replaced": newer work of its key took its place; "none_allowed": there are no slots at all."""
 
 
-class NotAdmitted(HarnessError):  # noqa: N818 (an answer of the gate)
-    """The gate did not let a piece of work begin."""
+class NotAdmitted(HarnessError):  # noqa: N818 (an answer, not an error)
+    """A piece of work was not admitted."""
 
     def __init__(self, sentence: str, reason: Reason, until: float | None = None) -> None:
         """
@@ -53,16 +53,16 @@ class NotAdmitted(HarnessError):  # noqa: N818 (an answer of the gate)
         self.until = until
 
 
-def not_admitted(key: str, reason: Reason, gate: AdmissionController[Any]) -> NotAdmitted:
+def not_admitted(key: str, reason: Reason, controller: AdmissionController[Any]) -> NotAdmitted:
     """The answer for work of `key`; for one that rests with the end of its pause."""
-    breaker = gate.breaker(key)
+    breaker = controller.breaker(key)
     until = breaker.due if reason is DropReason.PAUSED else None
-    return NotAdmitted(_sentence(key, reason, until, breaker.failures, gate.name), reason, until)
+    return NotAdmitted(_sentence(key, reason, until, breaker.failures, controller.name), reason, until)
 
 
-def _sentence(key: str, reason: Reason, until: float | None, failures: int, gate: AdmissionPool) -> str:
+def _sentence(key: str, reason: Reason, until: float | None, failures: int, pool: AdmissionPool) -> str:
     match reason:
-        case "none_allowed" if gate is AdmissionPool.AGENTS:
+        case "none_allowed" if pool is AdmissionPool.AGENTS:
             return f"{key} did not start: no agent may run; --max-concurrent allows some."
         case "none_allowed":
             return f"{key} did not start: nothing may run in the background; the setting max_background allows some."
@@ -124,7 +124,7 @@ def succeeded(_: object) -> WorkEnd:
 
 
 class AdmissionRunner:
-    """Carries out one gate.
+    """Carries out the decisions of one admission controller.
 
     Not for several threads. Nothing is left of a piece of work when its `run` is over but that its key is known;
     `end` takes that away too.
@@ -132,7 +132,7 @@ class AdmissionRunner:
 
     def __init__(
         self,
-        gate: AdmissionController[AdmissionEntry],
+        controller: AdmissionController[AdmissionEntry],
         emit: Callable[[Event], None],
         clock: Clock,
         *,
@@ -142,7 +142,7 @@ class AdmissionRunner:
     ) -> None:
         """
         Args:
-            gate: decides; used by this object alone.
+            controller: decides; used by this object alone.
             emit: receives every event; the limits are emitted with the first one, so that a session without such
                 work emits nothing.
             clock: time of pauses and sweeps.
@@ -151,11 +151,11 @@ class AdmissionRunner:
                 nothing disappears without `end`, and no timer ever runs.
             log: gets the reason why sharing has ended.
         """
-        self._gate, self._emit, self._clock = gate, emit, clock
+        self._controller, self._emit, self._clock = controller, emit, clock
         self._existing = existing
         self._sharing = MachineSlots(shared, emit, log or logging.getLogger("harness"))
         self._waiting: dict[str, AdmissionEntry] = {}
-        """Those in the queue of the gate, and those that it has marked."""
+        """Queued and deferred work."""
         self._starting: dict[str, AdmissionEntry] = {}
         """Those whose turn has come and whose work has not begun yet."""
         self._alarm = AdmissionTimer(clock, self._sweep)
@@ -193,18 +193,18 @@ class AdmissionRunner:
 
     def end(self, key: str) -> None:
         """Reject queued work of this key; running work finishes."""
-        self._gate.end(key)
+        self._controller.end(key)
         if place := self._starting.get(key):
             self._refuse(place, DropReason.ENDED)
         self._settle()
 
     def active(self, key: str) -> None:
         """Something happened in the work of this key."""
-        self._gate.active(key, self._now())
+        self._controller.active(key, self._now())
 
     def scan(self) -> tuple[str, ...]:
         """The keys to look at now."""
-        keys = self._gate.scan()
+        keys = self._controller.scan()
         self._settle()
         return keys
 
@@ -212,33 +212,33 @@ class AdmissionRunner:
 
     def configure(self, limits: AdmissionLimits) -> None:
         """Other limits from now on. Running work is left alone; with a limit of 0, queued work is rejected."""
-        starts = self._gate.configure(limits, self._now())
+        starts = self._controller.configure(limits, self._now())
         if not limits.max_concurrent:
             self._refuse_all("none_allowed")
         if not limits.max_queue_size:
-            for key in self._gate.dirty:
+            for key in self._controller.dirty:
                 self._refuse(self._waiting[key], DropReason.QUEUE_FULL)
         self._settle(starts)
 
     @property
     def status(self) -> AdmissionStatus:
         """Running and queued work now."""
-        gate = self._gate
-        running = tuple(ticket.key for ticket in gate.running)
+        controller = self._controller
+        running = tuple(ticket.key for ticket in controller.running)
         return AdmissionStatus(
-            gate.name,
-            gate.limits,
+            controller.name,
+            controller.limits,
             running,
             tuple(self._starting),
-            gate.queued,
-            gate.dirty,
-            gate.paused,
-            gate.counts,
+            controller.queued,
+            controller.dirty,
+            controller.paused,
+            controller.counts,
         )
 
     async def aclose(self) -> None:
         """Admit nothing from now on. Running work is ended by its callers and releases its slots as always."""
-        self._gate.close()
+        self._controller.close()
         self._refuse_all(DropReason.SHUTTING_DOWN)
         self._settle()
         await self._alarm.aclose()
@@ -247,12 +247,12 @@ class AdmissionRunner:
     # ── one turn ────────────────────────────────────────────────────────────────────────────────
 
     def _ask(self, place: AdmissionEntry) -> None:
-        if not self._gate.limits.max_concurrent:
+        if not self._controller.limits.max_concurrent:
             self._refuse(place, "none_allowed")
             return
         now = self._now()
-        if not self._gate.open(place.key, now):
-            closed = self._gate.closed
+        if not self._controller.open(place.key, now):
+            closed = self._controller.closed
             self._refuse(place, RejectionReason.SHUTTING_DOWN if closed else RejectionReason.NOT_KNOWN)
         else:
             if older := self._waiting.pop(place.key, None):
@@ -270,7 +270,7 @@ class AdmissionRunner:
         del self._starting[place.key]
 
     async def _shared_slot(self, place: AdmissionEntry) -> None:
-        place.claim = self._sharing.ask(place.key, self._gate.limits.max_concurrent)
+        place.claim = self._sharing.ask(place.key, self._controller.limits.max_concurrent)
         if place.claim is None:
             return
         before = _cancellations()
@@ -287,19 +287,19 @@ class AdmissionRunner:
                 del self._starting[place.key]
             starts: tuple[Admit[AdmissionEntry], ...] = ()
             if place.ticket is not None:
-                starts = self._gate.release(place.ticket, ending, self._now())
+                starts = self._controller.release(place.ticket, ending, self._now())
             elif self._waiting.get(place.key) is place:
                 del self._waiting[place.key]
-                self._gate.withdraw(place.key)
+                self._controller.withdraw(place.key)
             self._settle(starts)
         finally:
             if returned is not None:
                 await asyncio.shield(returned)
 
-    # ── what the gate says ──────────────────────────────────────────────────────────────────────
+    # ── decisions of the controller ──────────────────────────────────────────────────────────────────────
 
     def _asked(self, place: AdmissionEntry, now: float) -> tuple[Admit[AdmissionEntry], ...]:
-        match self._gate.ask(place.key, place, now):
+        match self._controller.ask(place.key, place, now):
             case Admit() as start:
                 return (start,)
             case Reject(reason):
@@ -311,13 +311,13 @@ class AdmissionRunner:
         told: list[AdmissionEvent] = []
         now = self._now()
         self._begin(starts)
-        while news := self._gate.drain_events():
+        while news := self._controller.drain_events():
             told += news
             for event in news:
                 self._heed(event, now)
-            for key in self._gate.due_again(now):
+            for key in self._controller.due_again(now):
                 self._begin(self._asked(self._waiting[key], now))
-        self._alarm.set(None if self._existing is None else self._gate.next_due(now), now)
+        self._alarm.set(None if self._existing is None else self._controller.next_due(now), now)
         for event in told:
             self._emit(event)
 
@@ -332,7 +332,7 @@ class AdmissionRunner:
     def _heed(self, event: AdmissionEvent, now: float) -> None:
         match event:
             case WorkDropped(key=key, reason=reason) if place := self._waiting.get(key):
-                if reason is not DropReason.QUEUE_FULL or not self._gate.limits.max_queue_size:
+                if reason is not DropReason.QUEUE_FULL or not self._controller.limits.max_queue_size:
                     self._refuse(place, reason)
             case ConversationRemoved(key=key) if place := self._waiting.get(key):
                 self._refuse(place, DropReason.ENDED)
@@ -343,7 +343,7 @@ class AdmissionRunner:
     def _refuse(self, place: AdmissionEntry, reason: Reason) -> None:
         if self._waiting.get(place.key) is place:
             del self._waiting[place.key]
-            self._gate.withdraw(place.key)
+            self._controller.withdraw(place.key)
         self._turn_away(place, reason)
 
     def _refuse_all(self, reason: Reason) -> None:
@@ -351,7 +351,7 @@ class AdmissionRunner:
             self._refuse(place, reason)
 
     def _turn_away(self, place: AdmissionEntry, reason: Reason) -> None:
-        place.refused = not_admitted(place.key, reason, self._gate)
+        place.refused = not_admitted(place.key, reason, self._controller)
         place.settled.set()
         if place.claim is not None:
             place.claim.cancel()
@@ -359,13 +359,13 @@ class AdmissionRunner:
     # ── time ────────────────────────────────────────────────────────────────────────────────────
 
     def _now(self) -> float:
-        """The clock of a machine may be set back; that of a gate may not."""
+        """The clock of a machine may be set back; that of a controller may not."""
         self._latest = max(self._latest, self._clock.now())
         return self._latest
 
     def _sweep(self) -> None:
         if self._existing is not None:
-            self._gate.sweep(self._existing(), self._now())
+            self._controller.sweep(self._existing(), self._now())
         self._settle()
 
 

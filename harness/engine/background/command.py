@@ -38,9 +38,9 @@ class BackgroundCommand:
     answered: bool = False
     """Its call has returned."""
     moved: bool = False
-    """It began in the foreground: it has no slot at the gate, and its output goes through this program."""
+    """It began in the foreground: it has no slot, and its output goes through this program."""
     called: bool = False
-    """Its turn at the gate has come."""
+    """Its turn has come."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """It has begun, or never will."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -213,7 +213,7 @@ class CommandLimits:
 class CommandMonitor:
     """One timer while anything runs, and none otherwise.
 
-    A look compares the time of all that run. It opens the output of no more than the gate allows in one scan, those
+    A look compares the time of all that run. It opens the output of no more than admission allows in one scan, those
     that write before those that are silent.
     """
 

@@ -1,6 +1,6 @@
 """Background commands of one session: admitted, watched, and reported exactly once.
 
-    start ──▶ the gate ──▶ waits its turn ──▶ runs, its output in a file ──▶ CommandEnded, and an arrival for the model
+    start ──▶ admission ──▶ waits its turn ──▶ runs, its output in a file ──▶ CommandEnded, and an arrival for the model
                                                 └── time, size, silence: one look a second at all that run
 
 Each command has a task of its own from admission to end. Requests to end it only set a flag, and its own task ends it,
@@ -82,18 +82,18 @@ class BackgroundCommands:
     def __init__(
         self,
         core: AgentCore,
-        gate: AdmissionController[AdmissionEntry],
+        controller: AdmissionController[AdmissionEntry],
         inbox: Inbox,
         limits: CommandLimits | None = None,
         others: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         """
         Args:
-            gate: decides how many run at once; for commands alone, because their ids are its keys.
+            controller: decides how many run at once; for commands alone, because their ids are its keys.
             inbox: receives what the model is to read.
             others: ids of other background work, whose ends are announced as well.
         """
-        self.admission = AdmissionRunner(gate, core.conversation.emit, core.clock, log=core.log)
+        self.admission = AdmissionRunner(controller, core.conversation.emit, core.clock, log=core.log)
         """Which of them run and which wait."""
         self._processes, self._inbox = core.shared.processes, inbox
         self._emit, self._clock = core.conversation.emit, core.clock
@@ -138,7 +138,7 @@ class BackgroundCommands:
         command = self._created(line, call_id, self._limits.time_s if time_s is None else time_s, read_only=read_only)
         command.task = asyncio.create_task(self._carry(command), name=f"command {command.id}")
         try:
-            await asyncio.sleep(0)  # the task asks the gate before it waits for anything
+            await asyncio.sleep(0)  # the task asks for admission before it waits for anything
             if command.called or command.over:
                 await command.settled.wait()
         except asyncio.CancelledError:
@@ -336,7 +336,7 @@ class BackgroundCommands:
         self._close(command, command.ordered or CommandEnd.EXITED, finished, command.reason)
 
     async def _carry(self, command: BackgroundCommand) -> None:
-        """From the gate to the end of the last process."""
+        """From admission to the end of the last process."""
         try:
             finished = await self.admission.run(command.id, partial(self._run, command), partial(_judged, command))
         except NotAdmitted as error:
@@ -379,7 +379,7 @@ class BackgroundCommands:
     async def _without_children(
         self, command: BackgroundCommand, child: "ChildProcess | PipedProcess", finished: ProcessResult
     ) -> ProcessResult:
-        """What a command leaves behind ends with it: its slot at the gate is free only then."""
+        """What a command leaves behind ends with it: its slot is free only then."""
         if not finished.left:
             return finished
         command.reason = f"{counted(len(finished.left), 'process', 'processes')} of it lived on and had to be ended"

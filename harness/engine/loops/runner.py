@@ -169,7 +169,7 @@ class LoopRunner:
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────
 
     async def _retry(self, action: LoopAction) -> None:
-        """Make the failing call once more, after a pause and through every gate that a call has to pass."""
+        """Make the failing call once more, after a pause and through every check that a call has to pass."""
         failed = self._fold.failed
         if failed is None:
             self._not_taken(action, "the call is no longer known")

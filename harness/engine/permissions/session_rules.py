@@ -86,7 +86,7 @@ class SessionRules:
         return self._book.rules
 
     def kept(self, tools: Iterable[str]) -> tuple[str, ...]:
-        """Those tools that no rule denies. What the model's server runs passes no gate, so it must not be offered."""
+        """Those tools that no rule denies. What the model's server runs passes no check, so it must not be offered."""
         return tuple(tool for tool in tools if not self._book.denies(tool))
 
     @property

@@ -202,7 +202,7 @@ class SubagentState(StrEnum):
     """How far an agent is with its task."""
 
     WAITS = "waits"
-    """For its turn at the gate."""
+    """For admission."""
     RUNS = "runs"
     ENDED = "ended"
 

@@ -109,7 +109,7 @@ class Subagents:
     def __init__(
         self,
         core: AgentCore,
-        gate: AdmissionController[AdmissionEntry],
+        controller: AdmissionController[AdmissionEntry],
         inbox: Inbox,
         fan_out: FanOutQuestions,
         create: Callable[[SubagentSpec], Subagent],
@@ -118,7 +118,7 @@ class Subagents:
     ) -> None:
         """
         Args:
-            gate: lets few of them work at a time.
+            controller: lets few of them work at a time.
             inbox: receives the reports of tasks in the background.
             fan_out: asks before many of them are started.
             create: makes a subagent. Raises HarnessError when it cannot.
@@ -128,7 +128,7 @@ class Subagents:
         self._core = core
         self._conversation = core.conversation
         self.admission = AdmissionRunner(
-            gate,
+            controller,
             core.conversation.emit,
             core.clock,
             shared=core.shared.slots,
@@ -462,7 +462,7 @@ class Subagents:
         self._known[known.agent] = known
 
     def _forget(self) -> None:
-        """Only the last ones are listed; of the others nothing is kept, here and at the gate."""
+        """Only the last ones are listed; of the others nothing is kept, neither here nor by the controller."""
         idle = [known.agent for known in self._known.values() if not known.tasks]
         for agent in idle[: max(0, len(self._known) - REMEMBERED)]:
             del self._known[agent]

@@ -63,14 +63,14 @@ def kill(session: Session, argument: str) -> CommandResult:
     return StartTask(session.background.stop(argument))
 
 
-def _listed(lines: Sequence[str], gate: Iterable[str], *, none: str, hint: str) -> Iterator[str]:
+def _listed(lines: Sequence[str], admission: Iterable[str], *, none: str, hint: str) -> Iterator[str]:
     if not lines:
         yield none
         return
     yield from lines[:MOST_ROWS]
     if len(lines) > MOST_ROWS:
         yield f"  and {len(lines) - MOST_ROWS:,} more"
-    yield from gate
+    yield from admission
     yield hint
 
 
@@ -169,7 +169,7 @@ def _agent_list(session: Session, now: float) -> Iterator[str]:
     rows = sorted(session.subagents.rows, key=lambda row: row.state.value == "ended")
     yield from _listed(
         [_agent_line(row, now) for row in rows],
-        _gate(session.background.admission, AdmissionPool.AGENTS),
+        _admission(session.background.admission, AdmissionPool.AGENTS),
         none="No subagent has run in this session yet.",
         hint="/agents ID shows one, /kill ID stops it.",
     )
@@ -225,7 +225,7 @@ def _command_list(session: Session, now: float) -> Iterator[str]:
     rows = sorted(session.background.commands.rows, key=lambda row: row.end is not None)
     yield from _listed(
         [_command_line(row, now) for row in rows],
-        _gate(session.background.admission, AdmissionPool.COMMANDS),
+        _admission(session.background.admission, AdmissionPool.COMMANDS),
         none="No background command has run in this session yet.",
         hint="/background ID shows its output; /kill ID stops it; /background keep ID lets it outlive the program.",
     )
@@ -263,16 +263,16 @@ def _command_facts(row: CommandRow, now: float) -> Iterator[str]:
 # ── admission ────────────────────────────────────────────────────────────────────────────────────
 
 
-def _gate(gates: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterator[str]:
-    for gate in gates:
-        if gate.name is name:
+def _admission(pools: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterator[str]:
+    for status in pools:
+        if status.name is name:
             counts = (
-                (len(gate.queued), "queued"),
-                (len(gate.dirty), "deferred because the queue was full"),
-                (len(gate.resting), "deferred after repeated failures"),
+                (len(status.queued), "queued"),
+                (len(status.dirty), "deferred because the queue was full"),
+                (len(status.resting), "deferred after repeated failures"),
             )
             counted = [f"{number:,} {words}" for number, words in counts if number]
-            yield "; ".join((f"{len(gate.running)} of {gate.limits.max_concurrent} running", *counted))
+            yield "; ".join((f"{len(status.running)} of {status.limits.max_concurrent} running", *counted))
 
 
 def _short(text: str) -> str:

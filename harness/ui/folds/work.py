@@ -110,7 +110,7 @@ class CommandView:
 class AdmissionView:
     """The running, queued and deferred work of one admission pool."""
 
-    gate: AdmissionPool
+    pool: AdmissionPool
     max_concurrent: int = 0
     max_queue_size: int = 0
     running: int = 0
@@ -198,7 +198,7 @@ class WorkFold:
         return tuple(self._commands.values())
 
     @property
-    def gates(self) -> tuple[AdmissionView, ...]:
+    def admission(self) -> tuple[AdmissionView, ...]:
         """The admission pools that reported anything."""
         return tuple(pool.now() for pool in self._pools.values())
 

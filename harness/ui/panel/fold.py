@@ -220,7 +220,7 @@ class PanelFold:
                 cascades=self._breakers.cascades,
                 agents=self._work.agents,
                 commands=self._work.commands,
-                gates=self._work.gates,
+                admission=self._work.admission,
             )
         return self._panel
 

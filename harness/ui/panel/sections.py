@@ -172,7 +172,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("board", lambda r: work_lines.board(r.panel, r.width)),
     ("agents", lambda r: work_lines.agents(r.panel, r.width, r.now)),
-    ("gate", lambda r: work_lines.gates(r.panel, r.width)),
+    ("admission", lambda r: work_lines.admission(r.panel, r.width)),
     ("background", lambda r: work_lines.commands(r.panel, r.width, r.now)),
     ("budget", lambda r: turn_lines.budget(r.panel, r.width)),
     ("paused", lambda r: turn_lines.paused(r.panel, r.width)),
@@ -183,7 +183,7 @@ SECTIONS: Sequence[tuple[str, Section]] = (
 """In the order of display."""
 SHORTENED = (
     *("legend", "later", "board", "agents", "spent", "context", "table", "budget", "loop", "later", "table"),
-    *("background", "board", "agents", "gate", "background"),
+    *("background", "board", "agents", "admission", "background"),
     *(
         "paused",
         "budget",

@@ -88,7 +88,7 @@ class Panel(NamedTuple):
     """Those that have not ended, and those that ended in this turn."""
     commands: tuple[CommandView, ...] = ()
     """Background commands, likewise."""
-    gates: tuple[AdmissionView, ...] = ()
+    admission: tuple[AdmissionView, ...] = ()
     plan: tuple[PlanItem, ...] = ()
     board: BoardCounted | None = None
     """The task board as this session saw it last; None: it uses none."""

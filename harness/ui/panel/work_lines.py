@@ -46,7 +46,7 @@ def needs_a_look(panel: Panel) -> bool:
     return (
         any(one.ended is None or one.failed for one in panel.agents)
         or any(map(_is_urgent, panel.commands))
-        or any(map(_warns, panel.gates))
+        or any(map(_warns, panel.admission))
     )
 
 
@@ -54,8 +54,8 @@ def _is_urgent(one: CommandView) -> bool:
     return one.state is CommandActivity.SILENT or (one.ended is not None and _end_style(one) != QUIET)
 
 
-def _warns(gate: AdmissionView) -> bool:
-    return bool(gate.dropped or gate.rejected or gate.paused)
+def _warns(view: AdmissionView) -> bool:
+    return bool(view.dropped or view.rejected or view.paused)
 
 
 def changes_in(panel: Panel, now: float) -> float | None:
@@ -265,25 +265,25 @@ def _tail(one: CommandView, width: int) -> Lines:
 # ── limits ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def gates(panel: Panel, width: int) -> Sequence[Lines]:
+def admission(panel: Panel, width: int) -> Sequence[Lines]:
     """One line for each pool with anything to report."""
-    lines = [line for gate in panel.gates for line in _gate(gate, width)]
-    return (lines, lines[:1] if any(map(_warns, panel.gates)) else []) if lines else ()
+    lines = [line for view in panel.admission for line in _pool(view, width)]
+    return (lines, lines[:1] if any(map(_warns, panel.admission)) else []) if lines else ()
 
 
-def _gate(gate: AdmissionView, width: int) -> Lines:
-    deferred = gate.deferred if gate.gate is not AdmissionPool.AGENTS else 0  # the row of agents counts them
+def _pool(view: AdmissionView, width: int) -> Lines:
+    deferred = view.deferred if view.pool is not AdmissionPool.AGENTS else 0  # the row of agents counts them
     counts = (
-        (gate.queued, f"of {gate.max_queue_size:,} queued" if gate.max_queue_size else "queued", QUIET),
+        (view.queued, f"of {view.max_queue_size:,} queued" if view.max_queue_size else "queued", QUIET),
         (deferred, "deferred", QUIET),
-        (gate.dropped, "dropped", TROUBLE),
-        (gate.rejected, "rejected", BAD),
-        (gate.paused, "paused", TROUBLE),
+        (view.dropped, "dropped", TROUBLE),
+        (view.rejected, "rejected", BAD),
+        (view.paused, "paused", TROUBLE),
     )
     parts = [Content.styled(f"{number:,} {word}", style) for number, word, style in counts if number]
     if not parts:
         return []
-    head = Content.styled(f"{gate.running} of {gate.max_concurrent} {POOLS[gate.gate]} at once", QUIET)
+    head = Content.styled(f"{view.running} of {view.max_concurrent} {POOLS[view.pool]} at once", QUIET)
     first, *others = flowing((head, *parts), width, gap=BETWEEN)
     return [labelled("limit", first[LABEL:]), *others]
 

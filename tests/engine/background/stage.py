@@ -42,7 +42,7 @@ class Stage:
     clock: HandClock
     events: list[Event]
     processes: Processes
-    gating: AdmissionRunner
+    runner: AdmissionRunner
     incoming: Inbox
     commands: BackgroundCommands
     calls: int = 0
@@ -114,21 +114,21 @@ def stage(
             raise JournalError("the journal cannot be written: the disk is full")
         events.append(event)
 
-    gate: AdmissionController[AdmissionEntry] = AdmissionController(
+    controller: AdmissionController[AdmissionEntry] = AdmissionController(
         AdmissionLimits(max_concurrent=concurrent, max_queue_size=queue, watch_cap=watch_cap), AdmissionPool.COMMANDS
     )
     processes = Processes(SHORT, memory)
     core = core_in(folder, Conversation(record, masking=masking), clock=clock, processes=processes)
     incoming = Inbox(events.append)
-    commands = BackgroundCommands(core, gate, incoming, limits)
+    commands = BackgroundCommands(core, controller, incoming, limits)
     return Stage(folder, clock, events, processes, commands.admission, incoming, commands)
 
 
 async def close(here: Stage) -> None:
     """As the session ends."""
     await here.commands.aclose()
-    assert here.gating.scan() == ()
-    await here.gating.aclose()
+    assert here.runner.scan() == ()
+    await here.runner.aclose()
     assert await here.processes.aclose() == ()
 
 

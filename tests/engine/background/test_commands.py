@@ -174,7 +174,7 @@ async def test_only_what_runs_can_be_handed_over(here: Stage) -> None:
             refused("b2")
 
 
-# ── the gate ────────────────────────────────────────────────────────────────────────────────────
+# ── admission ────────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_more_than_may_run_wait_their_turn_in_order(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ async def test_a_command_that_waits_can_be_taken_back(tmp_path: Path) -> None:
     assert (await here.call("read_background", id="b2")).content.startswith("(no output)\n\n[b2: stopped")
     await close(here)
     assert not (tmp_path / "outputs" / "b2.out").exists()
-    assert balanced(here.gating.status.counts)
+    assert balanced(here.runner.status.counts)
 
 
 # ── the look at all that run ────────────────────────────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""Work that needs a slot of the machine besides one of its own gate."""
+"""Work that needs a slot of the machine besides one of its own session."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -11,7 +11,7 @@ from harness.events import Notice, WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
 from harness.slots.client import SharedSlots
 from harness.slots.store import QueuePosition, SlotClaim, SlotsError
-from tests.engine.gate_desk import NOTHING, Desk
+from tests.engine.admission_callers import NOTHING, Callers
 from tests.engine.hand_clock import quiet
 from tests.slots.memory import InMemorySlotStore
 
@@ -44,13 +44,13 @@ async def until(holds: Callable[[], bool]) -> None:
 
 async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[SharedSlots, SharedSlots]) -> None:
     limits = AdmissionLimits(max_concurrent=2)
-    one, other = Desk(limits, shared=sessions[0]), Desk(limits, shared=sessions[1])
+    one, other = Callers(limits, shared=sessions[0]), Callers(limits, shared=sessions[1])
     one.ask("a", "b", "c")
     await until(lambda: len(one.begun) == 2)
     other.ask("d")
     await asyncio.sleep(0.05)
     assert other.begun == []
-    assert other.gating.status.running == other.gating.status.starting == ("d",)  # here it counts as running
+    assert other.runner.status.running == other.runner.status.starting == ("d",)  # here it counts as running
     await one.ends_with(OK, 1)
     await until(lambda: len(one.begun) + len(other.begun) == 3)
     assert one.inside + other.inside == 2
@@ -59,24 +59,24 @@ async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[Sh
 @pytest.mark.parametrize(
     ("stop", "fate"),
     [
-        (lambda desk: desk.tasks[1].cancel(), "cancelled"),
-        (lambda desk: desk.gating.end("a"), "ended"),
-        (lambda desk: desk.gating.configure(AdmissionLimits(max_concurrent=0)), "none_allowed"),
-        (lambda desk: asyncio.ensure_future(desk.gating.aclose()), "shutting_down"),
+        (lambda callers: callers.tasks[1].cancel(), "cancelled"),
+        (lambda callers: callers.runner.end("a"), "ended"),
+        (lambda callers: callers.runner.configure(AdmissionLimits(max_concurrent=0)), "none_allowed"),
+        (lambda callers: asyncio.ensure_future(callers.runner.aclose()), "shutting_down"),
     ],
-    ids=["cancelled", "its key ends", "none may run", "the gate closes"],
+    ids=["cancelled", "its key ends", "none may run", "it closes"],
 )
 async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
-    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, stop: Callable[[Desk], object], fate: str
+    sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, stop: Callable[[Callers], object], fate: str
 ) -> None:
     taken = await sessions[1].acquire("another", 1)
-    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
-    desk.ask("a")
+    callers = Callers(AdmissionLimits(max_concurrent=1), shared=sessions[0])
+    callers.ask("a")
     await until(lambda: len(store.entries(SystemClock().now())) == 2)
-    stop(desk)
-    await until(desk.tasks[1].done)
+    stop(callers)
+    await until(callers.tasks[1].done)
     await until(lambda: len(store.entries(SystemClock().now())) == 1)
-    assert (desk.fate(1), desk.begun, desk.gating.status.running) == (fate, [], ())
+    assert (callers.fate(1), callers.begun, callers.runner.status.running) == (fate, [], ())
     await sessions[1].release(taken)
 
 
@@ -84,20 +84,20 @@ async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
 async def test_wherever_a_cancellation_falls_the_slot_of_the_machine_is_given_back(
     sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, rounds: int
 ) -> None:
-    desk = Desk(AdmissionLimits(max_concurrent=1), shared=sessions[0])
-    desk.ask("a")
+    callers = Callers(AdmissionLimits(max_concurrent=1), shared=sessions[0])
+    callers.ask("a")
     await quiet(rounds)
-    desk.tasks[1].cancel()
-    await until(desk.tasks[1].done)
-    desk.ask("b")
-    await until(lambda: 2 in desk.ends)
+    callers.tasks[1].cancel()
+    await until(callers.tasks[1].done)
+    callers.ask("b")
+    await until(lambda: 2 in callers.ends)
     assert [entry.claim.label for entry in store.entries(SystemClock().now())] == ["b"]
-    await desk.ends_with(OK, 2)
-    await desk.tasks[2]
+    await callers.ends_with(OK, 2)
+    await callers.tasks[2]
     assert store.entries(SystemClock().now()) == ()
-    desk.gating.end("a")
-    desk.gating.end("b")
-    assert desk.gate.sizes() == NOTHING
+    callers.runner.end("a")
+    callers.runner.end("b")
+    assert callers.controller.sizes() == NOTHING
 
 
 class SlowStore(InMemorySlotStore):
@@ -113,17 +113,17 @@ class SlowStore(InMemorySlotStore):
         super().release(claim_id)
 
 
-async def test_a_second_cancellation_does_not_keep_the_slot_and_the_gate_closes_when_it_is_back() -> None:
+async def test_a_second_cancellation_does_not_keep_the_slot_and_the_controller_closes_when_it_is_back() -> None:
     store = SlowStore()
     shared = SharedSlots(store, owner="one", clock=SystemClock())
-    desk = Desk(shared=shared)
-    desk.ask("a")
-    await until(lambda: desk.begun == [1])
-    desk.tasks[1].cancel()
+    callers = Callers(shared=shared)
+    callers.ask("a")
+    await until(lambda: callers.begun == [1])
+    callers.tasks[1].cancel()
     await quiet()
-    desk.tasks[1].cancel()
-    await until(desk.tasks[1].done)
-    closing = asyncio.ensure_future(desk.gating.aclose())
+    callers.tasks[1].cancel()
+    await until(callers.tasks[1].done)
+    closing = asyncio.ensure_future(callers.runner.aclose())
     await quiet()
     assert not closing.done()
     store.let_go.set()
@@ -159,12 +159,12 @@ class BrokenStore(InMemorySlotStore):
 
 async def test_where_slots_cannot_be_shared_it_is_said_once_and_the_work_is_done_all_the_same() -> None:
     shared = SharedSlots(BrokenStore(), owner="one", clock=SystemClock())
-    desk = Desk(AdmissionLimits(max_concurrent=2), shared=shared)
-    desk.ask("a", "b", "c")
-    await until(lambda: len(desk.begun) == 2)
-    await desk.ends_with(OK, 1)
-    await until(lambda: len(desk.begun) == 3)
-    notices = [event for event in desk.events if isinstance(event, Notice)]
+    callers = Callers(AdmissionLimits(max_concurrent=2), shared=shared)
+    callers.ask("a", "b", "c")
+    await until(lambda: len(callers.begun) == 2)
+    await callers.ends_with(OK, 1)
+    await until(lambda: len(callers.begun) == 3)
+    notices = [event for event in callers.events if isinstance(event, Notice)]
     assert [notice.level for notice in notices] == ["warning"]
     assert "The file of the slots cannot be read." in notices[0].text
     await shared.aclose()
@@ -174,11 +174,11 @@ async def test_a_slot_that_cannot_be_given_back_does_not_spoil_the_result() -> N
     store = BrokenStore()
     store.broken = False
     shared = SharedSlots(store, owner="one", clock=SystemClock())
-    desk = Desk(shared=shared)
-    desk.ask("a")
-    await until(lambda: desk.begun == [1])
+    callers = Callers(shared=shared)
+    callers.ask("a")
+    await until(lambda: callers.begun == [1])
     store.broken = True
-    await desk.ends_with(OK, 1)
-    assert await desk.tasks[1] is OK
-    assert [event.level for event in desk.events if isinstance(event, Notice)] == ["warning"]
+    await callers.ends_with(OK, 1)
+    assert await callers.tasks[1] is OK
+    assert [event.level for event in callers.events if isinstance(event, Notice)] == ["warning"]
     await shared.aclose()

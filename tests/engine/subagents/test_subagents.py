@@ -110,12 +110,12 @@ class Office:
             result_characters=10_000,
             shared_admission=False,
         )
-        self.gate: AdmissionController[AdmissionEntry] = AdmissionController(
+        self.controller: AdmissionController[AdmissionEntry] = AdmissionController(
             limits or AdmissionLimits(), AdmissionPool.AGENTS
         )
         self.incoming = Inbox(self.conversation.emit)
         self.agents = Subagents(
-            core, self.gate, self.incoming, FanOutQuestions(core), self.hire, tools=("grep", "bash")
+            core, self.controller, self.incoming, FanOutQuestions(core), self.hire, tools=("grep", "bash")
         )
         self._context = ToolContext(Workspace(folder), folder / "outputs", "call")
 
@@ -154,7 +154,7 @@ class Office:
         assert self.conversation.spend.cost_usd == pytest.approx(sum(event.cost_usd for event in ends))
         assert self.conversation.spend.requests == sum(event.requests for event in ends)
         assert [one.closed for one in self.of_subagent] == [1] * len(self.of_subagent)
-        sizes = self.gate.sizes()
+        sizes = self.controller.sizes()
         assert (sizes.running, sizes.queued, sizes.dirty) == (0, 0, 0)
         assert all(row.state is SubagentState.ENDED for row in self.agents.rows)
 
@@ -301,7 +301,7 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
     office.hasty = True
     await asyncio.gather(*(office.ask(str(number)) for number in range(400)))
     assert len(office.agents.rows) == REMEMBERED
-    assert office.gate.sizes().conversations == REMEMBERED
+    assert office.controller.sizes().conversations == REMEMBERED
     result = await office.ask("more", agent="a7")
     assert result.outcome is (ToolOutcome.OK if kept else ToolOutcome.INVALID)
     assert office.of_subagent[-1].order.again == kept
@@ -309,7 +309,7 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
     assert (await office.ask("more", agent="a٣")).outcome is ToolOutcome.INVALID
     office.check()
     await office.aclose()
-    assert replace(office.gate.sizes(), conversations=0, watched=0) == office.gate.sizes()
+    assert replace(office.controller.sizes(), conversations=0, watched=0) == office.controller.sizes()
     assert asyncio.all_tasks() == office.tasks
 
 

@@ -169,7 +169,7 @@ async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) 
 
 
 async def test_no_command_believes_the_folder(trial: Trial) -> None:
-    for command in ("doctor", "sessions", "settings", "breakers", "gate", "transitions", "export"):
+    for command in ("doctor", "sessions", "settings", "breakers", "admission", "transitions", "export"):
         ended = await used(trial, command)
         assert ended.code in (0, 1, 2), command
         trial.check(ended.out, ended.err)

@@ -1,4 +1,4 @@
-"""The gate once more, as naive as can be: all there ever was in one list, which is looked through each time."""
+"""Admission once more, as naive as can be: all there ever was in one list, which is looked through each time."""
 
 from typing import Any
 

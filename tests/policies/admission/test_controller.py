@@ -1,4 +1,4 @@
-"""The gate as a whole: its numbers, pauses, ends, sweeps, and that nothing is left."""
+"""The controller as a whole: its numbers, pauses, ends, sweeps, and that nothing is left."""
 
 from random import Random
 from typing import Any
@@ -24,124 +24,126 @@ NOTHING = AdmissionSizes(0, 0, 0, 0, 0, 0)
 
 
 def opened(*keys: str, **numbers: int) -> AdmissionController[str]:
-    """A gate with these conversations; what it told is read."""
-    gate: AdmissionController[str] = AdmissionController(AdmissionLimits(**numbers))
+    """A controller with these conversations; what it told is read."""
+    controller: AdmissionController[str] = AdmissionController(AdmissionLimits(**numbers))
     for key in keys:
-        assert gate.open(key, 0.0)
-    gate.drain_events()
-    return gate
+        assert controller.open(key, 0.0)
+    controller.drain_events()
+    return controller
 
 
-def fails(gate: AdmissionController[str], key: str, times: int, now: float = 0.0) -> None:
+def fails(controller: AdmissionController[str], key: str, times: int, now: float = 0.0) -> None:
     """Work for a conversation starts and fails so often."""
     for _ in range(times):
-        start = gate.ask(key, "x", now)
+        start = controller.ask(key, "x", now)
         assert isinstance(start, Admit)
-        gate.release(start.ticket, FAILED, now)
+        controller.release(start.ticket, FAILED, now)
 
 
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_it() -> None:
-    gate = opened("a")
-    fails(gate, "a", 5)
-    attempt = gate.ask("a", "first", 60.0)
+    controller = opened("a")
+    fails(controller, "a", 5)
+    attempt = controller.ask("a", "first", 60.0)
     assert isinstance(attempt, Admit)
-    assert gate.breaker("a").state is BreakerState.HALF_OPEN
-    assert gate.ask("a", "second", 61.0) == Enqueue(7)
-    assert gate.release(attempt.ticket, FAILED, 62.0) == ()
-    assert (gate.queued, gate.dirty) == ((), ("a",))  # it rests again, and so does what waited
-    assert (gate.due_again(181.9), gate.due_again(182.0)) == ((), ("a",))
+    assert controller.breaker("a").state is BreakerState.HALF_OPEN
+    assert controller.ask("a", "second", 61.0) == Enqueue(7)
+    assert controller.release(attempt.ticket, FAILED, 62.0) == ()
+    assert (controller.queued, controller.dirty) == ((), ("a",))  # it rests again, and so does what waited
+    assert (controller.due_again(181.9), controller.due_again(182.0)) == ((), ("a",))
 
 
 # ── ends ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_an_end_takes_everything_along_at_once() -> None:
-    gate = opened("a", "b", max_concurrent=1)
-    fails(gate, "a", 4)
-    gate.ask("b", "x", 0.0)
-    gate.ask("a", "x", 0.0)
-    gate.drain_events()
-    gate.end("a")
-    gate.end("a")
-    assert gate.drain_events() == (
+    controller = opened("a", "b", max_concurrent=1)
+    fails(controller, "a", 4)
+    controller.ask("b", "x", 0.0)
+    controller.ask("a", "x", 0.0)
+    controller.drain_events()
+    controller.end("a")
+    controller.end("a")
+    assert controller.drain_events() == (
         WorkDropped("a", 6, DropReason.ENDED, dirty=False),
         ConversationRemoved("a", RemovalReason.ENDED, running=False),
     )
-    assert gate.sizes() == AdmissionSizes(conversations=1, with_failures=0, watched=1, running=1, queued=0, dirty=0)
+    assert controller.sizes() == AdmissionSizes(
+        conversations=1, with_failures=0, watched=1, running=1, queued=0, dirty=0
+    )
 
 
 def test_a_sweep_after_a_minute_removes_what_has_disappeared() -> None:
-    gate = opened("a", "b")
-    fails(gate, "a", 1)
-    assert gate.next_due(0.0) == 60.0
-    gate.drain_events()
-    assert gate.sweep({"b"}, 60.0) == ("a",)
-    assert gate.drain_events() == (ConversationRemoved("a", RemovalReason.DISAPPEARED, running=False),)
-    assert gate.next_due(60.0) == 120.0
+    controller = opened("a", "b")
+    fails(controller, "a", 1)
+    assert controller.next_due(0.0) == 60.0
+    controller.drain_events()
+    assert controller.sweep({"b"}, 60.0) == ("a",)
+    assert controller.drain_events() == (ConversationRemoved("a", RemovalReason.DISAPPEARED, running=False),)
+    assert controller.next_due(60.0) == 120.0
 
 
-def test_an_empty_gate_needs_no_timer() -> None:
-    gate = opened("a")
-    gate.end("a")
-    assert gate.next_due(0.0) is None
+def test_an_empty_controller_needs_no_timer() -> None:
+    controller = opened("a")
+    controller.end("a")
+    assert controller.next_due(0.0) is None
 
 
 def test_the_end_of_a_pause_is_due_only_where_work_waits_for_it() -> None:
-    gate = opened("a")
-    fails(gate, "a", 5, now=10.0)
-    gate.sweep({"a"}, 30.0)
-    assert gate.next_due(30.0) == 90.0
-    gate.ask("a", "x", 30.0)
-    assert gate.next_due(30.0) == 70.0
+    controller = opened("a")
+    fails(controller, "a", 5, now=10.0)
+    controller.sweep({"a"}, 30.0)
+    assert controller.next_due(30.0) == 90.0
+    controller.ask("a", "x", 30.0)
+    assert controller.next_due(30.0) == 70.0
 
 
 def test_once_closed_everything_is_refused_and_nothing_is_kept_but_what_runs() -> None:
-    gate = opened("a", "b", max_concurrent=1)
-    gate.ask("a", "x", 0.0)
-    gate.ask("b", "x", 0.0)
-    gate.close()
-    gate.drain_events()
-    assert gate.ask("b", "y", 1.0) == Reject(RejectionReason.SHUTTING_DOWN)
-    assert gate.drain_events() == (WorkRejected("b", RejectionReason.SHUTTING_DOWN),)
-    assert not gate.open("c", 1.0)
-    assert gate.next_due(1.0) is None
-    assert gate.release(Permit("a", 1), OK, 1.0) == ()
-    assert gate.sizes() == NOTHING
+    controller = opened("a", "b", max_concurrent=1)
+    controller.ask("a", "x", 0.0)
+    controller.ask("b", "x", 0.0)
+    controller.close()
+    controller.drain_events()
+    assert controller.ask("b", "y", 1.0) == Reject(RejectionReason.SHUTTING_DOWN)
+    assert controller.drain_events() == (WorkRejected("b", RejectionReason.SHUTTING_DOWN),)
+    assert not controller.open("c", 1.0)
+    assert controller.next_due(1.0) is None
+    assert controller.release(Permit("a", 1), OK, 1.0) == ()
+    assert controller.sizes() == NOTHING
 
 
 def test_after_ten_thousand_creations_follow_ups_failures_and_ends_every_map_is_empty() -> None:
-    random, gate, living, now = Random(3), AdmissionController[int](), list[str](), 0.0
+    random, controller, living, now = Random(3), AdmissionController[int](), list[str](), 0.0
     for number in range(10_000):
         now += random.random() * 3
         match random.randrange(8):
             case 0:
                 living.append(f"talk {number}")
-                assert gate.open(living[-1], now)
+                assert controller.open(living[-1], now)
             case 1 | 2 | 3 if living:
-                gate.ask(random.choice(living), number, now)
-            case 4 | 5 | 6 if gate.running:
-                gate.release(random.choice(gate.running), random.choice([OK, FAILED, FAILED]), now)
+                controller.ask(random.choice(living), number, now)
+            case 4 | 5 | 6 if controller.running:
+                controller.release(random.choice(controller.running), random.choice([OK, FAILED, FAILED]), now)
             case 7 if living:
                 gone = living.pop(random.randrange(len(living)))
                 if random.random() < 0.5:
-                    gate.end(gone)
+                    controller.end(gone)
             case _:
-                gate.scan()
-        if (due := gate.next_due(now)) is not None and due <= now:
-            gate.sweep(living, now)
-        assert len(gate.running) <= 5
-        assert len(gate.queued) <= 20
-    assert gate.counts.done > 500
-    assert gate.counts.dropped > 100
-    gate.sweep((), now)
-    while gate.running:
-        assert gate.release(gate.running[0], OK, now) == ()
-    assert gate.sizes() == NOTHING
-    assert balanced(gate.counts)
-    assert gate.counts.accepted == gate.counts.done + gate.counts.replaced + gate.counts.dropped
+                controller.scan()
+        if (due := controller.next_due(now)) is not None and due <= now:
+            controller.sweep(living, now)
+        assert len(controller.running) <= 5
+        assert len(controller.queued) <= 20
+    assert controller.counts.done > 500
+    assert controller.counts.dropped > 100
+    controller.sweep((), now)
+    while controller.running:
+        assert controller.release(controller.running[0], OK, now) == ()
+    assert controller.sizes() == NOTHING
+    assert balanced(controller.counts)
+    assert controller.counts.accepted == controller.counts.done + controller.counts.replaced + controller.counts.dropped
 
 
 def test_the_numbers_are_those_of_the_plan() -> None:

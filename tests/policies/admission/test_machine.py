@@ -1,4 +1,4 @@
-"""The gate beside the oracle, after everything that can happen in any order."""
+"""The controller beside the oracle, after everything that can happen in any order."""
 
 from collections import Counter
 from typing import Any
@@ -39,7 +39,7 @@ numbers = st.builds(
 )
 
 
-class GateBesideOracle(RuleBasedStateMachine):
+class ControllerBesideOracle(RuleBasedStateMachine):
     """Does the same to both and compares them after each thing done."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class GateBesideOracle(RuleBasedStateMachine):
 
     @initialize(limits=numbers)
     def begins(self, limits: AdmissionLimits) -> None:
-        self.gate: AdmissionController[int] = AdmissionController(limits)
+        self.controller: AdmissionController[int] = AdmissionController(limits)
         self.oracle = Oracle(limits)
         self.lowered = False
         self.payloads = 0
@@ -65,7 +65,7 @@ class GateBesideOracle(RuleBasedStateMachine):
 
     @rule(key=keys)
     def opens(self, key: str) -> None:
-        assert self.gate.open(key, self.now) == self.oracle.open(key)
+        assert self.controller.open(key, self.now) == self.oracle.open(key)
 
     @rule(key=keys, times=st.integers(1, 3))
     def follow_ups(self, key: str, times: int) -> None:
@@ -77,35 +77,35 @@ class GateBesideOracle(RuleBasedStateMachine):
         for key in drawn:
             self._asks(key)
 
-    @precondition(lambda self: self.gate.running)
+    @precondition(lambda self: self.controller.running)
     @rule(at=st.integers(0, 9), ending=st.sampled_from([*WorkEnd, WorkEnd.FAILED]))
     def finishes(self, at: int, ending: WorkEnd) -> None:
-        ticket = self.gate.running[at % len(self.gate.running)]
-        starts = self.gate.release(ticket, ending, self.now)
+        ticket = self.controller.running[at % len(self.controller.running)]
+        starts = self.controller.release(ticket, ending, self.now)
         self._started(starts, lambda: self.oracle.finish(ticket.number, ending.value))
-        assert self.gate.release(ticket, ending, self.now) == ()
+        assert self.controller.release(ticket, ending, self.now) == ()
 
     @rule(key=keys, times=st.integers(1, 4))
     def fails_again_and_again(self, key: str, times: int) -> None:
         for _ in range(times):
             self._asks(key)
-            for ticket in [one for one in self.gate.running if one.key == key]:
-                starts = self.gate.release(ticket, WorkEnd.FAILED, self.now)
+            for ticket in [one for one in self.controller.running if one.key == key]:
+                starts = self.controller.release(ticket, WorkEnd.FAILED, self.now)
                 self._started(starts, lambda number=ticket.number: self.oracle.finish(number, "failed"))
 
     @rule(key=keys)
     def ends(self, key: str) -> None:
-        self.gate.end(key)
+        self.controller.end(key)
         self.oracle.end(key)
 
     @rule(key=keys)
     def wants_no_more(self, key: str) -> None:
-        self.gate.withdraw(key)
+        self.controller.withdraw(key)
         self.oracle.withdraw(key)
 
     @rule(existing=st.sets(keys, min_size=4))
     def sweeps(self, existing: set[str]) -> None:
-        for key in self.gate.sweep(existing, self.now):
+        for key in self.controller.sweep(existing, self.now):
             assert key not in existing
             self.oracle.end(key)
         assert set(self.oracle.talks) <= existing
@@ -117,40 +117,40 @@ class GateBesideOracle(RuleBasedStateMachine):
 
     @rule()
     def asks_again(self) -> None:
-        dropped = self.gate.counts.dropped
-        for key in self.gate.due_again(self.now):
+        dropped = self.controller.counts.dropped
+        for key in self.controller.due_again(self.now):
             self._asks(key)
-        assert self.gate.counts.dropped == dropped  # what comes again puts nobody out
+        assert self.controller.counts.dropped == dropped  # what comes again puts nobody out
 
     @rule()
     def scans(self) -> None:
-        assert list(self.gate.scan()) == self.oracle.scan()
+        assert list(self.controller.scan()) == self.oracle.scan()
 
     @rule(limits=numbers)
     def hot_change(self, limits: AdmissionLimits) -> None:
-        self.lowered = len(self.gate.running) > limits.max_concurrent
-        starts = self.gate.configure(limits, self.now)
+        self.lowered = len(self.controller.running) > limits.max_concurrent
+        starts = self.controller.configure(limits, self.now)
         self._started(starts, lambda: self.oracle.set(limits))
 
-    @precondition(lambda self: self.gate.counts.accepted > 12)
+    @precondition(lambda self: self.controller.counts.accepted > 12)
     @rule(sure=st.integers(0, 9))
     def closes(self, sure: int) -> None:
         """Seldom, because little happens after it."""
         if sure == 0:
-            self.gate.close()
+            self.controller.close()
             self.oracle.close()
 
     # ── what must hold ──────────────────────────────────────────────────────────────────────────
 
     @invariant()
-    def the_gate_is_where_the_oracle_is(self) -> None:
+    def the_controller_is_where_the_oracle_is(self) -> None:
         running = sorted((work["key"], work["number"]) for work in self.oracle.of("running"))
-        assert sorted((ticket.key, ticket.number) for ticket in self.gate.running) == running
-        assert list(self.gate.queued) == [work["key"] for work in self.oracle.line()]
-        assert list(self.gate.dirty) == self.oracle.marked
-        assert list(self.gate.due_again(self.now)) == ([] if self.gate.closed else self.oracle.again())
+        assert sorted((ticket.key, ticket.number) for ticket in self.controller.running) == running
+        assert list(self.controller.queued) == [work["key"] for work in self.oracle.line()]
+        assert list(self.controller.dirty) == self.oracle.marked
+        assert list(self.controller.due_again(self.now)) == ([] if self.controller.closed else self.oracle.again())
         for key, talk in self.oracle.talks.items():
-            breaker = self.gate.breaker(key)
+            breaker = self.controller.breaker(key)
             assert (breaker.failures, breaker.openings, breaker.due) == (
                 talk["failures"],
                 talk["rests"],
@@ -159,23 +159,23 @@ class GateBesideOracle(RuleBasedStateMachine):
 
     @invariant()
     def no_more_is_in_flight_than_may_be(self) -> None:
-        self.lowered = self.lowered and len(self.gate.running) > self.gate.limits.max_concurrent
-        assert self.lowered or len(self.gate.running) <= self.gate.limits.max_concurrent
-        assert len(self.gate.queued) <= self.gate.limits.max_queue_size
-        in_flight = [ticket.key for ticket in self.gate.running]
+        self.lowered = self.lowered and len(self.controller.running) > self.controller.limits.max_concurrent
+        assert self.lowered or len(self.controller.running) <= self.controller.limits.max_concurrent
+        assert len(self.controller.queued) <= self.controller.limits.max_queue_size
+        in_flight = [ticket.key for ticket in self.controller.running]
         assert len(in_flight) == len(set(in_flight))
 
     @invariant()
     def no_slot_is_free_while_something_waits_that_could_start(self) -> None:
-        able = set(self.gate.queued) - {ticket.key for ticket in self.gate.running}
-        assert not able or len(self.gate.running) >= self.gate.limits.max_concurrent
+        able = set(self.controller.queued) - {ticket.key for ticket in self.controller.running}
+        assert not able or len(self.controller.running) >= self.controller.limits.max_concurrent
 
     @invariant()
     def nothing_vanishes(self) -> None:
-        assert balanced(self.gate.counts)
-        for event in self.gate.drain_events():
+        assert balanced(self.controller.counts)
+        for event in self.controller.drain_events():
             self._told(event)
-        counts, fates = self.gate.counts, Counter(self.fates.values())
+        counts, fates = self.controller.counts, Counter(self.fates.values())
         assert counts.accepted == len(self.oracle.works) == sum(fates.values())
         for name in ("done", "running", "queued", "replaced", "dropped"):
             assert getattr(counts, name) == fates[name] == len(self.oracle.of(name.replace("queued", "waiting")))
@@ -186,30 +186,30 @@ class GateBesideOracle(RuleBasedStateMachine):
     @invariant()
     def nothing_is_kept_of_what_is_not_known(self) -> None:
         known = set(self.oracle.talks)
-        assert {*self.gate.queued, *self.gate.dirty, *self.gate.paused} <= known
-        sizes = self.gate.sizes()
+        assert {*self.controller.queued, *self.controller.dirty, *self.controller.paused} <= known
+        sizes = self.controller.sizes()
         assert (sizes.conversations, sizes.watched) == (len(known), len(known))
         assert sizes.with_failures == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
-        due = self.gate.next_due(self.now)
+        due = self.controller.next_due(self.now)
         assert (due is None) == (not known)
 
     def teardown(self) -> None:
         """Whatever happened: once all have ended and all work is over, nothing is left."""
-        if not hasattr(self, "gate"):
+        if not hasattr(self, "controller"):
             return
         for key in KEYS:
-            self.gate.end(key)
-        for ticket in self.gate.running:
-            assert self.gate.release(ticket, WorkEnd.FAILED, self.now) == ()
-        assert self.gate.sizes() == AdmissionSizes(0, 0, 0, 0, 0, 0)
-        assert balanced(self.gate.counts)
+            self.controller.end(key)
+        for ticket in self.controller.running:
+            assert self.controller.release(ticket, WorkEnd.FAILED, self.now) == ()
+        assert self.controller.sizes() == AdmissionSizes(0, 0, 0, 0, 0, 0)
+        assert balanced(self.controller.counts)
 
     # ── both ────────────────────────────────────────────────────────────────────────────────────
 
     def _asks(self, key: str) -> None:
         self.payloads += 1
-        before, full = self.gate.queued, len(self.gate.queued) >= self.gate.limits.max_queue_size
-        answer = self.gate.ask(key, self.payloads, self.now)
+        before, full = self.controller.queued, len(self.controller.queued) >= self.controller.limits.max_queue_size
+        answer = self.controller.ask(key, self.payloads, self.now)
         fate = self.oracle.ask(key)
         self.newest[key] = self.payloads
         match answer:
@@ -217,9 +217,9 @@ class GateBesideOracle(RuleBasedStateMachine):
                 assert (fate, asked, work) == ("running", key, self.payloads)
             case Enqueue(_, None):
                 assert fate == "waiting"
-                assert self.gate.queued == (*before[full:], key)
+                assert self.controller.queued == (*before[full:], key)
             case Enqueue():
-                assert (fate, self.gate.queued) == ("waiting", before)  # de-dup comes before dropping
+                assert (fate, self.controller.queued) == ("waiting", before)  # de-dup comes before dropping
             case Defer(_, reason):
                 assert fate == "dropped"
                 assert (reason is DropReason.PAUSED) == self.oracle.rests(key)
@@ -263,12 +263,12 @@ class GateBesideOracle(RuleBasedStateMachine):
                 assert (event.until is not None) == (event.after is BreakerState.OPEN)
                 self.told_rests[event.key] = event.until
             case AdmissionLimitsSet():
-                assert event.max_concurrent == self.gate.limits.max_concurrent
+                assert event.max_concurrent == self.controller.limits.max_concurrent
             case _:
                 if (key := getattr(event, "key", None)) is not None:
                     assert event.why in RemovalReason  # type: ignore[attr-defined]
                     self.told_rests.pop(key, None)
 
 
-TestGate = GateBesideOracle.TestCase
-TestGate.settings = settings(max_examples=1_000 if WHOLE else 40, stateful_step_count=40, deadline=None)
+TestController = ControllerBesideOracle.TestCase
+TestController.settings = settings(max_examples=1_000 if WHOLE else 40, stateful_step_count=40, deadline=None)

@@ -1,4 +1,4 @@
-"""Agents, commands and gates on the panel: what every prefix of events leads to, against an oracle that looks anew."""
+"""Agents, commands and admission on the panel: every prefix of events, against an oracle that looks anew."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -61,7 +61,7 @@ from tests.ui import work
 from tests.ui.panel.situations import BEGINNING, MODEL
 
 AGENT, COMMAND = st.sampled_from(["a1", "a2", "a3"]), st.sampled_from(["b1", "b2"])
-KEY, NUMBER, GATE = st.sampled_from(["a1", "a2", "b1"]), st.integers(1, 6), st.sampled_from(AdmissionPool)
+KEY, NUMBER, POOL = st.sampled_from(["a1", "a2", "b1"]), st.integers(1, 6), st.sampled_from(AdmissionPool)
 RESUMED = SessionResumed("1", MODEL, "here", practice=False)
 STATE = st.sampled_from(BreakerState)
 EVENTS: st.SearchStrategy[Event] = st.one_of(
@@ -74,16 +74,16 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     ),
     st.builds(MovedToBackground, st.sampled_from(["call-a1", "call-b1"]), KEY, st.sampled_from(MoveReason)),
     st.builds(work.over, COMMAND, st.integers(0, 1), st.sampled_from(CommandEnd)),
-    st.builds(AdmissionLimitsSet, NUMBER, NUMBER, NUMBER, GATE),
-    st.builds(WorkAdmitted, KEY, NUMBER, NUMBER, GATE),
-    st.builds(WorkQueued, KEY, NUMBER, NUMBER, GATE),
-    st.builds(WorkReplaced, KEY, NUMBER, NUMBER, GATE),
-    st.builds(WorkDropped, KEY, NUMBER, st.sampled_from(DropReason), st.booleans(), GATE),
-    st.builds(WorkRejected, KEY, st.sampled_from(RejectionReason), GATE),
-    st.builds(WorkReleased, KEY, NUMBER, st.sampled_from(WorkEnd), NUMBER, GATE),
-    st.builds(ConversationBreakerChanged, KEY, STATE, STATE, st.just(ChangeReason.FAILED), NUMBER, st.none(), GATE),
-    st.builds(ConversationRemoved, KEY, st.sampled_from(RemovalReason), st.booleans(), GATE),
-    st.builds(AdmissionClosed, NUMBER, NUMBER, GATE),
+    st.builds(AdmissionLimitsSet, NUMBER, NUMBER, NUMBER, POOL),
+    st.builds(WorkAdmitted, KEY, NUMBER, NUMBER, POOL),
+    st.builds(WorkQueued, KEY, NUMBER, NUMBER, POOL),
+    st.builds(WorkReplaced, KEY, NUMBER, NUMBER, POOL),
+    st.builds(WorkDropped, KEY, NUMBER, st.sampled_from(DropReason), st.booleans(), POOL),
+    st.builds(WorkRejected, KEY, st.sampled_from(RejectionReason), POOL),
+    st.builds(WorkReleased, KEY, NUMBER, st.sampled_from(WorkEnd), NUMBER, POOL),
+    st.builds(ConversationBreakerChanged, KEY, STATE, STATE, st.just(ChangeReason.FAILED), NUMBER, st.none(), POOL),
+    st.builds(ConversationRemoved, KEY, st.sampled_from(RemovalReason), st.booleans(), POOL),
+    st.builds(AdmissionClosed, NUMBER, NUMBER, POOL),
     st.sampled_from([TurnStarted(2, "next"), TurnStarted(3, ""), RESUMED, BEGINNING[0]]),
 )
 
@@ -180,22 +180,22 @@ class Anew:
         return CommandView(asked.command, asked.line, since, state, quiet, ended, moved)
 
     @property
-    def gates(self) -> set[AdmissionView]:
-        return {self._gate(gate) for gate in AdmissionPool if self._of(gate)}
+    def admission(self) -> set[AdmissionView]:
+        return {self._view(pool) for pool in AdmissionPool if self._of(pool)}
 
-    def _of(self, gate: AdmissionPool) -> list[tuple[int, AdmissionEvent]]:
+    def _of(self, pool: AdmissionPool) -> list[tuple[int, AdmissionEvent]]:
         return [
             (at, one)
             for at, one in self._events
-            if at > self._program and isinstance(one, AdmissionEvent) and one.pool is gate
+            if at > self._program and isinstance(one, AdmissionEvent) and one.pool is pool
         ]
 
-    def _gate(self, gate: AdmissionPool) -> AdmissionView:
-        own = self._of(gate)
+    def _view(self, pool: AdmissionPool) -> AdmissionView:
+        own = self._of(pool)
         limits = [one for _, one in own if isinstance(one, AdmissionLimitsSet)]
         counts = [one.running for _, one in own if isinstance(one, WorkAdmitted | WorkReleased)]
         return AdmissionView(
-            gate,
+            pool,
             limits[-1].max_concurrent if limits else 0,
             limits[-1].max_queue_size if limits else 0,
             counts[-1] if counts else 0,
@@ -251,7 +251,7 @@ def test_every_prefix_leads_to_what_a_look_at_all_of_it_finds(events: list[Event
         anew = Anew(events[:number])
         assert list(fold.now.agents) == anew.agents
         assert set(fold.now.commands) == anew.commands
-        assert set(fold.now.gates) == anew.gates
+        assert set(fold.now.admission) == anew.admission
 
 
 def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
@@ -260,8 +260,8 @@ def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
         fold.on_event(event, 1.0)
     states = [one.state for one in fold.now.agents]
     assert [states.count(state) for state in SubagentActivity] == [35, 5, 0, 0, 20]
-    (gate,) = fold.now.gates
-    assert (gate.running, gate.queued, gate.deferred) == (5, 20, 15)
+    (view,) = fold.now.admission
+    assert (view.running, view.queued, view.deferred) == (5, 20, 15)
 
 
 def test_an_agent_whose_place_is_taken_does_not_count_as_running() -> None:

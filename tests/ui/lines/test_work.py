@@ -1,4 +1,4 @@
-"""What agents, commands in the background and the gate do, in one line each."""
+"""What agents, commands in the background and admission do, in one line each."""
 
 import io
 import re
@@ -330,7 +330,7 @@ def test_the_next_crowd_begins_with_names_again() -> None:
     assert told([*crowd, *crowd]) == [*once, *once]
 
 
-def test_commands_and_the_gate_are_told_as_they_are_elsewhere() -> None:
+def test_commands_and_admission_are_told_as_they_are_elsewhere() -> None:
     lines = told([*whole([(AgentEnd.ANSWERED, "")] * 20), work.command("b1"), work.over("b1"), work.CLOSED])
     assert lines[-2:] == ['✓ b1 "npm run dev" is done (12 s)', "! 18 queued pieces of work dropped"]
 

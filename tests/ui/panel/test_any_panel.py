@@ -172,7 +172,7 @@ COMMAND = st.builds(
     st.none()
     | st.builds(CommandEnded, NAME, st.sampled_from(CommandEnd), st.none() | SMALL, SECONDS, TOKENS, TEXT, TEXT),
 )
-GATE = st.builds(AdmissionView, st.sampled_from(AdmissionPool), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
+POOL = st.builds(AdmissionView, st.sampled_from(AdmissionPool), SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL, SMALL)
 ENDED = st.builds(TurnEnded, SMALL, CODE, TEXT, TEXT, USAGE, SECONDS, SMALL, SMALL, SECONDS)
 PANELS = st.builds(
     Panel,
@@ -197,7 +197,7 @@ PANELS = st.builds(
     loops=CIRCLING,
     agents=few(AGENT, 12),
     commands=few(COMMAND, 12),
-    gates=few(GATE),
+    admission=few(POOL),
     plan=few(ITEM),
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,

@@ -1,4 +1,4 @@
-"""What the panel says of agents, commands in the background and gates."""
+"""What the panel says of agents, commands in the background and admission."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from tests.ui.panel.situations import COMMANDS, CROWD, IDLE, NOW, REPLIED, after
 
 
 def lines(*events: Event, width: int = 60, height: int = 40, later: float = 9.0) -> list[str]:
-    """The lines about agents, commands and gates, after these."""
+    """The lines about agents, commands and admission, after these."""
     return drawn(after(REPLIED, *events), width, height, later)
 
 
@@ -120,9 +120,9 @@ def test_a_command_that_did_not_end_well_says_why() -> None:
     assert len(lines(*begun, work.over("b1", -15, CommandEnd.STOPPED, "the user stopped it"))) == 1
 
 
-def test_a_gate_speaks_only_when_something_waits_or_went_wrong() -> None:
+def test_admission_speaks_only_when_something_waits_or_went_wrong() -> None:
     calm = (work.LIMITS, work.created("a1"), work.admitted("a1", 1, 1))
-    assert not any(line.startswith("gate") for line in lines(*calm))
+    assert not any(line.startswith("limit") for line in lines(*calm))
 
 
 def test_what_runs_in_the_background_is_calm_and_what_asks_is_not() -> None:

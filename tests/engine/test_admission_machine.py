@@ -1,4 +1,4 @@
-"""A gate with real tasks beside the naive one, after everything that can happen in any order."""
+"""Admission with real tasks beside the naive one, after everything that can happen in any order."""
 
 import asyncio
 from random import Random
@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness.events import WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
-from tests.engine.gate_desk import NOTHING, Desk, Failed
+from tests.engine.admission_callers import NOTHING, Callers, Failed
 from tests.engine.hand_clock import quiet
-from tests.engine.naive_gating import NaiveGating
+from tests.engine.naive_admission import NaiveAdmission
 from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
@@ -31,7 +31,7 @@ class Both:
     """Does the same to both and compares them."""
 
     def __init__(self, limits: AdmissionLimits) -> None:
-        self.desk, self.naive = Desk(limits), NaiveGating(limits)
+        self.callers, self.naive = Callers(limits), NaiveAdmission(limits)
         self.lowered = False
 
     async def happens(self, what: str, at: int, limits: AdmissionLimits) -> None:
@@ -45,7 +45,7 @@ class Both:
                 self._asks(*asked)
             case "succeed" | "fail" | "raise" if running:
                 number = running[at % len(running)]
-                end = self.desk.ends[number]
+                end = self.callers.ends[number]
                 match what:
                     case "succeed":
                         end.set_result(WorkEnd.SUCCEEDED)
@@ -56,24 +56,24 @@ class Both:
                 self.naive.finish(number, "succeeded" if what == "succeed" else "failed")
                 self.naive.fates[number - 1] = "failed" if what == "raise" else "done"
             case "cancel" if living := sorted([*running, *self.naive.who("waits")]):
-                self.desk.tasks[living[at % len(living)]].cancel()
+                self.callers.tasks[living[at % len(living)]].cancel()
                 self.naive.cancel(living[at % len(living)])
             case "end":
-                self.desk.gating.end(key)
+                self.callers.runner.end(key)
                 self.naive.end(key)
             case "time":
-                self.desk.clock.move(at * 10.0)
-                self.naive.oracle.now = self.desk.clock.time
+                self.callers.clock.move(at * 10.0)
+                self.naive.oracle.now = self.callers.clock.time
             case "limits":
                 self.lowered = len(running) > limits.max_concurrent
-                self.desk.gating.configure(limits)
+                self.callers.runner.configure(limits)
                 self.naive.configure(limits)
         await quiet(4)
 
     def compare(self) -> None:
         """Both stand at the same point."""
-        status, oracle = self.desk.gating.status, self.naive.oracle
-        assert [self.desk.fate(number) for number in self.desk.tasks] == self.naive.fates
+        status, oracle = self.callers.runner.status, self.naive.oracle
+        assert [self.callers.fate(number) for number in self.callers.tasks] == self.naive.fates
         assert sorted(status.running) == sorted(oracle.keys("running"))
         assert list(status.queued) == [work["key"] for work in oracle.line()]
         assert list(status.dirty) == oracle.marked
@@ -82,24 +82,24 @@ class Both:
         assert balanced(status.counts)
         assert status.counts.accepted == len(oracle.works)
         assert len(status.queued) <= status.limits.max_queue_size
-        self.lowered = self.lowered and self.desk.inside > status.limits.max_concurrent
-        assert self.lowered or self.desk.inside <= status.limits.max_concurrent
-        assert self.desk.inside == len(status.running)
+        self.lowered = self.lowered and self.callers.inside > status.limits.max_concurrent
+        assert self.lowered or self.callers.inside <= status.limits.max_concurrent
+        assert self.callers.inside == len(status.running)
 
     async def leaves_nothing(self) -> None:
         """All keys end and all work is over: no entry, no task, no timer."""
         for key in KEYS:
-            await self.happens("end", KEYS.index(key), self.desk.gating.status.limits)
+            await self.happens("end", KEYS.index(key), self.callers.runner.status.limits)
         while self.naive.who("runs"):
-            await self.happens("succeed", 0, self.desk.gating.status.limits)
+            await self.happens("succeed", 0, self.callers.runner.status.limits)
         await quiet()
         self.compare()
-        assert self.desk.gate.sizes() == NOTHING
-        assert (self.desk.tasks_left(), self.desk.clock.sleepers) == (0, [])
-        await self.desk.gating.aclose()
+        assert self.callers.controller.sizes() == NOTHING
+        assert (self.callers.tasks_left(), self.callers.clock.sleepers) == (0, [])
+        await self.callers.runner.aclose()
 
     def _asks(self, *keys: str) -> None:
-        self.desk.ask(*keys)
+        self.callers.ask(*keys)
         for key in keys:
             self.naive.ask(key)
 
@@ -109,7 +109,7 @@ class Both:
     begins=limits,
     happens=st.lists(st.tuples(st.sampled_from(HAPPENS), st.integers(0, 20), limits), min_size=10, max_size=40),
 )
-def test_every_caller_fares_as_the_naive_gate_says(
+def test_every_caller_fares_as_the_naive_controller_says(
     begins: AdmissionLimits, happens: list[tuple[str, int, AdmissionLimits]]
 ) -> None:
     async def play() -> None:
@@ -123,11 +123,11 @@ def test_every_caller_fares_as_the_naive_gate_says(
 
 
 @pytest.mark.parametrize("seed", range(200 if WHOLE else 5))
-def test_in_a_long_life_too_every_caller_fares_as_the_naive_gate_says(seed: int) -> None:
+def test_in_a_long_life_too_every_caller_fares_as_the_naive_controller_says(seed: int) -> None:
     async def play() -> None:
         random, both = Random(seed), Both(AdmissionLimits(max_concurrent=3, max_queue_size=4))
         for _ in range(250):
-            await both.happens(random.choice(HAPPENS[:-1]), random.randrange(21), both.desk.gating.status.limits)
+            await both.happens(random.choice(HAPPENS[:-1]), random.randrange(21), both.callers.runner.status.limits)
             both.compare()
         await both.leaves_nothing()
 

@@ -1,4 +1,4 @@
-"""A gate with callers whose work goes on until the test ends it."""
+"""Callers of admission whose work goes on until the test ends it."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -16,8 +16,8 @@ class Failed(Exception):  # noqa: N818 (what it says of the work)
     """What work of a caller raises."""
 
 
-class Desk:
-    """The callers of one gate, each with a number from 1."""
+class Callers:
+    """The callers of one controller, each with a number from 1."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class Desk:
         existing: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self.clock, self.events = HandClock(), list[Event]()
-        self.gate: AdmissionController[AdmissionEntry] = AdmissionController(limits or AdmissionLimits())
-        self.gating = AdmissionRunner(self.gate, self._hear, self.clock, shared=shared, existing=existing)
+        self.controller: AdmissionController[AdmissionEntry] = AdmissionController(limits or AdmissionLimits())
+        self.runner = AdmissionRunner(self.controller, self._hear, self.clock, shared=shared, existing=existing)
         self.when = dict[Event, Callable[[], object]]()
         """What is to happen as soon as an event is told."""
         self._others = asyncio.all_tasks()
@@ -96,7 +96,7 @@ class Desk:
         self.when.get(event, lambda: None)()
 
     async def _run(self, number: int, key: str) -> WorkEnd:
-        return await self.gating.run(key, lambda: self._work(number), lambda ending: ending)
+        return await self.runner.run(key, lambda: self._work(number), lambda ending: ending)
 
     async def _work(self, number: int) -> WorkEnd:
         self.begun.append(number)

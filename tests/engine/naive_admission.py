@@ -1,11 +1,11 @@
-"""What becomes of each caller of a gate, as naive as can be: the gate's own oracle, and who asked for which work."""
+"""What becomes of each caller of admission, as naive as can be, by the oracle of the controller."""
 
 from harness.policies.admission.controller import AdmissionLimits
 from tests.policies.admission.oracle import Oracle
 
 
-class NaiveGating:
-    """Callers with numbers from 1, as in `Desk`, on a clock that is told what time it is."""
+class NaiveAdmission:
+    """Callers with numbers from 1, as in `Callers`, on a clock that is told what time it is."""
 
     def __init__(self, limits: AdmissionLimits) -> None:
         self.oracle = Oracle(limits)
