@@ -39,7 +39,8 @@ def lesson(name: str) -> Lesson:
         if wanted in (one.id, one.name):
             return one
     ids = [one.id for one in lessons()]
-    near = get_close_matches(wanted, [*ids, *(one.name for one in lessons())], n=1)
+    moved = [one.name for one in lessons() if wanted.startswith(f"{one.id}_")]
+    near = moved or get_close_matches(wanted, [*ids, *(one.name for one in lessons())], n=1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ids)}."
     raise UnknownLesson(f"There is no chapter {name!r}; {hint}")
 

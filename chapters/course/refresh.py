@@ -1,7 +1,7 @@
 """Updates code and values in the pages of the chapters: `python -m chapters.course.refresh`.
 
 Three marks name the content: `<!-- code: harness/agent.py:Agent.run -->` before a block of Python,
-`<!-- drawing: chapters.s22_escape.drawings:rows -->` before a block of text that this function returns, and
+`<!-- drawing: chapters.s22_loops.drawings:rows -->` before a block of text that this function returns, and
 `<!-- value: harness.policies.recovery.backoff:BASE_S -->`, closed by `<!-- end -->`, around a value. An unknown name is
 an error.
 """
@@ -50,7 +50,7 @@ def figure(name: str) -> str:
 
 
 def drawing(name: str) -> str:
-    """The result of a function such as chapters.s22_escape.drawings:rows. Raises LessonError."""
+    """The result of a function such as chapters.s22_loops.drawings:rows. Raises LessonError."""
     function = _named(name)
     if not callable(function):
         raise LessonError(f"{name} is not a function.")

@@ -115,7 +115,7 @@ def _breakers(settings: Settings, options: Namespace) -> int:
 
 
 def _loop_demo(options: Namespace) -> int:
-    return int(import_module("chapters.s22_escape.graph_agents.demo").main(options))
+    return int(import_module("chapters.s22_loops.graph_agents.demo").main(options))
 
 
 def _loop_stats(settings: Settings, options: Namespace) -> int:

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from chapters.course import lesson, readme
+from chapters.course.catalogue import UnknownLesson
 
 TEXT = """# s01 · A chapter
 
@@ -31,3 +34,9 @@ def test_marks_go_and_what_stands_between_them_stays(tmp_path: Path) -> None:
         "A command gets\n30 seconds, and of what it says\n20,000 characters are kept.\n\n```python\nb = 1\n```"
     )
     assert (problem.title, following.title, following.text) == ("The problem", "Next", "The end.")
+
+
+@pytest.mark.parametrize("former", ["s22_escape", "s23_gate"])
+def test_a_former_name_of_a_chapter_leads_to_its_name_of_today(former: str) -> None:
+    with pytest.raises(UnknownLesson, match=f"no chapter '{former}'; did you mean {lesson(former[:3]).name}"):
+        lesson(former)

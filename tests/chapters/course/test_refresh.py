@@ -8,13 +8,13 @@ from harness.policies.recovery.compaction import COMPACT_MARGIN
 from harness.settings import Settings
 
 CODE = "<!-- code: harness/policies/recovery/compaction.py:thresholds -->\n```python\nold\n```\n"
-DRAWING = "<!-- drawing: chapters.s22_escape.drawings:rows -->\n\n```text\nold\n```\n"
+DRAWING = "<!-- drawing: chapters.s22_loops.drawings:rows -->\n\n```text\nold\n```\n"
 VALUE = "at <!-- value: harness.policies.recovery.compaction:COMPACT_MARGIN -->?<!-- end --> tokens"
 
 
 def test_code_and_figures_are_those_of_the_program() -> None:
     text = refreshed(f"{CODE}\n{DRAWING}\n{VALUE}\n")
-    assert f"```text\n{drawing('chapters.s22_escape.drawings:rows')}```\n" in text
+    assert f"```text\n{drawing('chapters.s22_loops.drawings:rows')}```\n" in text
     assert source("harness/policies/recovery/compaction.py:thresholds").text in text
     assert f"-->{COMPACT_MARGIN:,}<!-- end -->" in text
 
@@ -41,8 +41,8 @@ def test_values_in_words(value: object, words: str) -> None:
     [
         "<!-- code: harness/policies/recovery/compaction.py:gone -->\n```python\n```\n",
         "<!-- code: harness/policies/recovery/compaction.py:thresholds -->\nno block\n",
-        "<!-- drawing: chapters.s22_escape.drawings:gone -->\n```text\n```\n",
-        "<!-- drawing: chapters.s22_escape.drawings:rows -->\nno block\n",
+        "<!-- drawing: chapters.s22_loops.drawings:gone -->\n```text\n```\n",
+        "<!-- drawing: chapters.s22_loops.drawings:rows -->\nno block\n",
         "<!-- drawing: harness.policies.recovery.compaction:COMPACT_MARGIN -->\n```text\n```\n",
         "<!-- value: harness.policies.recovery.compaction:GONE -->1<!-- end -->",
         "<!-- value: harness.policies.recovery.compaction:COMPACT_MARGIN -->1",

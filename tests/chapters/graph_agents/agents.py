@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from chapters.s22_escape.graph_agents.exploration import Path
-from chapters.s22_escape.graph_agents.protocols import Answer, Arguments, Caller, Where
+from chapters.s22_loops.graph_agents.exploration import Path
+from chapters.s22_loops.graph_agents.protocols import Answer, Arguments, Caller, Where
 from harness.events import LoopAsked, LoopChoice
 from harness.policies.loops.observations import Poll
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chapters.s22_escape.graph_agents.exploration import Edge, Path, choose
+from chapters.s22_loops.graph_agents.exploration import Edge, Path, choose
 
 PLACES = st.sampled_from("ABCDE")
 EDGES = st.tuples(PLACES, PLACES)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chapters.s22_escape.graph_agents.printed import ENDS, lines
+from chapters.s22_loops.graph_agents.printed import ENDS, lines
 from harness.events import (
     Event,
     Intervened,

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import pytest
 
-from chapters.s22_escape.graph_agents.demo import AnswersAlways, Demo
-from chapters.s22_escape.graph_agents.worlds import World, random_graph, ring
+from chapters.s22_loops.graph_agents.demo import AnswersAlways, Demo
+from chapters.s22_loops.graph_agents.worlds import World, random_graph, ring
 from harness.events import (
     Event,
     Intervened,

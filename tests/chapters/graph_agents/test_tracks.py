@@ -1,9 +1,9 @@
 """Where a loop runs: its edges, where it began, the ways out, and the checkpoint before it."""
 
-from chapters.s22_escape.graph_agents.calling import Asked, Made
-from chapters.s22_escape.graph_agents.exploration import Path
-from chapters.s22_escape.graph_agents.protocols import Answer
-from chapters.s22_escape.graph_agents.tracks import CHECKPOINTS, Checkpoint, Tracks
+from chapters.s22_loops.graph_agents.calling import Asked, Made
+from chapters.s22_loops.graph_agents.exploration import Path
+from chapters.s22_loops.graph_agents.protocols import Answer
+from chapters.s22_loops.graph_agents.tracks import CHECKPOINTS, Checkpoint, Tracks
 from harness.events import Loop, LoopFound, LoopLeft, Projection
 from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.observations import ObservedCall

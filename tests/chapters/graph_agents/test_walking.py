@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import pytest
 
-from chapters.s22_escape.graph_agents.calling import Chance, Stopped
-from chapters.s22_escape.graph_agents.exploration import Path
-from chapters.s22_escape.graph_agents.protocols import Agent, Answer, Arguments, Caller, ToolFailed, Where
-from chapters.s22_escape.graph_agents.virtual_clock import VirtualClock
-from chapters.s22_escape.graph_agents.walking import walk
+from chapters.s22_loops.graph_agents.calling import Chance, Stopped
+from chapters.s22_loops.graph_agents.exploration import Path
+from chapters.s22_loops.graph_agents.protocols import Agent, Answer, Arguments, Caller, ToolFailed, Where
+from chapters.s22_loops.graph_agents.virtual_clock import VirtualClock
+from chapters.s22_loops.graph_agents.walking import walk
 from harness.events import (
     BreakerChanged,
     Dispatch,

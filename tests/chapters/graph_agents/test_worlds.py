@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from chapters.s22_escape.graph_agents.naive import NaiveAgent
-from chapters.s22_escape.graph_agents.protocols import Answer, Arguments, ToolFailed
-from chapters.s22_escape.graph_agents.unreliable import tools_of
-from chapters.s22_escape.graph_agents.virtual_clock import VirtualClock
-from chapters.s22_escape.graph_agents.worlds import GENERIC, LARGEST, SMALLEST, World, random_graph, ring
+from chapters.s22_loops.graph_agents.naive import NaiveAgent
+from chapters.s22_loops.graph_agents.protocols import Answer, Arguments, ToolFailed
+from chapters.s22_loops.graph_agents.unreliable import tools_of
+from chapters.s22_loops.graph_agents.virtual_clock import VirtualClock
+from chapters.s22_loops.graph_agents.worlds import GENERIC, LARGEST, SMALLEST, World, random_graph, ring
 
 pytestmark = pytest.mark.anyio
 

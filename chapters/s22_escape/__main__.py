@@ -1,5 +1,0 @@
-"""Run this chapter alone: `python -m chapters.s22_escape`."""
-
-from chapters.course.learn import run_alone
-
-raise SystemExit(run_alone("s22"))
