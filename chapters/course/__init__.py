@@ -9,7 +9,6 @@ from chapters.course.checks.solution import with_solution
 from chapters.course.demo_session import DemoSession
 from chapters.course.facts import Fact
 from chapters.course.lesson import Lesson, LessonError, LessonStep
-from chapters.course.prediction import Past, Prediction
 from chapters.course.progress import Progress
 from chapters.course.question import Option, Question
 from chapters.course.real_model import with_model
@@ -31,8 +30,6 @@ __all__ = [
     "LocatedStep",
     "Moment",
     "Option",
-    "Past",
-    "Prediction",
     "Progress",
     "Question",
     "ReadmeSection",

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +20,16 @@ if TYPE_CHECKING:
     from harness.session import Session
 
 
+@dataclass(frozen=True, slots=True)
+class DemoModel:
+    """The model that answers a demo."""
+
+    address: str
+    """Base URL of its server."""
+    orders: "FaultQueue | None" = None
+    """Ordered faults of the practice server; None: it is a real model."""
+
+
 class DemoSession:
     """The environment of a demo, created by `Recording`."""
 
@@ -31,8 +42,7 @@ class DemoSession:
         *,
         workspace: Path,
         state: Path,
-        address: str,
-        orders: "FaultQueue | None",
+        model: DemoModel,
         asker: Asker,
         prompts: Callable[[], AsyncIterator[str]],
         show: Callable[[Event], None],
@@ -42,17 +52,16 @@ class DemoSession:
         Args:
             workspace: the folder of the run.
             state: the state folder of its agents.
-            address: base URL of the practice server.
-            orders: ordered faults of that server; None: it is a real model.
+            model: answers the requests.
             asker: answers questions.
             prompts: returns the prompts.
             show: called for every event.
             overrides: settings that take precedence over those of the demo.
         """
         self.workspace = workspace
-        self.address = address
+        self.address = model.address
         self.asker = asker
-        self._orders = orders
+        self._orders = model.orders
         self._state = state
         self._prompts = prompts
         self._show = show

@@ -1,8 +1,7 @@
-"""The question before a step: what happens next? The right option is not in the file; `prediction` computes it."""
+"""The question before a step: what happens next?"""
 
 from dataclasses import dataclass
 
-from chapters.course.prediction import PREDICTIONS
 from chapters.course.text import LocalizedText, text_in
 from harness.practice.toml_table import Table
 
@@ -15,39 +14,50 @@ class Option:
     """One possible answer."""
 
     value: str
-    """What the policy returns if this option is right, such as "open", or a band of seconds such as "0-0.6"."""
+    """The decision in the words of the policy, such as "open", or a band of seconds such as "0-0.6"."""
     text: LocalizedText
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and its options."""
+    """A question, its options, and the one that is right."""
 
     about: str
-    """Name of the policy that answers, a key of `PREDICTIONS`."""
+    """The decision in question, such as "breaker"; the tests read it from the run."""
     text: LocalizedText
     options: tuple[Option, ...]
+    answer: Option
+    because: LocalizedText
+    """The rule that decides, in a sentence."""
+    rule: str
+    """Where the rule is in the code: a path, and a name in that file."""
 
 
 def question_in(table: Table) -> Question:
     """The question in the table `predict` of a step. Raises ScriptError."""
-    about = table.choice("about", PREDICTIONS)
-    if about is None:
-        raise table.error("about is needed: the policy that answers")
-    text = text_in(table, "question")
+    about, answer, rule = (_required(table, key) for key in ("about", "answer", "rule"))
+    text, because = text_in(table, "question"), text_in(table, "because")
     options = tuple(map(_option, table.tables("options") or ()))
     table.done()
     if not FEWEST <= len(options) <= MOST:
         raise table.error(f"a question has {FEWEST} to {MOST} options")
-    if len({option.value for option in options}) < len(options):
+    by_value = {option.value: option for option in options}
+    if len(by_value) < len(options):
         raise table.error("two options have the same value")
-    return Question(about, text, options)
+    if answer not in by_value:
+        raise table.error(f"no option has the value of the answer, {answer!r}")
+    return Question(about, text, options, by_value[answer], because, rule)
+
+
+def _required(table: Table, key: str) -> str:
+    text = table.text(key)
+    if not text:
+        raise table.error(f"{key} is needed")
+    return text
 
 
 def _option(table: Table) -> Option:
-    value = table.text("value")
-    if not value:
-        raise table.error("value is needed: what the policy returns if this option is right")
+    value = _required(table, "value")
     text = LocalizedText(table.text("en") or "", table.text("ja") or "")
     table.done()
     if not (text.en and text.ja):

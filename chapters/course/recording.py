@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Self
 
 from chapters.course.checks.solution import SolutionDemo, SolutionError
 from chapters.course.conditions import Scene, failures
-from chapters.course.demo_session import DemoSession
+from chapters.course.demo_session import DemoModel, DemoSession
 from chapters.course.facts import Fact
 from chapters.course.lesson import Lesson, LessonError, LessonStep
-from chapters.course.prediction import PREDICTIONS, Past, Prediction
 from chapters.course.wire import WireListener, exchanged
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
@@ -27,7 +26,6 @@ from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.practice.requests import RecordedExchange
 
 if TYPE_CHECKING:
-    from harness.practice.fault_orders import FaultQueue
     from harness.session import Session
 
 Demo = Callable[[DemoSession], Awaitable[None]]
@@ -180,16 +178,15 @@ class Recording:
             folder = Path(opened.enter_context(TemporaryDirectory(prefix="harness-learn-", ignore_cleanup_errors=True)))
             workspace = folder / self.lesson.name
             await asyncio.to_thread(_furnish, self.lesson, workspace)
-            address, orders = await opened.enter_async_context(self._model())
+            model = await opened.enter_async_context(self._model())
             self._demo_session = DemoSession(
                 workspace=workspace,
                 state=folder / "state",
-                address=address,
-                orders=orders,
+                model=model,
                 asker=self._asker,
                 prompts=self._prompts,
                 show=self._happened,
-                overrides={**(self.lesson.connection or {}), "base_url": address, **self._overrides},
+                overrides={**(self.lesson.connection or {}), "base_url": model.address, **self._overrides},
             )
             self._demo = asyncio.ensure_future(self._chosen_demo()(self._demo_session))
             opened.push_async_callback(self._end)
@@ -211,8 +208,8 @@ class Recording:
         return demo
 
     @asynccontextmanager
-    async def _model(self) -> AsyncIterator[tuple[str, "FaultQueue | None"]]:
-        """The address of the model and its ordered faults: the script, or a proxy before a real one."""
+    async def _model(self) -> AsyncIterator[DemoModel]:
+        """The script, or a proxy in front of a real model."""
         from harness.practice.proxy import FaultProxy
         from harness.practice.rule_model import RuleModel
         from harness.practice.script import Script
@@ -221,11 +218,11 @@ class Recording:
         if self.lesson.connection is not None:
             upstream = str(self.lesson.connection["base_url"])
             async with FaultProxy(upstream, remember=0, on_exchange=self._exchanged) as proxy:
-                yield proxy.base_url, None
+                yield DemoModel(proxy.base_url)
         else:
             script = Script.load((self.lesson.scene or self.lesson.folder) / "script.toml")
             async with PracticeServer(RuleModel(), script=script, remember=0, on_exchange=self._exchanged) as server:
-                yield server.base_url, server.orders
+                yield DemoModel(server.base_url, server.orders)
 
     async def __aexit__(self, *_: object) -> None:
         await self._opened.aclose()
@@ -244,17 +241,6 @@ class Recording:
     def steps(self) -> tuple[LocatedStep, ...]:
         """Steps found so far."""
         return self._finder.found
-
-    def prediction(self, number: int) -> Prediction | None:
-        """What the policy says before the found step with this index; None: it has no question.
-
-        Raises PredictionError.
-        """
-        step, moment = self._finder.found[number].step, self._finder.found[number].moment
-        if step.question is None:
-            return None
-        past = tuple((one.fact, one.at) for one in self._moments[: moment.number])
-        return PREDICTIONS[step.question.about](Past(self.lesson.name, past))
 
     @property
     def failed(self) -> tuple[tuple[int, LocatedStep], ...]:

@@ -1,4 +1,4 @@
-"""The questions before steps: what the policy predicts is what the run then did, by a reading of the run of its own."""
+"""The questions before steps: the answer in the file is what the run then did."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from chapters.course import Fact, Lesson, Recording, WireExchange, lessons
+from chapters.course import Fact, Lesson, Recording, WireExchange, lessons, source
 from harness.events import (
     BreakerChanged,
     CompactionEnded,
@@ -133,21 +133,17 @@ def _sent(before: Sequence[Fact]) -> int:
 
 
 @pytest.mark.parametrize("lesson", ASKING, ids=lambda lesson: lesson.id)
-async def test_the_policy_predicts_what_the_run_then_did(lesson: Lesson) -> None:
+async def test_the_answer_is_what_the_run_then_did(lesson: Lesson) -> None:
     async with Recording(lesson, scripted_only=True) as recording:
         await recording.finished()
         facts = [moment.fact for moment in recording.moments]
-        for index, step in enumerate(lesson.steps):
-            if step.question is None:
+        for number, (step, found) in enumerate(zip(lesson.steps, recording.steps, strict=True), 1):
+            if (asked := step.question) is None:
                 continue
-            prediction, number = recording.prediction(index), recording.steps[index].moment.number
-            assert prediction is not None
-            fitting = [option.value for option in step.question.options if prediction.fits(option.value)]
-            about, before, after = step.question.about, facts[:number], facts[number:]
-            done = [option.value for option in step.question.options if did(about, before, after, option.value)]
-            assert (index + 1, fitting) == (index + 1, done)
-            assert len(done) == 1
-            assert prediction.reason.strip()
+            before, after = facts[: found.moment.number], facts[found.moment.number :]
+            done = [option.value for option in asked.options if did(asked.about, before, after, option.value)]
+            assert (number, done) == (number, [asked.answer.value])
+            assert source(asked.rule).text.strip()
 
 
 def test_chapters_with_a_policy_ask() -> None:

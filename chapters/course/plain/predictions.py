@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from chapters.course import Language, LocalizedText, Prediction, Progress, Question
+from chapters.course import Language, LocalizedText, Progress, Question
 from chapters.course.plain.position import LessonPosition
 
 PREDICT = LocalizedText("What happens next?", "予想:")
@@ -15,24 +15,22 @@ SCORE = LocalizedText("predictions: {right} of {asked} right", "予想 {asked} �
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An answer and the decision of the policy."""
+    """An answer to a question."""
 
     question: Question
     chosen: int
     """Index of the option."""
-    prediction: Prediction
 
     @property
     def right(self) -> bool:
-        """Whether the chosen option is what the policy decides."""
-        return self.prediction.fits(self.question.options[self.chosen].value)
+        """Whether the chosen option is the answer."""
+        return self.question.options[self.chosen] == self.question.answer
 
     def text(self, language: Language) -> str:
         """Right or wrong, and the rule."""
-        fitting = (option.text.into(language) for option in self.question.options if self.prediction.fits(option.value))
-        answer = next(fitting, self.prediction.value)
+        answer = self.question.answer.text.into(language)
         verdict = (RIGHT if self.right else WRONG).into(language).format(answer=answer)
-        rule = RULE.into(language).format(reason=self.prediction.reason, place=self.prediction.rule)
+        rule = RULE.into(language).format(reason=self.question.because.into(language), place=self.question.rule)
         return f"{'✓' if self.right else '✗'} {verdict}\n{rule}"
 
 
@@ -74,18 +72,16 @@ class Predictions:
         return True
 
     def arrive(self, place: int, progress: Progress | None) -> None:
-        """A place is shown; an answer to its question is compared and recorded. Raises HarnessError."""
+        """A place is shown; an answer to its question is recorded. Raises HarnessError."""
         self.close()
         self._revealed = max(self._revealed, place)
         chosen, question = self._chosen.pop(place, None), self.question(place)
         if chosen is None or question is None:
             return
-        prediction = self._position.recording.prediction(place - 1)
-        if prediction is not None:
-            self._outcomes[place] = outcome = Outcome(question, chosen, prediction)
-            if progress is not None:
-                progress.predict(self._position.lesson.id, place, right=outcome.right)
-                self._score = progress.predictions(self._position.lesson.id)
+        self._outcomes[place] = outcome = Outcome(question, chosen)
+        if progress is not None:
+            progress.predict(self._position.lesson.id, place, right=outcome.right)
+            self._score = progress.predictions(self._position.lesson.id)
 
     def asking(self, language: Language) -> str:
         """The open question with its options; empty: none is open."""

@@ -1,46 +1,57 @@
-"""Questions in a lesson file, and what a prediction needs."""
+"""Questions in a lesson file."""
 
 import tomllib
 
 import pytest
 
-from chapters.course.prediction import PREDICTIONS, Past, Prediction, PredictionError
-from chapters.course.question import question_in
+from chapters.course.question import Question, question_in
 from harness.practice.toml_table import ScriptError, Table
 
 GOOD = """
 about = "breaker"
 question = { en = "Which state?", ja = "状態は?" }
+answer = "closed"
+because = { en = "One failure is not enough.", ja = "一度では開きません。" }
+rule = "harness/policies/breakers/breaker.py:TRANSITIONS"
 options = [{ value = "open", en = "open", ja = "開" }, { value = "closed", en = "closed", ja = "閉" }]
 """
 
 
-def test_a_question_has_its_options_in_order() -> None:
-    question = question_in(Table(tomllib.loads(GOOD), "here"))
-    assert (question.about, [option.value for option in question.options]) == ("breaker", ["open", "closed"])
+def read(text: str) -> Question:
+    return question_in(Table(tomllib.loads(text), "here"))
+
+
+def test_a_question_has_its_options_in_order_and_its_answer() -> None:
+    question = read(GOOD)
+    assert [option.value for option in question.options] == ["open", "closed"]
+    assert question.answer is question.options[1]
+    assert (question.about, question.because.ja) == ("breaker", "一度では開きません。")
+    assert question.rule.endswith(":TRANSITIONS")
 
 
 @pytest.mark.parametrize(
-    ("part", "instead", "said"),
+    ("part", "instead", "error"),
     [
-        ('"breaker"', '"weather"', "about"),
-        ('"closed"', '"open"', "same value"),
+        ('about = "breaker"', "", "about is needed"),
+        ('answer = "closed"', 'answer = "half-open"', "no option has the value of the answer, 'half-open'"),
+        ('"open"', '"closed"', "same value"),
         (', ja = "閉"', "", "in en and in ja"),
-        (', { value = "closed", en = "closed", ja = "閉" }', "", "2 to 5"),
+        ('en = "closed", ', "", "in en and in ja"),
+        ('value = "open", ', "", "value is needed"),
         ('about = "breaker"', 'about = "breaker"\nright = "open"', "right"),
     ],
 )
-def test_a_mistake_is_named(part: str, instead: str, said: str) -> None:
-    with pytest.raises(ScriptError, match=said):
-        question_in(Table(tomllib.loads(GOOD.replace(part, instead)), "here"))
+def test_a_mistake_is_named(part: str, instead: str, error: str) -> None:
+    with pytest.raises(ScriptError, match=error):
+        read(GOOD.replace(part, instead, 1))
 
 
-@pytest.mark.parametrize("about", PREDICTIONS)
-def test_without_an_input_there_is_no_prediction(about: str) -> None:
-    with pytest.raises(PredictionError):
-        PREDICTIONS[about](Past("s21_circuit_breakers", ()))
-
-
-def test_a_band_is_right_when_it_contains_the_whole_wait() -> None:
-    wait = Prediction("0.5-0.625", "", "", (0.5, 0.625))
-    assert [wait.fits(band) for band in ("0-0.6", "0.5-0.7", "0.6-1", "0-60")] == [False, True, False, True]
+@pytest.mark.parametrize(("count", "accepted"), [(1, False), (2, True), (5, True), (6, False)])
+def test_a_question_has_two_to_five_options(count: int, accepted: bool) -> None:
+    options = ", ".join(f'{{ value = "{value}", en = "e", ja = "j" }}' for value in ("closed", *"abcde")[:count])
+    text = f"{GOOD.partition('options')[0]}options = [{options}]"
+    if accepted:
+        assert len(read(text).options) == count
+    else:
+        with pytest.raises(ScriptError, match="2 to 5"):
+            read(text)

@@ -27,7 +27,7 @@ async def test_the_screen_asks_before_a_step_and_shows_the_rule_with_it(tmp_path
         right = await press(pilot, "9", "1")
         assert "step 3 of 16" in right
         assert "✓ Right: closed." in right
-        assert "Consecutive failures that open it." in right
+        assert "Rule: Three failures in a row open a breaker; this was the first." in right
         assert "✗ Not quite: open." in await press(pilot, "n", "n", "1")
         assert app.progress.predictions("s21") == (1, 2)
         again = await press(pilot, "b", "b", "n", "n")
