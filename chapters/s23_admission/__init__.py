@@ -1,1 +1,1 @@
-"""Chapter s23: many agents at once, and a gate that lets few of them work at a time."""
+"""Chapter s23: many agents at once, and admission control that lets few of them run at a time."""

@@ -1,4 +1,4 @@
-"""Writes into a learner's plan, and lets rounds pass, with the tool and the reminder of harness beside it."""
+"""Writes into a learner's plan, and lets steps pass, with the tool and the reminder of harness beside it."""
 
 from random import Random
 from types import ModuleType
@@ -27,7 +27,7 @@ class Play:
 
     @property
     def items(self) -> Pairs:
-        """The plan that holds."""
+        """The current plan."""
         return [(item.text, item.status) for item in self.plan.items]
 
     def write(self, *sent: Any) -> str:
@@ -41,10 +41,10 @@ class Play:
         self.plan.begin_turn()
         self.story.append("begin_turn()")
 
-    def rounds(self, count: int) -> list[list[str]]:
-        """What the model is reminded of after each of so many rounds."""
-        told: list[list[str]] = [self.plan.after_round() for _ in range(count)]
-        self.story.extend(f"after_round() -> {one}" for one in told)
+    def steps(self, count: int) -> list[list[str]]:
+        """What the model is reminded of after each of this many steps."""
+        told: list[list[str]] = [self.plan.after_step() for _ in range(count)]
+        self.story.extend(f"after_step() -> {one}" for one in told)
         return told
 
     def wants(self, found: object, wanted: object, what: str) -> None:
@@ -68,10 +68,10 @@ BROKEN: tuple[tuple[tuple[Any, ...], tuple[str, ...]], ...] = (
     ((part("dig"), "plant"), ("2",)),
     ((None,), ("1",)),
 )
-"""What a model may send that is no plan, and what the answer to it has to name."""
+"""Lists that are not a plan, and the words that the answer has to name."""
 
 
-def check_a_new_plan_takes_the_place_of_the_old(work: ModuleType) -> None:
+def check_a_new_plan_replaces_the_old(work: ModuleType) -> None:
     play = Play(work)
     for sent, wanted in (
         (GOOD, [("read", "done"), ("mend", "in_progress"), ("test it", "pending")]),
@@ -99,35 +99,35 @@ def check_the_model_reads_what_is_wrong(work: ModuleType) -> None:
         play = Play(work)
         answer = play.write(*sent)
         missing = [word for word in named if word not in str(answer)]
-        play.wants(missing, [], "what the answer does not name")
+        play.wants(missing, [], "words missing in the answer")
 
 
-def check_a_reminder_comes_after_quiet_rounds(work: ModuleType) -> None:
+def check_a_reminder_comes_after_quiet_steps(work: ModuleType) -> None:
     for every in (1, 2, 3):
         play = Play(work, every)
         play.write(*GOOD)
         quiet: list[list[str]] = [[]] * (every - 1)
-        told = play.rounds(1 + 3 * every)
+        told = play.steps(1 + 3 * every)
         play.wants(told, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the step that writes the plan")
     play = Play(work, every=0)
     play.write(*GOOD)
-    play.wants(play.rounds(4), [[]] * 4, "the reminders where there are to be none")
+    play.wants(play.steps(4), [[]] * 4, "the reminders with every=0")
 
 
-def check_only_news_begins_the_count_anew(work: ModuleType) -> None:
+def check_plans_and_turns_reset_the_count(work: ModuleType) -> None:
     play = Play(work, every=2)
     play.write(*GOOD)
-    play.rounds(2)
+    play.steps(2)
     play.write(part(""))
-    play.wants(play.rounds(1), [["mend", "test it"]], "the reminder after a plan that was refused")
-    play.rounds(1)
+    play.wants(play.steps(1), [["mend", "test it"]], "the reminder after a plan that was refused")
+    play.steps(1)
     play.write(*GOOD)
-    play.wants(play.rounds(2), [[], []], "the reminders after the same plan was sent again")
+    play.wants(play.steps(2), [[], []], "the reminders after the same plan was sent again")
     play.begin_turn()
-    play.wants(play.rounds(2), [[], ["mend", "test it"]], "the reminders of a new turn")
+    play.wants(play.steps(2), [[], ["mend", "test it"]], "the reminders of a new turn")
     for nothing_open in ((), (part("read", "done"),)):
         play.write(*nothing_open)
-        play.wants(play.rounds(5), [[]] * 5, "the reminders where nothing is open")
+        play.wants(play.steps(5), [[]] * 5, "the reminders where nothing is open")
 
 
 def check_it_does_what_harness_does(work: ModuleType) -> None:
@@ -146,16 +146,16 @@ class Real:
 
     @property
     def plan(self) -> tuple[PlanItem, ...]:
-        """The plan that holds."""
+        """The current plan."""
         return self._conversation.plan
 
     @property
     def items(self) -> Pairs:
-        """The plan that holds, in the words of the exercise."""
+        """The current plan, in the terms of the exercise."""
         return [(item.text, item.status.value) for item in self.plan]
 
     def takes(self, sent: list[Any]) -> bool:
-        """Whether this is a plan; if it is, it holds from now on."""
+        """Whether this is a valid plan; if so, it becomes the current one."""
         try:
             arguments = PlanArguments.model_validate({"items": sent})
         except ValidationError:
@@ -167,7 +167,7 @@ class Real:
         """The user types a prompt."""
         self._conversation.emit(TurnStarted(self._conversation.turn + 1, "Go on."))
 
-    def after_round(self) -> list[str]:
+    def after_step(self) -> list[str]:
         """What the model is reminded of."""
         left = [item.text for item in self.plan if item.is_open]
         return left if self._reminder.after_step() else []
@@ -182,14 +182,14 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
             case "turn":
                 play.begin_turn()
                 real.begin_turn()
-            case "write":  # in the middle of a round
+            case "write":  # in the middle of a step
                 sent = [_entry(chance) for _ in range(chance.randint(0, 3))]
                 taken = play.write(*sent) == ""
                 wanted = real.takes(sent)
                 if (taken, play.items) != (wanted, real.items):
                     return [*play.story, f"harness {'takes' if wanted else 'refuses'} it, the plan is {real.items}"]
-        [mine] = play.rounds(1)
-        if mine != (theirs := real.after_round()):
+        [mine] = play.steps(1)
+        if mine != (theirs := real.after_step()):
             return [*play.story, f"harness -> {theirs}"]
     return None
 

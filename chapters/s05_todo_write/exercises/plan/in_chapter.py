@@ -1,4 +1,4 @@
-"""An agent whose plan the learner keeps: its own `todo_write`, and hooks that report turns and rounds."""
+"""An agent whose plan the learner keeps: its own `todo_write`, and hooks that report turns and steps."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -14,7 +14,7 @@ EVERY = 2
 
 
 async def demo(session: DemoSession, work: ModuleType) -> None:
-    """One conversation. Its model makes one call in a round, so that the end of a call is the end of a round."""
+    """One conversation. Its model makes one call per step, so the end of a call is the end of a step."""
     plan = work.Plan(EVERY)
     errors: list[Exception] = []
 
@@ -38,13 +38,13 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
     async def begin_turn(call: HookCall) -> None:
         kept(plan.begin_turn)
 
-    @hook("after_tool", name="after_round")
-    async def after_round(call: HookCall) -> HookAnswer | None:
-        left = kept(plan.after_round)
+    @hook("after_tool", name="after_step")
+    async def after_step(call: HookCall) -> HookAnswer | None:
+        left = kept(plan.after_step)
         return HookAnswer(context=f"Still open in your plan: {'; '.join(left)}") if left else None
 
     settings = session.settings(permission_mode="edits", plan_reminder=0)
-    hooks = [begin_turn, after_round]
+    hooks = [begin_turn, after_step]
     async with session.agent(settings, tools=[todo_write], standard=STANDARD, hooks=hooks) as agent:
         async for prompt in session.prompts():
             await session.watch(agent.run(prompt))

@@ -1,4 +1,4 @@
-"""Lets a learner's agents ask each other, before a model that follows a script and once before a practice server."""
+"""Lets a learner's agents call each other, with a scripted model and once with a practice server."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ Plain = dict[str, Any]
 
 
 def says(text: str) -> list[Plain]:
-    """A reply that is only words."""
+    """A reply with only text."""
     return [{"type": "text", "text": text}]
 
 
@@ -38,7 +38,7 @@ READS = calls("read", {"path": "page"}, text="I read it.")
 
 
 @dataclass
-class Desk:
+class ScriptedModel:
     """Replies for each prompt, in their order; an exception among them is raised. Requests are recorded."""
 
     replies: dict[str, list[list[Plain] | Exception]]
@@ -46,7 +46,7 @@ class Desk:
     """Each request: its messages and the names of its tools."""
 
     async def model(self, messages: Sequence[Plain], tools: Sequence[str]) -> list[Plain]:
-        """The next reply to the newest prompt in a history; silence where there is none left."""
+        """The next reply to the newest prompt in a history; an empty one if none is left."""
         self.asked.append((deepcopy(list(messages)), tuple(tools)))
         await asyncio.sleep(0)
         left = self.replies.get(_prompts(messages)[-1], [])
@@ -57,7 +57,7 @@ class Desk:
                 return blocks
 
     def do(self, name: str, input: Any) -> str:
-        """What an ordinary tool gives."""
+        """The result of an ordinary tool."""
         return SECRET
 
     def of(self, prompt: str) -> list[tuple[list[Plain], tuple[str, ...]]]:
@@ -76,10 +76,10 @@ def _results(agent: Any) -> list[Plain]:
 
 
 def parent(
-    work: ModuleType, desk: Desk, tools: tuple[str, ...] = ("read", "write", "agent"), requests: int = 20
+    work: ModuleType, scripted: ScriptedModel, tools: tuple[str, ...] = ("read", "write", "agent"), requests: int = 20
 ) -> Any:
-    """The agent that asks the others."""
-    return work.Agent(desk.model, desk.do, tools, work.Purse(requests))
+    """The parent."""
+    return work.Agent(scripted.model, scripted.do, tools, work.Budget(requests))
 
 
 def task(prompt: str, **more: Any) -> Plain:
@@ -90,58 +90,62 @@ def task(prompt: str, **more: Any) -> Plain:
 
 async def check_a_child_knows_its_task_and_nothing_else(work: ModuleType) -> None:
     asks = [calls("agent", {"prompt": "first"}), calls("agent", {"prompt": "second"})]
-    desk = Desk({"Begin.": [*asks, says("Done.")], "first": [READS, says("One.")], "second": [READS, says("Two.")]})
-    agent = parent(work, desk)
+    scripted = ScriptedModel(
+        {"Begin.": [*asks, says("Done.")], "first": [READS, says("One.")], "second": [READS, says("Two.")]}
+    )
+    agent = parent(work, scripted)
     ended = await agent.run("Begin.")
     for prompt in ("first", "second"):
-        found = desk.of(prompt)
+        found = scripted.of(prompt)
         assert found, f"delegate({prompt!r}) -> no request with this prompt"
         assert found[0][0] == [{"role": "user", "content": prompt}], f"first request of {prompt!r} -> {found[0][0]}"
     roles = [message["role"] for message in agent.messages]
-    assert roles == ["user", "assistant"] * 3, f"history of the agent that asks -> {roles}"
+    assert roles == ["user", "assistant"] * 3, f"history of the parent -> {roles}"
     told = [(block["tool_use_id"], block["content"], bool(block.get("is_error"))) for block in _results(agent)]
     assert told == [("agent-0", "One.", False), ("agent-0", "Two.", False)], f"its results -> {told}"
-    assert ended.answer == "Done.", f"the agent that asks -> {ended}"
+    assert ended.answer == "Done.", f"the parent -> {ended}"
 
 
 async def check_a_child_gets_no_tool_that_it_must_not_have(work: ModuleType) -> None:
     for more, wanted in (({}, ("read", "write")), ({"tools": ["read"]}, ("read",)), ({"tools": []}, ())):
-        desk = Desk({"look": [says("Seen.")]})
-        got = await parent(work, desk).delegate(task("look", **more))
-        found = [tools for _, tools in desk.asked]
+        scripted = ScriptedModel({"look": [says("Seen.")]})
+        got = await parent(work, scripted).delegate(task("look", **more))
+        found = [tools for _, tools in scripted.asked]
         assert found == [wanted], f"delegate('look', {more}) -> tools {found}, wanted {[wanted]}; {got}"
     for wrong in ("agent", "bash"):
-        desk = Desk({"look": [says("Seen.")]})
-        got = await parent(work, desk).delegate(task("look", tools=["read", wrong]))
-        story = f"delegate('look', tools=['read', {wrong!r}]) -> {got}, {len(desk.asked)} requests"
-        assert not desk.asked, f"{story}; wanted none"
+        scripted = ScriptedModel({"look": [says("Seen.")]})
+        got = await parent(work, scripted).delegate(task("look", tools=["read", wrong]))
+        story = f"delegate('look', tools=['read', {wrong!r}]) -> {got}, {len(scripted.asked)} requests"
+        assert not scripted.asked, f"{story}; wanted none"
         assert got["is_error"] is True, story
         assert wrong in got["content"], story
-        assert "write" in got["content"], f"{story}; which tools there are is not said"
+        assert "write" in got["content"], f"{story}; the available tools are not listed"
 
 
-async def check_a_family_has_one_purse(work: ModuleType) -> None:
-    desk = Desk({"Begin.": [calls("agent", {"prompt": "a"}, {"prompt": "b"}), says("Done.")]})
-    desk.replies |= {"a": [READS, says("One.")], "b": [READS, READS, says("Two.")]}
-    agent = parent(work, desk, requests=10)
+async def check_children_share_one_budget(work: ModuleType) -> None:
+    scripted = ScriptedModel({"Begin.": [calls("agent", {"prompt": "a"}, {"prompt": "b"}), says("Done.")]})
+    scripted.replies |= {"a": [READS, says("One.")], "b": [READS, READS, says("Two.")]}
+    agent = parent(work, scripted, requests=10)
     await agent.run("Begin.")
-    story = f"{len(desk.asked)} requests out of a purse of 10, {agent.purse.requests} left"
-    assert (len(desk.asked), agent.purse.requests) == (7, 3), f"{story}; wanted 7 and 3"
-    desk = Desk({"Begin.": [calls("agent", {"prompt": "a"}), says("Done.")], "a": [READS, READS, READS, says("One.")]})
-    agent = parent(work, desk, requests=3)
+    story = f"{len(scripted.asked)} requests out of a budget of 10, {agent.budget.requests} left"
+    assert (len(scripted.asked), agent.budget.requests) == (7, 3), f"{story}; wanted 7 and 3"
+    scripted = ScriptedModel(
+        {"Begin.": [calls("agent", {"prompt": "a"}), says("Done.")], "a": [READS, READS, READS, says("One.")]}
+    )
+    agent = parent(work, scripted, requests=3)
     ended = await agent.run("Begin.")
-    assert len(desk.asked) == 3, f"{len(desk.asked)} requests out of a purse of 3; {ended}"
+    assert len(scripted.asked) == 3, f"{len(scripted.asked)} requests out of a budget of 3; {ended}"
     told = _results(agent)
-    assert [block.get("is_error") for block in told] == [True], f"a child that found the purse empty -> {told}"
+    assert [block.get("is_error") for block in told] == [True], f"a child that found the budget exhausted -> {told}"
 
 
-async def check_only_an_answer_is_told_as_an_answer(work: ModuleType) -> None:
+async def check_only_an_answer_counts_as_an_answer(work: ModuleType) -> None:
     for seed in range(CHILDREN):
         chance = Random(seed)
         replies, code, why = _life(work, chance)
-        desk = Desk({"look": list(replies)})
+        scripted = ScriptedModel({"look": list(replies)})
         left = 20 if code is not TransitionCode.BUDGET_EXHAUSTED else len(replies)
-        agent = parent(work, desk, requests=left)
+        agent = parent(work, scripted, requests=left)
         got = await agent.delegate(task("look"))
         blocks = [reply for reply in replies if not isinstance(reply, Exception)]
         words = ["".join(block["text"] for block in one if block["type"] == "text") for one in blocks]
@@ -151,40 +155,40 @@ async def check_only_an_answer_is_told_as_an_answer(work: ModuleType) -> None:
         assert got["is_error"] is not report.answered, f"{story}; harness: {report.end.value}"
         if report.answered:
             assert got["content"].strip() == report.text, f"{story}; wanted the answer and nothing else"
-        assert why in got["content"], f"{story}; why it did not finish is not said"
+        assert why in got["content"], f"{story}; the reason is missing"
         missing = [word for word in report.text.split("\n\n") if word.strip() not in got["content"]]
-        assert not missing, f"{story}; not told: {missing}"
-        assert SECRET not in got["content"], f"{story}; what it has read comes back as well"
-        assert agent.messages == [], f"{story}; history of the agent that asks: {agent.messages}"
+        assert not missing, f"{story}; missing: {missing}"
+        assert SECRET not in got["content"], f"{story}; a tool result of the child comes back as well"
+        assert agent.messages == [], f"{story}; history of the parent: {agent.messages}"
 
 
 def _life(work: ModuleType, chance: Random) -> tuple[list[list[Plain] | Exception], TransitionCode, str]:
-    """The text of a child, why its turn ended, and a word that the result has to contain."""
+    """The replies of a child, how its turn ended, and a word that the result has to contain."""
     begun = [calls("read", {"path": "page"}, text=f"Page {at}." * chance.randint(0, 1)) for at in range(work.STEPS)]
     some: list[list[Plain] | Exception] = [*begun[: chance.randint(0, work.STEPS - 1)]]
-    match chance.choice(("answer", "silence", "limit", "purse", "failure")):
+    match chance.choice(("answer", "silence", "limit", "budget", "failure")):
         case "answer":
             return [*some, says(f"There are {chance.randint(2, 9)}.")], TransitionCode.COMPLETED, ""
         case "silence":
             return [*some, says(" \n") if chance.random() < 0.5 else []], TransitionCode.COMPLETED, ""
         case "limit":
             return [*begun], TransitionCode.MAX_TURNS, f"{work.STEPS} steps"
-        case "purse":
-            return some, TransitionCode.BUDGET_EXHAUSTED, "purse"
+        case "budget":
+            return some, TransitionCode.BUDGET_EXHAUSTED, "budget"
         case _:
             return [*some, ConnectionError("529 overloaded")], TransitionCode.API_ERROR, "529 overloaded"
 
 
-async def check_a_failure_is_told_and_an_interruption_is_not(work: ModuleType) -> None:
+async def check_failures_become_results_and_interruptions_pass(work: ModuleType) -> None:
     three = calls("agent", *({"prompt": prompt} for prompt in "abc"))
-    desk = Desk({"Begin.": [three, says("Two of them.")], "a": [says("One.")], "b": [OSError("is gone")]})
-    desk.replies["c"] = [READS, says("Three.")]
-    agent = parent(work, desk)
+    scripted = ScriptedModel({"Begin.": [three, says("Two of them.")], "a": [says("One.")], "b": [OSError("is gone")]})
+    scripted.replies["c"] = [READS, says("Three.")]
+    agent = parent(work, scripted)
     ended = await agent.run("Begin.")
     told = [(block["tool_use_id"], bool(block.get("is_error"))) for block in _results(agent)]
     wanted = [("agent-0", False), ("agent-1", True), ("agent-2", False)]
     assert told == wanted, f"three tasks, the second fails -> {told}, wanted {wanted}"
-    assert ended.answer == "Two of them.", f"the agent that asks -> {ended}"
+    assert ended.answer == "Two of them.", f"the parent -> {ended}"
 
     begun = asyncio.Event()
 
@@ -193,11 +197,11 @@ async def check_a_failure_is_told_and_an_interruption_is_not(work: ModuleType) -
         await asyncio.Event().wait()
         return []
 
-    running = asyncio.create_task(work.Agent(waits, desk.do, ("read", "agent")).delegate(task("look")))
+    running = asyncio.create_task(work.Agent(waits, scripted.do, ("read", "agent")).delegate(task("look")))
     first = asyncio.create_task(begun.wait())
     await asyncio.wait({running, first}, return_when=asyncio.FIRST_COMPLETED)
     first.cancel()
-    assert not running.done(), f"delegate('look') -> {running.result()}, and nobody was asked"
+    assert not running.done(), f"delegate('look') -> {running.result()}; the model was not asked"
     running.cancel()
     await asyncio.wait({running})
     assert running.cancelled(), f"an interrupted task -> {running.exception() or running.result()}"
@@ -212,7 +216,7 @@ async def check_a_strict_server_takes_it(work: ModuleType) -> None:
 
         ended = await work.Agent(model, lambda name, input: SECRET, ("read", "agent")).run("Count the pages.")
         bodies = [request.body for request in server.requests]
-    assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the agent that asks -> {ended}"
+    assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the parent -> {ended}"
     results = bodies[-1]["messages"][-1]["content"]
     told = [(one["content"] if not one.get("is_error") else "(error)") for one in results]
     assert told == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {results}"

@@ -45,7 +45,7 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
         max_retries=0,
         http_client=DefaultAsyncHttpxClient(mounts=NO_PROXY),
     )
-    agent = work.Agent(model, do, tuple(TOOLS), work.Purse(REQUESTS))
+    agent = work.Agent(model, do, tuple(TOOLS), work.Budget(REQUESTS))
     async with client:
         async for prompt in session.prompts():
             before = len(agent.messages)

@@ -15,7 +15,7 @@ def check_one_symbol_again_and_again(work: ModuleType) -> None:
         _expect(work, stream, 1 if count >= work.COPIES else 0)
 
 
-def check_a_circle_at_the_earliest_step(work: ModuleType) -> None:
+def check_a_loop_is_found_at_the_earliest_step(work: ModuleType) -> None:
     for length in range(2, work.LONGEST + 1):
         word = [f"place {number}" for number in range(length)]
         for before in ([], ["start"], ["start", "place 0"]):

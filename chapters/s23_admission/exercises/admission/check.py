@@ -1,4 +1,4 @@
-"""Plays a learner's gate, and the admission of harness beside it."""
+"""Plays a learner's admission control, and that of harness beside it."""
 
 from collections.abc import Iterator
 from random import Random
@@ -16,19 +16,19 @@ class Play:
     """A learner's queue and the requests made to it."""
 
     def __init__(self, work: ModuleType, slots: int, places: int) -> None:
-        self.gate: Any = work.Gate(slots=slots, places=places)
-        self.story = [f"Gate(slots={slots}, places={places})"]
+        self.admission: Any = work.Admission(slots=slots, places=places)
+        self.story = [f"Admission(slots={slots}, places={places})"]
 
     def ask(self, key: str, work: str = "") -> str:
         """The answer to a request."""
         work = work or f"work of {key}"
-        answer: str = self.gate.ask(key, work)
+        answer: str = self.admission.ask(key, work)
         self.story.append(f"ask({key!r}, {work!r}) -> {answer!r}, {self._now()}")
         return answer
 
     def release(self, key: str) -> list[str]:
         """The work that starts when that of an agent has ended."""
-        started: list[str] = list(self.gate.release(key))
+        started: list[str] = list(self.admission.release(key))
         self.story.append(f"release({key!r}) -> {started}, {self._now()}")
         return started
 
@@ -37,19 +37,19 @@ class Play:
         assert found == wanted, "\n".join([*self.story, f"{what}: {found!r}, wanted {wanted!r}"])
 
     def _now(self) -> str:
-        return f"running {self.gate.running}, queue {list(self.gate.queue)}, dropped {self.gate.dropped}"
+        return f"running {self.admission.running}, queue {list(self.admission.queue)}, dropped {self.admission.dropped}"
 
 
 def check_few_run_and_the_others_wait(work: ModuleType) -> None:
     play = Play(work, slots=2, places=3)
     for key, wanted in zip("abcd", (work.RUN, work.RUN, work.WAIT, work.WAIT), strict=True):
         play.wants(play.ask(key), wanted, f"the answer to {key}")
-    play.wants(list(play.gate.queue), ["c", "d"], "the queue")
+    play.wants(list(play.admission.queue), ["c", "d"], "the queue")
     play = Play(work, slots=0, places=3)
     play.wants(play.ask("a"), work.WAIT, "the answer without slots")
     play = Play(work, slots=2, places=3)
-    play.gate.close()
-    play.wants(play.ask("a"), work.REFUSE, "the answer of a closed gate")
+    play.admission.close()
+    play.wants(play.ask("a"), work.REJECT, "the answer after close()")
 
 
 def check_a_full_queue_drops_its_oldest(work: ModuleType) -> None:
@@ -57,12 +57,12 @@ def check_a_full_queue_drops_its_oldest(work: ModuleType) -> None:
     for key in "abc":
         play.ask(key)
     play.wants(play.ask("d"), work.WAIT, "the answer to d")
-    play.wants(list(play.gate.queue), ["c", "d"], "the queue")
-    play.wants(play.gate.dropped, ["work of b"], "what was dropped")
+    play.wants(list(play.admission.queue), ["c", "d"], "the queue")
+    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
     play = Play(work, slots=1, places=0)
     play.ask("a")
-    play.wants(play.ask("b"), work.DROP, "the answer where nothing may wait")
-    play.wants(play.gate.dropped, ["work of b"], "what was dropped")
+    play.wants(play.ask("b"), work.DROP, "the answer without places")
+    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
 
 
 def check_newer_work_replaces_older(work: ModuleType) -> None:
@@ -70,19 +70,19 @@ def check_newer_work_replaces_older(work: ModuleType) -> None:
     for key in "abc":
         play.ask(key)
     play.wants(play.ask("b", "newer work of b"), work.REPLACE, "the answer to newer work")
-    play.wants(play.gate.queue, {"b": "newer work of b", "c": "work of c"}, "the queue")
-    play.wants(play.gate.dropped, ["work of b"], "what was dropped")
+    play.wants(play.admission.queue, {"b": "newer work of b", "c": "work of c"}, "the queue")
+    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
     play.wants(play.release("a"), ["newer work of b"], "what starts")
 
 
 def check_a_freed_slot_is_filled(work: ModuleType) -> None:
     play = Play(work, slots=2, places=3)
     for key in "abac":
-        play.ask(key, "more work of a" if key in play.gate.running else "")
-    play.wants(play.release("b"), ["work of c"], "what starts beside a, which works already")
+        play.ask(key, "more work of a" if key in play.admission.running else "")
+    play.wants(play.release("b"), ["work of c"], "what starts while a is running")
     play.wants(play.release("b"), [], "what starts when b is released a second time")
     play.wants(play.release("a"), ["more work of a"], "what starts when a is free")
-    play.wants(play.gate.running, ["c", "a"], "who runs")
+    play.wants(play.admission.running, ["c", "a"], "who runs")
 
 
 def check_it_does_what_the_real_one_does(work: ModuleType) -> None:
@@ -92,15 +92,15 @@ def check_it_does_what_the_real_one_does(work: ModuleType) -> None:
 
 
 class Real:
-    """The admission of harness, asked in the words of the exercise."""
+    """The admission of harness, in the terms of the exercise."""
 
     def __init__(self, work: ModuleType, slots: int, places: int) -> None:
         self._work = work
         self._names: dict[int, str] = {}
         self._numbers = 0
-        self._told: list[AdmissionEvent] = []
-        self._admission: SlotQueue[str] = SlotQueue(slots, places, self._told.append)
-        self._tickets: dict[str, Permit] = {}
+        self._events: list[AdmissionEvent] = []
+        self._admission: SlotQueue[str] = SlotQueue(slots, places, self._events.append)
+        self._permits: dict[str, Permit] = {}
 
     @property
     def queue(self) -> list[str]:
@@ -112,7 +112,7 @@ class Real:
         self._names[self._admission.counts.accepted + 1] = work
         match self._admission.ask(key, work):
             case Admit(ticket=ticket):
-                self._tickets[key] = ticket
+                self._permits[key] = ticket
                 return str(self._work.RUN)
             case Enqueue(replaced=None):
                 return str(self._work.WAIT)
@@ -121,13 +121,13 @@ class Real:
             case Defer():
                 return str(self._work.DROP)
             case Reject():
-                return str(self._work.REFUSE)
+                return str(self._work.REJECT)
 
     def release(self, key: str) -> list[str]:
         """The work that starts when that of an agent has ended."""
-        ticket = self._tickets.pop(key, None)
+        ticket = self._permits.pop(key, None)
         starts = self._admission.release(ticket, WorkEnd.SUCCEEDED) if ticket else ()
-        self._tickets.update((start.ticket.key, start.ticket) for start in starts)
+        self._permits.update((start.ticket.key, start.ticket) for start in starts)
         return [start.work for start in starts]
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class Real:
 
     def dropped(self) -> Iterator[str]:
         """The work that will not be done."""
-        for event in self._told:
+        for event in self._events:
             match event:
                 case WorkDropped(number=number) | WorkReplaced(replaced=number):
                     yield self._names[number]
@@ -156,10 +156,10 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
             mine, theirs = play.release(key), real.release(key)
         else:
             mine = theirs = None
-            play.gate.close()
+            play.admission.close()
             real.close()
             play.story.append("close()")
-        found = mine, list(play.gate.queue), play.gate.dropped
+        found = mine, list(play.admission.queue), play.admission.dropped
         wanted = theirs, real.queue, list(real.dropped())
         if found != wanted:
             return [*play.story, f"harness -> {theirs!r}, queue {real.queue}, dropped {wanted[2]}"]

@@ -1,4 +1,4 @@
-"""The learner's gate before real concurrent work: each piece is a request to the model, sent when the gate says so."""
+"""The learner's admission control with concurrent work: each piece is one request, sent once it is admitted."""
 
 import asyncio
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from harness.events import (
 
 SLOTS, PLACES = 2, 2
 REQUESTS = (("a1", 1), ("a2", 2), ("a3", 3), ("a1", 4), ("a4", 5), ("a4", 6))
-"""Agents and the part of the book that each shall read, in the order of the requests."""
+"""Agents and the part of the book that each reads, in the order of the requests."""
 NO_PROXY = {"all://127.0.0.1": None}
 
 
@@ -39,17 +39,17 @@ class Work:
 
     @property
     def name(self) -> str:
-        """What the gate of the learner calls it."""
+        """Its name for the learner's code."""
         return f"part {self.part}"
 
 
-class Hall:
-    """Runs the work that the gate lets through, and shows each decision."""
+class AdmittedWork:
+    """Runs the admitted work and shows each decision."""
 
-    def __init__(self, session: DemoSession, client: AsyncAnthropic, gate: Any, work: ModuleType) -> None:
+    def __init__(self, session: DemoSession, client: AsyncAnthropic, admission: Any, work: ModuleType) -> None:
         self._session = session
         self._client = client
-        self._gate = gate
+        self._admission = admission
         self._decisions = work
         self._waiting: dict[str, Work] = {}
         self._running = 0
@@ -61,15 +61,17 @@ class Hall:
         async with self._group:
             for number, (key, part) in enumerate(REQUESTS, 1):
                 self._ask(Work(key, number, part))
-        self._gate.close()
+        self._admission.close()
         self._ask(Work("a5", len(REQUESTS) + 1, 7))
         left = ", ".join(self._waiting) or "none"
-        self._session.show(Notice("info", f"dropped: {', '.join(self._gate.dropped) or 'none'}; never started: {left}"))
+        self._session.show(
+            Notice("info", f"dropped: {', '.join(self._admission.dropped) or 'none'}; never started: {left}")
+        )
 
     def _ask(self, work: Work) -> None:
-        before, queued = len(self._gate.dropped), self._of(work.key)
-        answer = self._gate.ask(work.key, work.name)
-        for name in self._gate.dropped[before:]:
+        before, queued = len(self._admission.dropped), self._of(work.key)
+        answer = self._admission.ask(work.key, work.name)
+        for name in self._admission.dropped[before:]:
             if (lost := self._waiting.pop(name, None)) is not None and answer != self._decisions.REPLACE:
                 self._session.show(WorkDropped(lost.key, lost.number, DropReason.QUEUE_FULL, dirty=False))
         if answer == self._decisions.RUN:
@@ -79,10 +81,10 @@ class Hall:
             self._session.show(WorkReplaced(work.key, work.number, queued.number if queued else 0))
         elif answer == self._decisions.WAIT:
             self._waiting[work.name] = work
-            self._session.show(WorkQueued(work.key, work.number, len(self._gate.queue)))
+            self._session.show(WorkQueued(work.key, work.number, len(self._admission.queue)))
         elif answer == self._decisions.DROP:
             self._session.show(WorkDropped(work.key, work.number, DropReason.QUEUE_FULL, dirty=False))
-        elif answer == self._decisions.REFUSE:
+        elif answer == self._decisions.REJECT:
             self._session.show(WorkRejected(work.key, RejectionReason.SHUTTING_DOWN))
         else:
             raise ValueError(f"ask returned {answer!r}, which is none of the five answers")
@@ -93,8 +95,8 @@ class Hall:
     def _start(self, work: Work) -> None:
         self._running += 1
         self._session.show(WorkAdmitted(work.key, work.number, self._running))
-        if self._gate.closed:
-            self._session.show(Notice("error", f"{work.key} was started after the gate had closed"))
+        if self._admission.closed:
+            self._session.show(Notice("error", f"{work.key} was started after admission had closed"))
             return
         self._group.create_task(self._read(work))
 
@@ -110,14 +112,14 @@ class Hall:
             end = WorkEnd.FAILED
         self._running -= 1
         self._session.show(WorkReleased(work.key, work.number, end, self._running))
-        for name in self._gate.release(work.key):
+        for name in self._admission.release(work.key):
             if name not in self._waiting:
-                raise ValueError(f"release returned {name!r}, which does not wait")
+                raise ValueError(f"release returned {name!r}, which is not queued")
             self._start(self._waiting.pop(name))
 
 
 async def demo(session: DemoSession, work: ModuleType) -> None:
-    """One gate for each prompt, with two slots and two places to wait."""
+    """One admission control per prompt, with two slots and two places to wait."""
     client = AsyncAnthropic(
         base_url=session.address,
         api_key=session.KEY,
@@ -126,4 +128,4 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
     )
     async with client:
         async for _ in session.prompts():
-            await Hall(session, client, work.Gate(SLOTS, PLACES), work).run()
+            await AdmittedWork(session, client, work.Admission(SLOTS, PLACES), work).run()

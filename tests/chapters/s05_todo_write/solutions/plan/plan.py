@@ -8,7 +8,7 @@ PENDING, IN_PROGRESS, DONE = "pending", "in_progress", "done"
 
 @dataclass(frozen=True)
 class Item:
-    """One part of the work."""
+    """One item of a plan."""
 
     text: str
     """One line."""
@@ -18,17 +18,17 @@ class Item:
 
 @dataclass
 class Plan:
-    """The plan that holds, and how long it has been left alone."""
+    """The current plan, and the number of steps since it was written."""
 
     every: int
-    """So many quiet rounds make a reminder; 0: never."""
+    """Quiet steps before a reminder; 0: never."""
     items: list[Item] = field(default_factory=list)
     """Empty: there is no plan."""
     quiet: int = 0
-    """For you: counts the quiet rounds."""
+    """For your use: the number of quiet steps."""
 
     def write(self, sent: list[Any]) -> str:
-        """Take in the whole plan as the model sent it. Returns "", or a sentence that says what is wrong with it."""
+        """Accept or refuse the whole plan that the model sent. Returns "", or a sentence that explains the error."""
         # ── your part begins ─────────────────────────────────────────────
         items: list[Item] = []
         for number, one in enumerate(sent, 1):
@@ -56,8 +56,8 @@ class Plan:
         self.quiet = 0
         # ── your part ends ───────────────────────────────────────────────
 
-    def after_round(self) -> list[str]:
-        """A round of tools is over. Returns the texts to remind the model of now; [] where it is not reminded."""
+    def after_step(self) -> list[str]:
+        """A step is over. Returns the texts to remind the model of; [] without a reminder."""
         # ── your part begins ─────────────────────────────────────────────
         self.quiet += 1
         left = [item.text for item in self.items if item.status != DONE]

@@ -1,4 +1,4 @@
-"""An agent by hand that can ask other agents. One method is missing: what the tool `agent` does."""
+"""An agent by hand that can ask other agents. One method is missing: the one that runs the tool `agent`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,14 +7,14 @@ from typing import Any
 
 AGENT = "agent"
 STEPS = 4
-"""Requests that an agent may make before its turn is ended."""
+"""Requests of an agent before its turn is stopped."""
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 Model = Callable[[Sequence[Message], Sequence[str]], Awaitable[list[Block]]]
-"""Gets a history and the names of the tools; gives the blocks of a reply, or raises what went wrong."""
+"""Takes a history and the names of the tools; returns the blocks of a reply, or raises an error."""
 Do = Callable[[str, Any], str]
-"""Does what an ordinary tool does: gets its name and its input, gives its result."""
+"""Runs an ordinary tool: takes its name and its input, returns its result."""
 
 
 def result(call: Block, content: str, *, failed: bool = False) -> Block:
@@ -23,14 +23,14 @@ def result(call: Block, content: str, *, failed: bool = False) -> Block:
 
 
 def said(messages: Sequence[Message]) -> str:
-    """All that an agent has said in a history."""
+    """All texts of an agent in a history."""
     replies = (message["content"] for message in messages if message["role"] == "assistant")
     return "\n\n".join(block["text"] for blocks in replies for block in blocks if block["type"] == "text")
 
 
 @dataclass
-class Purse:
-    """What a whole family of agents may still spend."""
+class Budget:
+    """The requests that an agent and its children may still make."""
 
     requests: int
 
@@ -42,7 +42,7 @@ class Ended:
     answer: str
     """What was said last."""
     why: str = ""
-    """Why it was ended before the model was done; empty: it was done."""
+    """Why it ended before the model finished; empty: it finished."""
 
 
 @dataclass
@@ -52,8 +52,8 @@ class Agent:
     model: Model
     do: Do
     tools: tuple[str, ...]
-    """Names of the tools that it may use."""
-    purse: Purse = field(default_factory=lambda: Purse(20))
+    """Names of the tools available."""
+    budget: Budget = field(default_factory=lambda: Budget(20))
     messages: list[Message] = field(default_factory=list)
 
     async def run(self, prompt: str) -> Ended:
@@ -61,9 +61,9 @@ class Agent:
         self.messages.append({"role": "user", "content": prompt})
         last = ""
         for _ in range(STEPS):
-            if not self.purse.requests:
-                return Ended(last, "the purse is empty")
-            self.purse.requests -= 1
+            if not self.budget.requests:
+                return Ended(last, "the budget is exhausted")
+            self.budget.requests -= 1
             blocks = await self.model(self.messages, self.tools)
             self.messages.append({"role": "assistant", "content": blocks})
             last = "".join(block["text"] for block in blocks if block["type"] == "text")
@@ -83,13 +83,13 @@ class Agent:
         return result(call, self.do(call["name"], call["input"]))
 
     async def delegate(self, call: Block) -> Block:
-        """Have a new agent do what the call asks for: its `prompt`, and perhaps `tools`, the names that it may use."""
+        """Let a new agent carry out the `prompt` of the call, with the `tools` that it may name."""
         # ── your part begins ─────────────────────────────────────────────
         given = tuple(name for name in self.tools if name != AGENT)
         wanted = tuple(call["input"].get("tools", given))
         if wrong := [name for name in wanted if name not in given]:
             return result(call, f"no agent can be given {', '.join(wrong)}; there are {', '.join(given)}", failed=True)
-        child = Agent(self.model, self.do, wanted, self.purse)
+        child = Agent(self.model, self.do, wanted, self.budget)
         try:
             ended = await child.run(call["input"]["prompt"])
         except Exception as error:  # noqa: BLE001 (whatever fails in a child is told to whoever asked)
