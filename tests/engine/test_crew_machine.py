@@ -195,7 +195,7 @@ class Session:
         match what:
             case "ask" | "ask in the background":
                 self._ask(background=what != "ask")
-            case "storm" if not self.crew.admission[0].dirty:
+            case "storm" if not self.crew.admission[0].deferred:
                 for _ in range(dice.randrange(30)):
                     self._ask(background=dice.random() < 0.5)
             case "go on" | "continue in the background" if agents.known:

@@ -159,7 +159,7 @@ def ended(code: TransitionCode) -> TurnEnded:
             work.over("b1", 1),
             work.over("b1", None, CommandEnd.LOST),
         ),
-        WorkDropped("a1", 1, DropReason.PAUSED, dirty=False),
+        WorkDropped("a1", 1, DropReason.PAUSED, deferred=False),
     ],
 )
 def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:

@@ -111,7 +111,7 @@ class AdmissionStatus:
     """Keys whose turn has come and whose work has not begun: they wait for a slot of the machine."""
     queued: tuple[str, ...]
     """Keys, the next one first."""
-    dirty: tuple[str, ...]
+    deferred: tuple[str, ...]
     """Keys that wait for a place in the queue."""
     resting: tuple[str, ...]
     """Keys that failed too often and are paused."""
@@ -216,7 +216,7 @@ class AdmissionRunner:
         if not limits.max_concurrent:
             self._refuse_all("none_allowed")
         if not limits.max_queue_size:
-            for key in self._controller.dirty:
+            for key in self._controller.deferred:
                 self._refuse(self._waiting[key], DropReason.QUEUE_FULL)
         self._settle(starts)
 
@@ -231,7 +231,7 @@ class AdmissionRunner:
             running,
             tuple(self._starting),
             controller.queued,
-            controller.dirty,
+            controller.deferred,
             controller.paused,
             controller.counts,
         )

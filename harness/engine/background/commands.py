@@ -453,7 +453,7 @@ class BackgroundCommands:
 
     def _places(self) -> dict[str, int]:
         status = self.admission.status
-        return {key: place for place, key in enumerate((*status.queued, *status.dirty))}
+        return {key: place for place, key in enumerate((*status.queued, *status.deferred))}
 
     def _row(self, command: BackgroundCommand) -> CommandRow:
         return command.row(self._places().get(command.id, 0))

@@ -100,7 +100,7 @@ class AdmissionSizes:
     watched: int
     running: int
     queued: int
-    dirty: int
+    deferred: int
 
 
 class AdmissionController(Generic[Work]):
@@ -151,7 +151,7 @@ class AdmissionController(Generic[Work]):
         """Conversations whose deferred work can be asked for now without deferring other work."""
         ready = (
             key
-            for key in self._admission.dirty
+            for key in self._admission.deferred
             if not self._admission.runs(key) and not self._conversations.is_paused(key, now)
         )
         return tuple(islice(ready, self._admission.room))
@@ -210,7 +210,7 @@ class AdmissionController(Generic[Work]):
 
         None: no timer is needed.
         """
-        paused_until, marked = self._conversations.paused_until, self._admission.is_dirty
+        paused_until, marked = self._conversations.paused_until, self._admission.is_deferred
         ends = (paused_until(key) for key in self._conversations.paused if marked(key))  # few, where many may be marked
         pauses = [until for until in ends if until is not None and until > now]
         sweep = self._conversations.sweep_at
@@ -247,9 +247,9 @@ class AdmissionController(Generic[Work]):
         return self._admission.queued
 
     @property
-    def dirty(self) -> tuple[str, ...]:
+    def deferred(self) -> tuple[str, ...]:
         """Conversations whose work was deferred and that are to be asked again."""
-        return self._admission.dirty
+        return self._admission.deferred
 
     @property
     def paused(self) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class AdmissionController(Generic[Work]):
             len(self._watch_list),
             len(admission.running),
             len(admission.queued),
-            len(admission.dirty),
+            len(admission.deferred),
         )
 
     def _emit(self, event: AdmissionEvent) -> None:

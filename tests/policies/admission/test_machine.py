@@ -147,7 +147,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         running = sorted((work["key"], work["number"]) for work in self.oracle.of("running"))
         assert sorted((ticket.key, ticket.number) for ticket in self.controller.running) == running
         assert list(self.controller.queued) == [work["key"] for work in self.oracle.line()]
-        assert list(self.controller.dirty) == self.oracle.marked
+        assert list(self.controller.deferred) == self.oracle.marked
         assert list(self.controller.due_again(self.now)) == ([] if self.controller.closed else self.oracle.again())
         for key, talk in self.oracle.talks.items():
             breaker = self.controller.breaker(key)
@@ -186,7 +186,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
     @invariant()
     def nothing_is_kept_of_what_is_not_known(self) -> None:
         known = set(self.oracle.talks)
-        assert {*self.controller.queued, *self.controller.dirty, *self.controller.paused} <= known
+        assert {*self.controller.queued, *self.controller.deferred, *self.controller.paused} <= known
         sizes = self.controller.sizes()
         assert (sizes.conversations, sizes.watched) == (len(known), len(known))
         assert sizes.with_failures == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
@@ -251,7 +251,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
                 self.fates |= {event.number: "queued", event.replaced: "replaced"}
             case WorkDropped():
                 assert self.fates.get(event.number, "queued") == "queued"
-                assert event.dirty == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))
+                assert event.deferred == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))
                 self.fates[event.number] = "dropped"
             case WorkReleased():
                 assert self.fates[event.number] == "running"

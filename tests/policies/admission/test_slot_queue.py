@@ -45,8 +45,8 @@ def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() 
     controller = Told(1, 2)
     controller.asks("a", "b", "c", "d")
     assert controller.admission.queued == ("c", "d")
-    assert controller.admission.dirty == ("b",)
-    assert controller.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, dirty=True), WorkQueued("d", 4, 2)]
+    assert controller.admission.deferred == ("b",)
+    assert controller.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, deferred=True), WorkQueued("d", 4, 2)]
 
 
 @pytest.mark.parametrize("ending", WorkEnd)
@@ -65,11 +65,14 @@ def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
     controller.asks("a", "b", "c")
     controller.admission.close()
     controller.admission.close()
-    assert controller.events[-2:] == [WorkDropped("c", 3, DropReason.SHUTTING_DOWN, dirty=False), AdmissionClosed(1, 1)]
+    assert controller.events[-2:] == [
+        WorkDropped("c", 3, DropReason.SHUTTING_DOWN, deferred=False),
+        AdmissionClosed(1, 1),
+    ]
     assert controller.admission.ask("d", "x") == Reject(RejectionReason.SHUTTING_DOWN)
     assert controller.admission.defer("d", DropReason.PAUSED) == Reject(RejectionReason.SHUTTING_DOWN)
     assert controller.events[-2:] == [WorkRejected("d", RejectionReason.SHUTTING_DOWN)] * 2
     assert controller.admission.release(Permit("a", 1), OK) == ()
-    assert (controller.admission.running, controller.admission.queued, controller.admission.dirty) == ((), (), ())
+    assert (controller.admission.running, controller.admission.queued, controller.admission.deferred) == ((), (), ())
     counts = controller.admission.counts
     assert (counts.accepted, counts.done, counts.dropped, balanced(counts)) == (3, 1, 2, True)
