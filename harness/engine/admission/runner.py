@@ -93,7 +93,7 @@ class AdmissionEntry:
     key: str
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """It was admitted or rejected."""
-    ticket: Permit | None = None
+    permit: Permit | None = None
     refused: NotAdmitted | None = None
     claim: "asyncio.Task[str | None] | None" = None
     """Ends with the slot of the machine that it holds."""
@@ -224,7 +224,7 @@ class AdmissionRunner:
     def status(self) -> AdmissionStatus:
         """Running and queued work now."""
         controller = self._controller
-        running = tuple(ticket.key for ticket in controller.running)
+        running = tuple(permit.key for permit in controller.running)
         return AdmissionStatus(
             controller.name,
             controller.limits,
@@ -286,8 +286,8 @@ class AdmissionRunner:
             if self._starting.get(place.key) is place:
                 del self._starting[place.key]
             starts: tuple[Admit[AdmissionEntry], ...] = ()
-            if place.ticket is not None:
-                starts = self._controller.release(place.ticket, ending, self._now())
+            if place.permit is not None:
+                starts = self._controller.release(place.permit, ending, self._now())
             elif self._waiting.get(place.key) is place:
                 del self._waiting[place.key]
                 self._controller.withdraw(place.key)
@@ -326,7 +326,7 @@ class AdmissionRunner:
             place = start.work
             del self._waiting[place.key]
             self._starting[place.key] = place
-            place.ticket = start.ticket
+            place.permit = start.permit
             place.settled.set()
 
     def _heed(self, event: AdmissionEvent, now: float) -> None:

@@ -131,17 +131,17 @@ class AdmissionController(Generic[Work]):
             self._conversations.started(key, now)
         return answer
 
-    def release(self, ticket: Permit, ending: WorkEnd, now: float) -> tuple[Admit[Work], ...]:
+    def release(self, permit: Permit, ending: WorkEnd, now: float) -> tuple[Admit[Work], ...]:
         """The work of a permit is over and its last process has ended; returns the work that starts now.
 
         Call it however the work ended. A second call changes nothing.
         """
-        if not self._admission.holds(ticket):
+        if not self._admission.holds(permit):
             return ()
-        self._conversations.ended(ticket.key, ending, now)
-        if self._conversations.is_paused(ticket.key, now):
-            self._admission.withdraw(ticket.key, DropReason.PAUSED)
-        return self._begun(self._admission.release(ticket, ending), now)
+        self._conversations.ended(permit.key, ending, now)
+        if self._conversations.is_paused(permit.key, now):
+            self._admission.withdraw(permit.key, DropReason.PAUSED)
+        return self._begun(self._admission.release(permit, ending), now)
 
     def withdraw(self, key: str) -> None:
         """The work is no longer wanted: it leaves the queue, and its mark is removed."""
@@ -279,7 +279,7 @@ class AdmissionController(Generic[Work]):
 
     def _begun(self, starts: tuple[Admit[Work], ...], now: float) -> tuple[Admit[Work], ...]:
         for start in starts:
-            self._conversations.started(start.ticket.key, now)
+            self._conversations.started(start.permit.key, now)
         return starts
 
 

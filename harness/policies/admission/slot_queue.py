@@ -44,7 +44,7 @@ class Permit:
 class Admit(Generic[Work]):
     """Do it now."""
 
-    ticket: Permit
+    permit: Permit
     work: Work
 
 
@@ -156,13 +156,13 @@ class SlotQueue(Generic[Work]):
         self._dropped(key, number, reason)
         return Defer(number, reason)
 
-    def release(self, ticket: Permit, ending: WorkEnd) -> tuple[Admit[Work], ...]:
+    def release(self, permit: Permit, ending: WorkEnd) -> tuple[Admit[Work], ...]:
         """The work of a permit is over; every free slot is filled. A permit that was already returned is ignored."""
-        if not self.holds(ticket):
+        if not self.holds(permit):
             return ()
-        del self._running[ticket.key]
+        del self._running[permit.key]
         self._count(done=1)
-        self._emit(WorkReleased(ticket.key, ticket.number, ending, len(self._running)))
+        self._emit(WorkReleased(permit.key, permit.number, ending, len(self._running)))
         return self._filled()
 
     def withdraw(self, key: str, reason: DropReason) -> None:
@@ -227,9 +227,9 @@ class SlotQueue(Generic[Work]):
     def runs(self, key: str) -> bool:
         return key in self._running
 
-    def holds(self, ticket: Permit) -> bool:
+    def holds(self, permit: Permit) -> bool:
         """Whether the permit was issued and not returned."""
-        return self._running.get(ticket.key) == ticket.number
+        return self._running.get(permit.key) == permit.number
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
 

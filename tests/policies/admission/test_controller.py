@@ -37,7 +37,7 @@ def fails(controller: AdmissionController[str], key: str, times: int, now: float
     for _ in range(times):
         start = controller.ask(key, "x", now)
         assert isinstance(start, Admit)
-        controller.release(start.ticket, FAILED, now)
+        controller.release(start.permit, FAILED, now)
 
 
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
@@ -50,7 +50,7 @@ def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_
     assert isinstance(attempt, Admit)
     assert controller.breaker("a").state is BreakerState.HALF_OPEN
     assert controller.ask("a", "second", 61.0) == Enqueue(7)
-    assert controller.release(attempt.ticket, FAILED, 62.0) == ()
+    assert controller.release(attempt.permit, FAILED, 62.0) == ()
     assert (controller.queued, controller.deferred) == ((), ("a",))  # it rests again, and so does what waited
     assert (controller.due_again(181.9), controller.due_again(182.0)) == ((), ("a",))
 

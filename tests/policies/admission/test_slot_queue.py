@@ -53,10 +53,10 @@ def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() 
 def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
     controller = Told(1, 20)
     controller.asks("a", "b", "c")
-    assert [start.ticket.key for start in controller.admission.release(Permit("a", 1), ending)] == ["b"]
+    assert [start.permit.key for start in controller.admission.release(Permit("a", 1), ending)] == ["b"]
     assert controller.admission.release(Permit("a", 1), ending) == ()
     assert controller.admission.release(Permit("b", 99), ending) == ()
-    assert [ticket.key for ticket in controller.admission.running] == ["b"]
+    assert [permit.key for permit in controller.admission.running] == ["b"]
     assert controller.events.count(WorkReleased("a", 1, ending, 0)) == 1
 
 
