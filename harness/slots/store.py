@@ -246,12 +246,12 @@ class SqliteSlotStore:
 
         def step(connection: sqlite3.Connection) -> QueuePosition:
             self._forget(connection, now)
-            place, started = connection.execute(ENTER, row).fetchone()
+            position, started = connection.execute(ENTER, row).fetchone()
             running, before = connection.execute(
-                "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (place,)
+                "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (position,)
             ).fetchone()
             if started is None and running + before < limit:
-                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, place))
+                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, position))
                 started, running = now, running + 1
             return QueuePosition(started is not None, before, running)
 

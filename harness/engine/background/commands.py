@@ -151,8 +151,8 @@ class BackgroundCommands:
     @property
     def rows(self) -> tuple[CommandRow, ...]:
         """All commands of the session, the oldest first."""
-        places = self._places()
-        return tuple(command.row(places.get(command.id, 0)) for command in self._commands.values())
+        positions = self._positions()
+        return tuple(command.row(positions.get(command.id, 0)) for command in self._commands.values())
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -451,12 +451,12 @@ class BackgroundCommands:
         parts += [f"over: {', '.join(over[-SHOWN_ENDS:])}"] if over else []
         raise UnknownCommand("; ".join(parts) + ".")
 
-    def _places(self) -> dict[str, int]:
+    def _positions(self) -> dict[str, int]:
         status = self.admission.status
-        return {key: place for place, key in enumerate((*status.queued, *status.deferred))}
+        return {key: position for position, key in enumerate((*status.queued, *status.deferred))}
 
     def _row(self, command: BackgroundCommand) -> CommandRow:
-        return command.row(self._places().get(command.id, 0))
+        return command.row(self._positions().get(command.id, 0))
 
 
 def commands_in(line: str) -> tuple[tuple[str, ...], ...]:
