@@ -69,7 +69,7 @@ class SharedParts:
     file_writes: dict[Path, tuple[SeenFiles, str]] = field(default_factory=dict)
     """The agent that wrote each file last, with the version."""
 
-    def news(self) -> Iterator[str]:
+    def take_notices(self) -> Iterator[str]:
         """The notices; each is given once."""
         while self.notices:
             yield self.notices.popleft()

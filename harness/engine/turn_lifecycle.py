@@ -35,7 +35,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     if not parts.loops.announced:
         parts.loops.announce()
     parts.experience.report_problem()
-    _report_news(parts)
+    _report_notices(parts)
     parts.tools.freshness.begin_turn(now)
     conversation.turn += 1
     conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
@@ -62,7 +62,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         return stop
     if text is not None:
         facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
-        memories = await _memory_news(parts)
+        memories = await _memory_changes(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
         named = mentions(submitted.prompt)
@@ -92,7 +92,7 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
-    _report_news(parts)
+    _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
 
 
@@ -110,11 +110,11 @@ GIVES_TASKS_BACK = frozenset(
 """Ends of a turn after which others may take the tasks that the agent holds."""
 
 
-def skill_news(parts: AgentParts) -> str:
+def skill_changes(parts: AgentParts) -> str:
     """Changes of the skills since a resumed session listed them in its system prompt; empty: none."""
     if parts.toolbox.get(SKILL) is None:
         return ""
-    return skills.news(parts.lists.skills, parts.core.shared.skills.skills, list(_history_texts(parts)))
+    return skills.change_notice(parts.lists.skills, parts.core.shared.skills.skills, list(_history_texts(parts)))
 
 
 def _note(parts: AgentParts, code: TransitionCode) -> str:
@@ -151,11 +151,11 @@ def _written_call(parts: AgentParts, content: Sequence[Block]) -> str:
     return name if name and parts.toolbox.get(name) is not None else ""
 
 
-async def _memory_news(parts: AgentParts) -> str:
+async def _memory_changes(parts: AgentParts) -> str:
     """Memories added and forgotten since the system prompt was made, where the history does not mention them."""
     if parts.toolbox.get(RECALL) is None:
         return ""
-    return await shielded(asyncio.to_thread(parts.core.shared.memory.news, list(_history_texts(parts))))
+    return await shielded(asyncio.to_thread(parts.core.shared.memory.changes, list(_history_texts(parts))))
 
 
 def _history_texts(parts: AgentParts) -> Iterator[str]:
@@ -163,10 +163,10 @@ def _history_texts(parts: AgentParts) -> Iterator[str]:
         yield from (str(block["text"]) for block in message.content if block.get("type") == "text")
 
 
-def _report_news(parts: AgentParts) -> None:
+def _report_notices(parts: AgentParts) -> None:
     """What happened to shared parts is reported in the turns of the session's agent."""
     if not parts.core.is_subagent:
-        for text in parts.core.shared.news():
+        for text in parts.core.shared.take_notices():
             parts.core.conversation.emit(Notice("warning", text))
 
 

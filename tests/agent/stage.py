@@ -237,9 +237,9 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
     board = agent.parts.breakers.registry
     differing: list[tuple[Dispatched, DispatchDecision]] = []
     replay = BreakerReplay(BreakerRegistry(board.tools, board.capabilities), lambda *pair: differing.append(pair))
-    told = [news for event in recorded for news in replay.on_event(event)]
+    replayed = [one for event in recorded for one in replay.on_event(event)]
     assert differing == []
-    assert told == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
+    assert replayed == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
     assert without_moments(replay.registry) == without_moments(board)
 
 

@@ -257,9 +257,9 @@ def test_whatever_is_pressed_and_however_long_it_is_waited_the_playheads_agree(
             case float(seconds):
                 now += seconds
                 naive.after(seconds)
-                news = player.due(now)
-                assert list(news) == story[before : player.position]
-                shown = [*shown, *news]
+                events = player.due(now)
+                assert list(events) == story[before : player.position]
+                shown = [*shown, *events]
             case str(speed) if speed in SPEEDS:
                 naive.press(speed)
                 player.set_speed(float(speed), now)

@@ -308,17 +308,17 @@ class AdmissionRunner:
 
     def _settle(self, starts: Iterable[Admit[AdmissionEntry]] = ()) -> None:
         """Wake all work that the decisions concern, then emit the events and set the timer."""
-        told: list[AdmissionEvent] = []
+        emitted: list[AdmissionEvent] = []
         now = self._now()
         self._begin(starts)
-        while news := self._controller.drain_events():
-            told += news
-            for event in news:
-                self._heed(event, now)
+        while events := self._controller.drain_events():
+            emitted += events
+            for event in events:
+                self._apply(event, now)
             for key in self._controller.due_again(now):
                 self._begin(self._asked(self._waiting[key], now))
         self._alarm.set(None if self._existing is None else self._controller.next_due(now), now)
-        for event in told:
+        for event in emitted:
             self._emit(event)
 
     def _begin(self, starts: Iterable[Admit[AdmissionEntry]]) -> None:
@@ -329,7 +329,7 @@ class AdmissionRunner:
             entry.permit = start.permit
             entry.settled.set()
 
-    def _heed(self, event: AdmissionEvent, now: float) -> None:
+    def _apply(self, event: AdmissionEvent, now: float) -> None:
         match event:
             case WorkDropped(key=key, reason=reason) if entry := self._waiting.get(key):
                 if reason is not DropReason.QUEUE_FULL or not self._controller.limits.max_queue_size:

@@ -57,7 +57,7 @@ from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
-from harness.engine.turn_lifecycle import skill_news
+from harness.engine.turn_lifecycle import skill_changes
 from harness.events import AdmissionPool, ArrivalKind, Event, PromptListsRead
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -136,7 +136,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
     )
-    if changes := skill_news(parts):
+    if changes := skill_changes(parts):
         attached["skills"] = changes
     for subscriber in _subscribers(parts):
         core.conversation.subscribe(subscriber)

@@ -363,10 +363,10 @@ class LoopExperience:
 
     async def save(self) -> None:
         """Write new experience, if there is any."""
-        if not (news := self._learner.take()):
+        if not (results := self._learner.take()):
             return
         try:
-            aside = await shielded(asyncio.to_thread(self._file.add, news))
+            aside = await shielded(asyncio.to_thread(self._file.add, results))
         except ExperienceError as error:
             self._warn(f"experience with loops is not saved: {error}")
             return

@@ -95,7 +95,7 @@ class SlowCells:
         return answer
 
 
-async def test_a_move_while_the_text_is_read_stays_and_of_others_their_news_is_taken() -> None:
+async def test_a_move_while_the_text_is_read_stays_and_of_others_their_changes_are_taken() -> None:
     cells = SlowCells(written(None, {LARGE: ONCE, SMALL: ONCE}, 0.0))
     endpoints = SharedEndpoints(cells, clock=HandClock())
     reading = asyncio.create_task(endpoints.refresh())

@@ -1,4 +1,4 @@
-"""What the board promises besides its decisions: plain errors, news that may go unread, decisions that stand."""
+"""What the registry promises besides its decisions: plain errors, events that may go unread, decisions that stand."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_what_happened_is_told_in_order_and_once() -> None:
     assert made.drain_events() == ()
 
 
-def test_news_that_nobody_reads_are_dropped_and_change_nothing() -> None:
+def test_events_that_are_not_read_are_dropped_and_change_nothing() -> None:
     limits = DispatchLimits(budget=1_000_000, threshold=1_000_000)
     unread, read = board(limits), board(limits)
     for _ in range(KEPT):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chapters.course import WireExchange
-from chapters.course.site.news import request_news
+from chapters.course.site.request_changes import request_changes
 
 
 def exchange(number: int, *texts: str, cached: bool = False, **fields: Any) -> WireExchange:
@@ -20,28 +20,28 @@ def exchange(number: int, *texts: str, cached: bool = False, **fields: Any) -> W
     return replace(empty, sent=sent)
 
 
-def test_new_messages_and_changed_fields_are_news_and_moved_cache_marks_are_not() -> None:
+def test_new_messages_and_changed_fields_are_reported_and_moved_cache_marks_are_not() -> None:
     first = exchange(1, "a", "b", cached=True, max_tokens=8, system="s")
-    news = request_news(exchange(2, "a", "b", "c", cached=True, max_tokens=64, system="s"), [first])
-    assert news.before == first
-    assert news.same == ("model", "system")
-    assert (news.kept, news.gone) == (2, 0)
-    assert news.new["max_tokens"] == 64
-    assert [message["content"][0]["text"] for message in news.new["messages"]] == ["c"]
+    changes = request_changes(exchange(2, "a", "b", "c", cached=True, max_tokens=64, system="s"), [first])
+    assert changes.before == first
+    assert changes.same == ("model", "system")
+    assert (changes.kept, changes.gone) == (2, 0)
+    assert changes.new["max_tokens"] == 64
+    assert [message["content"][0]["text"] for message in changes.new["messages"]] == ["c"]
 
 
 def test_a_conversation_is_compared_with_itself() -> None:
     mine, other = exchange(1, "a"), exchange(2, "z")
-    assert request_news(exchange(3, "a", "b"), [mine, other]).before == mine
+    assert request_changes(exchange(3, "a", "b"), [mine, other]).before == mine
     fresh = exchange(3, "q")
-    assert request_news(fresh, [mine, other]).new == fresh.sent
+    assert request_changes(fresh, [mine, other]).new == fresh.sent
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=5), st.lists(st.sampled_from("ab"), max_size=5))
 def test_kept_and_new_messages_make_up_the_request(old: list[str], new: list[str]) -> None:
-    news = request_news(exchange(2, "start", *new), [exchange(1, "start", *old)])
-    shown = [message["content"][0]["text"] for message in news.new.get("messages", [])]
-    assert ["start", *old][: news.kept] + shown == ["start", *new]
-    assert news.kept + news.gone == len(old) + 1
-    if news.gone and shown:
-        assert shown[0] != ["start", *old][news.kept]
+    changes = request_changes(exchange(2, "start", *new), [exchange(1, "start", *old)])
+    shown = [message["content"][0]["text"] for message in changes.new.get("messages", [])]
+    assert ["start", *old][: changes.kept] + shown == ["start", *new]
+    assert changes.kept + changes.gone == len(old) + 1
+    if changes.gone and shown:
+        assert shown[0] != ["start", *old][changes.kept]

@@ -9,7 +9,7 @@ from harness.events import Json
 
 
 @dataclass(frozen=True, slots=True)
-class RequestNews:
+class RequestChanges:
     """The difference of a request to an earlier one."""
 
     before: WireExchange | None
@@ -24,7 +24,7 @@ class RequestNews:
     """New and changed fields; of the messages only the new ones."""
 
 
-def request_news(one: WireExchange, earlier: Sequence[WireExchange]) -> RequestNews:
+def request_changes(one: WireExchange, earlier: Sequence[WireExchange]) -> RequestChanges:
     """Compare a request with the latest of `earlier` that begins with the same message.
 
     Cache marks are ignored: they move with every request.
@@ -32,7 +32,7 @@ def request_news(one: WireExchange, earlier: Sequence[WireExchange]) -> RequestN
     messages = _messages(one)
     before = next((other for other in reversed(earlier) if _bare(_messages(other)[:1]) == _bare(messages[:1])), None)
     if before is None:
-        return RequestNews(None, (), 0, 0, one.sent)
+        return RequestChanges(None, (), 0, 0, one.sent)
     old = _messages(before)
     pairs = zip(map(_bare, messages), map(_bare, old), strict=False)
     kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -41,7 +41,7 @@ def request_news(one: WireExchange, earlier: Sequence[WireExchange]) -> RequestN
     new: dict[str, object] = {name: value for name, value in fields.items() if name not in same}
     if kept < len(messages):
         new["messages"] = messages[kept:]
-    return RequestNews(before, same, kept, len(old) - kept, new)
+    return RequestChanges(before, same, kept, len(old) - kept, new)
 
 
 def _messages(one: WireExchange) -> list[object]:
