@@ -234,13 +234,13 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
     )
     calls = [event.call_id for event in recorded if isinstance(event, ToolStarted)]
     assert Counter(call for call in calls if not call.startswith(ATTACHMENT)) <= let_through
-    board = agent.parts.breakers.registry
+    registry = agent.parts.breakers.registry
     differing: list[tuple[Dispatched, DispatchDecision]] = []
-    replay = BreakerReplay(BreakerRegistry(board.tools, board.capabilities), lambda *pair: differing.append(pair))
+    replay = BreakerReplay(BreakerRegistry(registry.tools, registry.capabilities), lambda *pair: differing.append(pair))
     replayed = [one for event in recorded for one in replay.on_event(event)]
     assert differing == []
     assert replayed == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
-    assert without_moments(replay.registry) == without_moments(board)
+    assert without_moments(replay.registry) == without_moments(registry)
 
 
 def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
@@ -253,7 +253,7 @@ def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
 
 
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)
-"""What the board itself says."""
+"""What the registry itself says."""
 
 
 def is_of_a_model(event: Event) -> bool:
@@ -261,9 +261,9 @@ def is_of_a_model(event: Event) -> bool:
     return isinstance(event, BreakerChanged) and event.key.startswith("model:")
 
 
-def without_moments(board: BreakerRegistry) -> RegistryState:
+def without_moments(registry: BreakerRegistry) -> RegistryState:
     """All that decides anything; moments in time do not."""
-    state = board.saved()
+    state = registry.saved()
     rows = ((tool, breaker, LastResults(message=seen.message)) for tool, breaker, seen in state.breakers)
     return replace(state, breakers=tuple(rows))
 
