@@ -249,7 +249,7 @@ def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
     fold = LoopFold(LoopMonitor(loop_limits(agent.parts.core.settings)), BehaviourFold(agent.toolbox.get, Poll()))
     assert told == [found for event in recorded for found in fold.see(event, STARTED)]
     status = agent.parts.loops.status
-    assert fold.orchestrator.status() == status
+    assert fold.monitor.status() == status
 
 
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)

@@ -67,7 +67,7 @@ class LoopRunner:
     ) -> None:
         """`chance` gives a random number in [0, 1), for the length of a pause."""
         self._fold = fold
-        self._orchestrator = fold.orchestrator
+        self._monitor = fold.monitor
         self._rollbacks = rollbacks
         self._tools = tools
         self._conversation = core.conversation
@@ -85,15 +85,15 @@ class LoopRunner:
     @property
     def status(self) -> LoopOverview:
         """Repetition so far, and the rungs of loops under way."""
-        return self._orchestrator.status()
+        return self._monitor.status()
 
     def recall(self, records: Iterable[tuple[Event, float]]) -> None:
         """Fold what an earlier run of this session kept: events and their moments in Unix time."""
-        own = self._orchestrator.policy
+        own = self._monitor.policy
         for event, at in records:
             for _ in self._fold.see(event, at):
                 continue  # what it finds stands in the journal already
-        self._orchestrator.on_event(own.announced())  # numbers that were set by hand ended with their program
+        self._monitor.on_event(own.announced())  # numbers that were set by hand ended with their program
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class LoopRunner:
 
     def announce(self) -> None:
         """Emit the policy that holds from here on."""
-        self._conversation.emit(self._orchestrator.policy.announced())
+        self._conversation.emit(self._monitor.policy.announced())
 
     def set(self, text: str) -> None:
         """Switch interventions "on" or "off", or set numbers such as "copies=5 nudges=2".
@@ -111,7 +111,7 @@ class LoopRunner:
         """
         try:
             changed = {"enabled": text == "on"} if text in ("on", "off") else numbers_in(text)
-            policy = self._orchestrator.policy.with_changes(**changed)
+            policy = self._monitor.policy.with_changes(**changed)
         except ValueError as error:
             raise HarnessError(f"That cannot be set: {error}.") from error
         self._conversation.emit(policy.announced())
@@ -120,9 +120,9 @@ class LoopRunner:
 
     async def intervene(self) -> str:
         """Take the rungs that are due. Returns why the turn ends, in one line; empty: it continues."""
-        while not self._signals.interrupt.is_set() and (loop := self._orchestrator.due) is not None:
+        while not self._signals.interrupt.is_set() and (loop := self._monitor.due) is not None:
             place = self._rollbacks.place(loop)
-            action = self._orchestrator.advise(self._abilities(loop, place), self._chance())
+            action = self._monitor.advise(self._abilities(loop, place), self._chance())
             if action is None:
                 return ""
             match action.rung:
@@ -148,10 +148,8 @@ class LoopRunner:
 
     async def wait(self) -> str:
         """Advise about polling, pause, or end it. Returns why the turn ends; empty: it continues."""
-        orchestrator, interrupt = self._orchestrator, self._signals.interrupt
-        due = (
-            self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
-        )
+        monitor, interrupt = self._monitor, self._signals.interrupt
+        due = self._fold.waits.due(monitor.policy.waits) if monitor.active and not interrupt.is_set() else None
         match due:
             case WaitAdvice():
                 self._conversation.emit(
@@ -323,9 +321,9 @@ def _files(count: int) -> str:
     return counted(count, "file")
 
 
-def veto(orchestrator: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:
+def veto(monitor: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:
     """The result of a call that a substitution replaces; None: the call may run."""
-    if not orchestrator.kept_from(action_of(call.name, call.input)):
+    if not monitor.kept_from(action_of(call.name, call.input)):
         return None
     routes = dispatcher.routes(call.name)
     tool = next((route.tool for route in routes if route.tool), "another way")

@@ -334,11 +334,11 @@ class LoopMonitor:
         """The loop that climbs the ladder: the first active one, strong before weak."""
         episodes = self._episodes.values()
         strong = [one for one in episodes if not one.loop.weak]
-        going_on = (one for one in strong if not any(self._rests_beside(one, other) for other in strong))
+        going_on = (one for one in strong if not any(self._stalled_beside(one, other) for other in strong))
         weak = (one for one in episodes if not self._ladder.exhausted(one.loop))
         return next(going_on, None) or next(weak, None)
 
-    def _rests_beside(self, episode: _Episode, other: _Episode) -> bool:
+    def _stalled_beside(self, episode: _Episode, other: _Episode) -> bool:
         """It had no further copy while the other had three, so it must not hold that one up."""
         return other.grown_at > episode.grown_at and self._observed - episode.grown_at > 3 * other.loop.period
 

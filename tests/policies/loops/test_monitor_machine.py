@@ -1,4 +1,4 @@
-"""The orchestrator beside the oracle, after everything that can happen in any order; and rebuilt from its journal."""
+"""The monitor beside the oracle, after everything that can happen in any order; and rebuilt from its journal."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def made(name: str, step: int) -> ObservedCall:
     return observed(name, step, ok=error is None, error=error)
 
 
-class OrchestratorBesideOracle(RuleBasedStateMachine):
+class MonitorBesideOracle(RuleBasedStateMachine):
     """Does the same to both and compares them after each thing done."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
     @initialize(policy=policies)
     def begins(self, policy: LoopLimits) -> None:
         self.policy = self.first = policy
-        self.orchestrator = LoopMonitor(self.policy)
+        self.monitor = LoopMonitor(self.policy)
         self.world = World(self.policy)
         self.now: list[Sequence[ObservedCall] | Visit] = []
         """The observations that count after the last rollback."""
@@ -140,13 +140,13 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
 
     @rule()
     def save(self) -> None:
-        self.saved.append((self.orchestrator.snapshot(), len(self.now)))
+        self.saved.append((self.monitor.snapshot(), len(self.now)))
 
     # ── what must hold ──────────────────────────────────────────────────────────────────────────
 
     @invariant()
-    def the_orchestrator_is_where_the_oracle_is(self) -> None:
-        world, status = self.world, self.orchestrator.status()
+    def the_monitor_is_where_the_oracle_is(self) -> None:
+        world, status = self.world, self.monitor.status()
         assert status.policy == world.policy
         assert [
             (one.loop.signature, one.loop.copies if one.loop.projection is not Projection.TEXT else 0, one.last)
@@ -162,10 +162,10 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
             if world.used[signature, rung]
         }
         due = world.due()
-        assert (self.orchestrator.due and self.orchestrator.due.signature) == (due and due.loop.signature)
+        assert (self.monitor.due and self.monitor.due.signature) == (due and due.loop.signature)
         held = {life.veto() for life in world.lives.values() if life.veto()} if status.active else set()
-        assert {name for name in ("read", "list", "grep!", "bash?") if self.orchestrator.kept_from(name)} <= held
-        assert all(self.orchestrator.kept_from(name) for name in held)
+        assert {name for name in ("read", "list", "grep!", "bash?") if self.monitor.kept_from(name)} <= held
+        assert all(self.monitor.kept_from(name) for name in held)
 
     def teardown(self) -> None:
         """Built anew from what happened and from the events, it is after each of them where it was then."""
@@ -182,18 +182,18 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
 
     def _does(self, method: str, *arguments: object, **named: object) -> tuple[Event, ...]:
         act: Callable[[LoopMonitor], object] = methodcaller(method, *arguments, **named)
-        events = act(self.orchestrator)
+        events = act(self.monitor)
         self.done.append(act)
-        self.after.append((self.orchestrator.status(), self.orchestrator.due))
+        self.after.append((self.monitor.status(), self.monitor.due))
         return events if isinstance(events, tuple) else ()
 
     def _step(self, wanted: list[str]) -> None:
         self.step += 1
         step = self.step
         for name in wanted:
-            if signature := self.orchestrator.kept_from(name):
+            if signature := self.monitor.kept_from(name):
                 self._is_told(("ignored", signature, step), self._does("ignored", signature, step))
-        calls = [made(name, step) for name in wanted if not self.orchestrator.kept_from(name)]
+        calls = [made(name, step) for name in wanted if not self.monitor.kept_from(name)]
         if calls:
             self._observes(calls)
         self._acts(wanted[-1])
@@ -216,7 +216,7 @@ class OrchestratorBesideOracle(RuleBasedStateMachine):
     def _acts(self, name: str) -> None:
         """Carries out what is advised, and expects what the oracle expects."""
         rung = self.world.rung(self.able)
-        action = self.orchestrator.advise(self.able, 0.5)
+        action = self.monitor.advise(self.able, 0.5)
         assert (action and action.rung) == rung
         if action is None:
             return
@@ -262,5 +262,5 @@ def shown(detectors: Detectors, what: Sequence[ObservedCall] | Visit) -> None:
         detectors.observe_step(what)
 
 
-TestOrchestrator = OrchestratorBesideOracle.TestCase
-TestOrchestrator.settings = settings(max_examples=EXAMPLES, stateful_step_count=15, deadline=None)
+TestMonitor = MonitorBesideOracle.TestCase
+TestMonitor.settings = settings(max_examples=EXAMPLES, stateful_step_count=15, deadline=None)
