@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from timeit import Timer
 
-from benchmarks.breaker_peers import Subject, registry_of, ours, peers, work
+from benchmarks.breaker_peers import Subject, ours, peers, registry_of, work
 from benchmarks.figures import Figure, show
 from harness.engine.build.agent import core_of
 from harness.engine.build.options import AgentOptions
