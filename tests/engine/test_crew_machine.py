@@ -218,7 +218,7 @@ class Session:
             case "exit" if children:
                 dice.choice(children).exit.set_result(ProcessResult(dice.choice((0, 1))))
             case "stop command" if rows := [row for row in commands.rows[-30:] if row.state is not CommandState.ENDED]:
-                self._calls(commands.stop(dice.choice(rows).id, tell=dice.random() < 0.5))
+                self._calls(commands.stop(dice.choice(rows).id, notify=dice.random() < 0.5))
             case "hand over" if rows := [row for row in commands.rows[-30:] if row.state is CommandState.RUNS]:
                 try:
                     commands.hand_over(dice.choice(rows).id)

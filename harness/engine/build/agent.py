@@ -278,7 +278,7 @@ def _board(
     else:
         assert parent is not None, "the agent of a session has its background"
         assert parent.parts.board is not None, "a subagent shares the board of its parent"
-        wake = parent.parts.board.tell
+        wake = parent.parts.board.notify
     emit = (core.parent or core).conversation.emit
     # Other processes use the board as well, so its moments are those of the machine.
     return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=hooks.refuses_task)

@@ -129,7 +129,7 @@ class LoopRunner:
                 case Rung.RETRY:
                     await self._retry(action)
                 case Rung.NUDGE:
-                    self._tell(action, "", messages.nudge(loop, self._fold.behaviour.came_back))
+                    self._notify(action, "", messages.nudge(loop, self._fold.behaviour.came_back))
                 case Rung.EXPLORE:
                     self._explore(action)
                 case Rung.SUBSTITUTE:
@@ -187,7 +187,7 @@ class LoopRunner:
     def _explore(self, action: LoopAction) -> None:
         """Send the model to another part of its plan."""
         item = self._open_items()[0].text
-        self._tell(action, item, messages.other_ways(action.loop, [item]))
+        self._notify(action, item, messages.other_ways(action.loop, [item]))
 
     def _substitute(self, action: LoopAction) -> None:
         """Keep the call in the loop from being made, and offer another tool in its place."""
@@ -197,14 +197,14 @@ class LoopRunner:
             return
         tool, route = found
         text = messages.other_tool(action.loop, call.summary, in_words(route))
-        self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
+        self._notify(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: LoopAction, place: RollbackPoint) -> None:
         """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = messages.put_back(action.loop, self._fold.behaviour.came_back)
-        self._tell(action, f"the end of step {back.step}{files}", text)
+        self._notify(action, f"the end of step {back.step}{files}", text)
 
     async def _consent(self, place: RollbackPoint) -> bool:
         if not self._asker.present:
@@ -286,7 +286,7 @@ class LoopRunner:
 
     # ── what is said, and what is seen ──────────────────────────────────────────────────────────
 
-    def _tell(
+    def _notify(
         self, action: LoopAction, what: str, text: str, *, tool: str = "", call: ObservedCall | None = None
     ) -> None:
         self._intervened(action, what, tool=tool, call=call)

@@ -96,7 +96,7 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
-        self._effort_told: tuple[str, Effort] | None = None
+        self._reported_effort: tuple[str, Effort] | None = None
         self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
         """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
         self._web = web
@@ -166,9 +166,9 @@ class ModelCalls:
 
     def effort_problem(self, model: str) -> str:
         """What `model` cannot do of the effort that the user wants; empty: nothing, or this was said last."""
-        if self.effort is None or self._effort_told == (model, self.effort):
+        if self.effort is None or self._reported_effort == (model, self.effort):
             return ""
-        self._effort_told = (model, self.effort)
+        self._reported_effort = (model, self.effort)
         card = self._catalogue.card(model)
         if card.effort(self.effort) in MUCH and card.thinks_only_with_budget:
             return f"{model} takes the effort {self.effort} and does not think: it would need a token budget for that"

@@ -110,11 +110,11 @@ class AdmissionController(Generic[Work]):
         self._limits = limits or AdmissionLimits()
         self._name = name
         self._events: list[AdmissionEvent] = []
-        told = self._emit
-        self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, told)
-        self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, told)
-        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, told)
-        told(_announced(self._limits))
+        emit = self._emit
+        self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, emit)
+        self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, emit)
+        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, emit)
+        emit(_announced(self._limits))
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────
 
@@ -218,9 +218,9 @@ class AdmissionController(Generic[Work]):
 
     def drain_events(self) -> tuple[AdmissionEvent, ...]:
         """The events since the last call. None is dropped, so they have to be drained."""
-        told = tuple(self._events)
+        events = tuple(self._events)
         self._events.clear()
-        return told
+        return events
 
     # ── what it says ────────────────────────────────────────────────────────────────────────────
 

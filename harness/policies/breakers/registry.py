@@ -136,7 +136,7 @@ class BreakerRegistry:
         self._cascades = Cascades()
         self._scores = Scores()
         self._items: tuple[PlanItem, ...] = ()
-        self._told: list[Event] = []
+        self._events: list[Event] = []
         """Events that were not drained yet."""
         self._unsettled: set[str] = set()
         """Tools that are not closed."""
@@ -303,8 +303,8 @@ class BreakerRegistry:
 
     def drain_events(self) -> tuple[Event, ...]:
         """The events since the last call."""
-        told, self._told = tuple(self._told), []
-        return told
+        events, self._events = tuple(self._events), []
+        return events
 
     # ── what a registry says ───────────────────────────────────────────────────────────────────────
 
@@ -514,6 +514,6 @@ class BreakerRegistry:
         self._emit(*grouped(before, after, self._step, self._limits.window, self.unconfirmed))
 
     def _emit(self, *events: Event) -> None:
-        self._told += events
-        if len(self._told) > KEPT:
-            del self._told[: -KEPT // 2]
+        self._events += events
+        if len(self._events) > KEPT:
+            del self._events[: -KEPT // 2]

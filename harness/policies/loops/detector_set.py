@@ -128,7 +128,7 @@ class Stagnation:
         )
 
 
-Told = tuple[ObservedCall, CallMark]
+MarkedCall = tuple[ObservedCall, CallMark]
 """A call and its description."""
 
 
@@ -268,7 +268,7 @@ class Detectors:
 
     # ── how a step becomes symbols ──────────────────────────────────────────────────────────────
 
-    def _see_work(self, work: dict[str, Told], marks: tuple[CallMark, ...], *, progress: bool) -> None:
+    def _see_work(self, work: dict[str, MarkedCall], marks: tuple[CallMark, ...], *, progress: bool) -> None:
         """Observe everything but polls. A new answer of a poll is progress, whatever else happened."""
         interaction = None if progress else _batch(work)
         if interaction is not None and not self._interactions.tail.last(interaction):
@@ -282,7 +282,7 @@ class Detectors:
         step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
         self._stagnation.observe(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
 
-    def _see_single(self, calls: RepeatStream, work: dict[str, Told], *, progress: bool) -> None:
+    def _see_single(self, calls: RepeatStream, work: dict[str, MarkedCall], *, progress: bool) -> None:
         """Observe the calls one by one, the least recent first, so that a cycle stays one however it is divided into
         replies. A loop of whole replies is not reported again by its calls."""
         if self._interactions.tail.shortest(self._wanted_of_interactions()):
@@ -294,7 +294,7 @@ class Detectors:
         for interaction in sorted(work, key=lambda one: (-ages[one], one)):
             calls.push(interaction, (work[interaction][1],))
 
-    def _see_failures(self, step: Sequence[Told], work: tuple[CallMark, ...], *, progress: bool) -> None:
+    def _see_failures(self, step: Sequence[MarkedCall], work: tuple[CallMark, ...], *, progress: bool) -> None:
         """Observe failures in a row. A success breaks the row, except a poll without a new answer."""
         failed = [one for one in step if not one[0].ok]
         quiet = not progress and all(call.poll is not None for call, _ in step if call.ok)

@@ -84,7 +84,7 @@ class _Episode:
 
     loop: Loop
     since: int
-    told_at: int
+    reported_at: int
     """Copies at the last report."""
     ignored: int = 0
     """Rejected calls of the loop: copies that the detectors do not see."""
@@ -307,15 +307,17 @@ class LoopMonitor:
         if episode is None:
             relapse = loop.signature in self._met
             self._met.add(loop.signature)
-            self._episodes[loop.signature] = _Episode(loop, since=step, told_at=loop.copies, grown_at=self._observed)
+            self._episodes[loop.signature] = _Episode(
+                loop, since=step, reported_at=loop.copies, grown_at=self._observed
+            )
             return [LoopFound(loop, step, relapse)]
         if loop.copies > episode.copies:
             episode.grown_at = self._observed
         episode.loop = loop
         episode.handled_at = min(episode.handled_at, loop.copies)
-        if loop.copies < 2 * episode.told_at:
+        if loop.copies < 2 * episode.reported_at:
             return []
-        episode.told_at = loop.copies
+        episode.reported_at = loop.copies
         return [LoopFound(loop, step)]
 
     def _left(self, episode: _Episode, step: int, *, still_stuck: bool = False) -> LoopLeft:
