@@ -14,7 +14,7 @@ from harness.checkpoints.git import GitError, ask
 from harness.engine.parts import AgentParts
 from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn
-from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
+from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode
 from harness.media.mentions import mentions
 from harness.memory import RECALL
 from harness.model import notices, prompt
@@ -37,8 +37,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     parts.experience.report_problem()
     _report_notices(parts)
     parts.tools.freshness.begin_turn(now)
-    conversation.turn += 1
-    conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
+    conversation.begin_turn(sendable(text or ""))
     if parts.models.asked != model:
         conversation.emit(ModelSwitched(parts.models.asked, model, "a new turn begins"))
         parts.models.use(model)

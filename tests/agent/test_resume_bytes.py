@@ -240,7 +240,7 @@ async def test_changed_instructions_leave_out_the_thinking_and_are_reported(tmp_
         assert [json.dumps(request.body).count('"type": "thinking"') for request in server.requests[-2:]] == [0, 1]
         async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert not (await played(session.run("Turn 6: again."))).of(ThinkingOmitted)
-            assert [miss.reason for miss in session.conversation.cache_misses] == ["system_changed"]
+            assert [miss.reason for miss in session.conversation.state.cache_misses] == ["system_changed"]
         assert json.dumps(server.requests[-1].body).count('"type": "thinking"') == 2
 
 

@@ -329,7 +329,7 @@ def _prompt(
     """
     settings, shared, conversation = core.settings, core.shared, core.conversation
     web = _web(core, options).tools(newest=shared.catalogue.knows(settings.model))
-    lists, asked = conversation.lists, conversation.asked
+    lists, asked = conversation.state.lists, conversation.state.asked
     if lists is not None and (asked is None or asked.tools_digest == digest_of((*toolbox.specs(), *web))):
         shared.memory.resume(lists.memories)
     else:

@@ -69,7 +69,7 @@ def shared_parts(
         skills=skills_for(settings),
         agents=agents_for(settings),
         memory=memory_for(settings, session),
-        board=board_for(settings, conversation.board, session, notices.append),
+        board=board_for(settings, conversation.state.board, session, notices.append),
         tool_orders=ToolFaultQueue(),
         notices=notices,
     )

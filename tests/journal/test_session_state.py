@@ -128,6 +128,7 @@ def naive_state(events: list[Event]) -> SessionState:
     step = last(events, StepStarted)
     spend = last(events, SpendChanged)
     lists = last(events, PromptListsRead)
+    requested = last(events, RequestSent)
     asked = [event for event in events if isinstance(event, RequestSent) and event.purpose == "turn"]
     compactions = [event for event in events if isinstance(event, CompactionEnded)]
     drains = [event for event in compactions if event.drained]
@@ -158,8 +159,7 @@ def naive_state(events: list[Event]) -> SessionState:
         asked=asked[-1] if asked else None,
         plain_until=naive_plain(events),
         lists=lists if isinstance(lists, PromptListsRead) else None,
-        started_at=1001.0,
-        updated_at=1000.0 + len(events),
+        last_model=requested.model if isinstance(requested, RequestSent) else "",
     )
 
 
@@ -171,7 +171,11 @@ events = st.one_of(
     st.builds(turn_ended, numbers),
     st.builds(StepStarted, numbers),
     st.builds(MessageAdded, messages, st.sampled_from(Origin)),
-    st.builds(HistoryReplaced, st.lists(messages, max_size=3).map(tuple), st.sampled_from(["compaction", "rewind"])),
+    st.builds(
+        HistoryReplaced,
+        st.lists(messages, max_size=3).map(tuple),
+        st.sampled_from(["compaction", "rewind", "rollback"]),
+    ),
     st.builds(PlanChanged, st.lists(st.builds(PlanItem, st.sampled_from("abc")), max_size=2).map(tuple)),
     st.builds(ModelSwitched, st.just("a"), st.sampled_from(["b", "c"]), st.just("why"), st.booleans()),
     st.builds(SettingChanged, st.sampled_from(["model", "plain"]), st.sampled_from(["d", "e"])),
