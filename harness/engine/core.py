@@ -24,7 +24,7 @@ from harness.model.catalogue import Catalogue
 from harness.model.prompt import Instructions
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
-from harness.practice.fault_orders import ToolFaultQueue
+from harness.practice.faults.orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook

@@ -52,11 +52,11 @@ from harness.policies.breakers.dispatcher import BreakerReplay
 from harness.policies.breakers.registry import BreakerRegistry, RegistryState
 from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
-from harness.practice.request_checks import check
-from harness.practice.requests import RecordedRequest
+from harness.practice.checks.request import check
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.wire.recorded import RecordedRequest
 from harness.processes.outcome import MARK
 from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings, load

@@ -28,10 +28,10 @@ from harness.events import (
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import read
 from harness.model import prices
-from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
+from harness.practice.checks.rules import ServerRules
 from harness.practice.requests import Purpose, purpose
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServerRules
+from harness.practice.wire.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.session import NoAsker, Opening, Session, open_session
 from harness.settings import LoadedSettings
 from harness.ui.commands.commands import COMMANDS
