@@ -48,7 +48,7 @@ async def programs(clock: HandClock, *stores: SlotStore) -> AsyncIterator[list[S
 def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], tuple[SlotStore, SlotStore]]:
     """Makes the stores of two programs."""
     if request.param == "sqlite":
-        return lambda: (SqliteSlotStore(tmp_path / "gate.sqlite"), SqliteSlotStore(tmp_path / "gate.sqlite"))
+        return lambda: (SqliteSlotStore(tmp_path / "slots.sqlite"), SqliteSlotStore(tmp_path / "slots.sqlite"))
     memory = InMemorySlotStore()
     return lambda: (memory, memory)
 
