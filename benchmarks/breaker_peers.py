@@ -38,32 +38,32 @@ class Subject:
 
 
 def ours() -> Subject:
-    """decide and record of our board."""
-    board = BreakerRegistry(["grep", "bash"])
-    board.begin_step(1)
-    board.command(BreakerCommand.ISOLATE, "bash")
+    """decide and record of our registry."""
+    registry = BreakerRegistry(["grep", "bash"])
+    registry.begin_step(1)
+    registry.command(BreakerCommand.ISOLATE, "bash")
     ok = Finish.OK
 
     def call() -> object:
-        decision = board.decide("grep")
+        decision = registry.decide("grep")
         result = work()
-        board.record(decision.ticket, ok, 1.0)
+        registry.record(decision.ticket, ok, 1.0)
         return result
 
     def refuse() -> object:
-        decision = board.decide("bash")
+        decision = registry.decide("bash")
         return None if isinstance(decision, Skip) else work()
 
     return Subject("harness", call, refuse, lambda number: BreakerRegistry([f"tool_{number}"]))
 
 
-def board_of(tools: int) -> BreakerRegistry:
-    """A board that has decided about each of its tools once."""
-    board = BreakerRegistry([f"tool_{number}" for number in range(tools)])
-    board.begin_step(1)
-    for tool in board.tools:
-        board.record(board.decide(tool).ticket, Finish.OK)
-    return board
+def registry_of(tools: int) -> BreakerRegistry:
+    """A registry that has decided about each of its tools once."""
+    registry = BreakerRegistry([f"tool_{number}" for number in range(tools)])
+    registry.begin_step(1)
+    for tool in registry.tools:
+        registry.record(registry.decide(tool).ticket, Finish.OK)
+    return registry
 
 
 def peers() -> Iterator[Subject | str]:

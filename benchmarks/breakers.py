@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from timeit import Timer
 
-from benchmarks.breaker_peers import Subject, board_of, ours, peers, work
+from benchmarks.breaker_peers import Subject, ours, peers, registry_of, work
 from benchmarks.figures import Figure, show
 from harness.engine.build.agent import core_of
 from harness.engine.build.options import AgentOptions
@@ -66,7 +66,7 @@ def figures() -> Iterator[Figure | str]:
     mine = calls[subject.name], refusals[subject.name]
     yield Figure("closed: decide and record", mine[0], "µs", _least(calls, names), at_most=1.0)
     yield Figure("open: refusal", mine[1], "µs", _least(refusals, names), at_most=1.0)
-    yield Figure("bytes per tool", bytes_each(lambda: board_of(TOOLS), TOOLS), "bytes", 1024.0, at_most=1.0)
+    yield Figure("bytes per tool", bytes_each(lambda: registry_of(TOOLS), TOOLS), "bytes", 1024.0, at_most=1.0)
     yield Figure("eight calls of 0.1 s side by side", asyncio.run(side_by_side()), "s", 0.1, at_most=2.0)
     yield Figure("the function alone", microseconds(work), "µs")
     for name in names:

@@ -79,7 +79,7 @@ def plain_sqlite(file: Path) -> Iterator[None]:
 def tallies(steps: Callable[[Path], Iterator[None]], processes: int) -> list[Tally]:
     """Fork so many processes that take steps as fast as they can, for some seconds."""
     with tempfile.TemporaryDirectory() as place:
-        next(steps(Path(place) / "gate.sqlite"))  # the file is there before the race begins
+        next(steps(Path(place) / "slots.sqlite"))  # the file is there before the race begins
         begins = time.monotonic() + 0.5
         children = [_forked(steps, Path(place), begins) for _ in range(processes)]
         for child in children:
@@ -90,7 +90,7 @@ def tallies(steps: Callable[[Path], Iterator[None]], processes: int) -> list[Tal
 def _forked(steps: Callable[[Path], Iterator[None]], place: Path, begins: float) -> int:
     if child := os.fork():
         return child
-    tally = _raced(partial(steps, place / "gate.sqlite"), begins)
+    tally = _raced(partial(steps, place / "slots.sqlite"), begins)
     (place / str(os.getpid())).write_text(json.dumps(asdict(tally)))
     os._exit(0)
 

@@ -234,8 +234,8 @@ class Agent:
         await unless(interrupt, parts.rollbacks.keep([call.name for call in decision.calls]))
         results = await parts.tools.answer(decision.calls, decision.cut_calls, interrupt)
         reminder = () if results.interrupted else parts.plan_reminder.after_step()
-        told = await unless(interrupt, parts.folder_instructions.after_step(decision.calls, results.blocks))
-        conversation.add("user", (*results.blocks, *(told or ()), *reminder), Origin.TOOL_RESULTS)
+        instructions = await unless(interrupt, parts.folder_instructions.after_step(decision.calls, results.blocks))
+        conversation.add("user", (*results.blocks, *(instructions or ()), *reminder), Origin.TOOL_RESULTS)
         turn.begin_answer()
         turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
 

@@ -23,7 +23,7 @@ from chapters.course.wire import WireListener, exchanged
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered
 from harness.permissions import PermissionAnswer, PermissionRequest
-from harness.practice.requests import RecordedExchange
+from harness.practice.wire.recorded import RecordedExchange
 
 if TYPE_CHECKING:
     from harness.session import Session

@@ -20,8 +20,9 @@ from harness.events import (
     ToolStarted,
     TurnStarted,
 )
-from harness.practice.replies import RawBlock, TextPart, ThinkingPart, ToolUse
-from harness.practice.requests import RecordedExchange, RecordedResponse, blocks, messages, result_text, tool_names
+from harness.practice.requests import blocks, messages, result_text, tool_names
+from harness.practice.wire.recorded import RecordedExchange, RecordedResponse
+from harness.practice.wire.replies import RawBlock, TextPart, ThinkingPart, ToolUse
 from harness.tools.tool import shorten_line
 
 MESSAGES = "/v1/messages"

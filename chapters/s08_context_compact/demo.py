@@ -19,7 +19,7 @@ def write_logs(folder: Path) -> None:
 
 def tell(session: DemoSession, agent: Agent) -> None:
     """Show what fills the window, and how often it had to be made emptier."""
-    use, done = agent.parts.context.usage, agent.conversation.shortenings
+    use, done = agent.parts.context.usage, agent.conversation.state.shortenings
     parts = ", ".join(f"{part.name} {part.tokens:,}" for part in use.parts)
     session.show(Notice("info", f"{use.tokens:,} of {use.window:,} tokens: {parts}"))
     session.show(Notice("info", f"{done.drains} drains, {done.summaries} summaries, {done.cuts} cuts"))

@@ -258,8 +258,8 @@ class Agent:
         if self.slots.counts.queued >= MOST_WAITING:
             return None
         match self.slots.ask(f"a{self.asked}", turn):
-            case Admit(ticket=ticket):
-                return ticket
+            case Admit(permit=permit):
+                return permit
             case Enqueue():
                 return await turn
         return None
@@ -381,7 +381,7 @@ class Agent:
             finally:
                 await other.work.aclose()
                 for admitted in self.slots.release(permit, ending):
-                    admitted.work.set_result(admitted.ticket)
+                    admitted.work.set_result(admitted.permit)
 
         return agent
 

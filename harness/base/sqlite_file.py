@@ -9,8 +9,9 @@ a process is killed. A connection belongs to one thread and must not be used or 
 import fcntl
 import os
 import sqlite3
+import stat
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -50,13 +51,17 @@ class SqliteSchema:
 class SqliteFile:
     """One connection to the file, for one thread. Opened on first use, and again after the file was replaced."""
 
-    def __init__(self, path: Path, schema: SqliteSchema, report: Callable[[str], None]) -> None:
+    def __init__(
+        self, path: Path, schema: SqliteSchema, report: Callable[[str], None], former: Path | None = None
+    ) -> None:
         """Args:
         path: the file; beside it are its lock and, during a transaction, its journal.
         schema: what it holds.
         report: called with a sentence for the user when a damaged file was set aside, on the thread of the connection.
+        former: where versions before kept the file; renamed to `path` unless that exists.
         """
         self._path = path
+        self._former = former
         self._schema = schema
         self._report = report
         self._lock: int | None = None
@@ -111,6 +116,8 @@ class SqliteFile:
                 return self._connection
         self._disconnect()
         self._path.parent.mkdir(parents=True, exist_ok=True)
+        if self._former is not None and self._former.exists() and not self._path.exists():
+            self._rename_former(self._former)
         emptied = self._path.exists() and not self._path.stat().st_size
         os.close(os.open(self._path, FLAGS, 0o600))
         self._opened = _identity(self._path)
@@ -121,6 +128,21 @@ class SqliteFile:
                 f"{self._path} was empty, although it was made before; what it held is lost, and it begins anew."
             )
         return connection
+
+    def _rename_former(self, former: Path) -> None:
+        """Take over the file of a version before, between its transactions: a program of that version that still runs
+        makes a new one under the former name. A file that cannot be read stays where it is."""
+        lock = os.open(former.with_name(f"{former.name}.lock"), FLAGS, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError, sqlite3.DatabaseError):
+                if stat.S_ISREG(former.lstat().st_mode):
+                    with closing(sqlite3.connect(former)) as connection:
+                        _number(connection, "schema_version")  # undoes what a killed program left in the journal
+                    former.rename(self._path)
+                    former.with_name(f"{former.name}-journal").unlink(missing_ok=True)
+        finally:
+            os.close(lock)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA synchronous = {'FULL' if self._schema.durable else 'OFF'}")

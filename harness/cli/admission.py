@@ -48,7 +48,7 @@ def slots_status(settings: Settings) -> SlotsStatus:
 def status_lines(status: SlotsStatus) -> Iterator[str]:
     """The status as text."""
     if not status.shared:
-        yield "sessions with these settings do not share slots (shared_gate is off)"
+        yield "sessions with these settings do not share slots (shared_admission is off)"
     if not status.file.exists():
         yield f"No session has shared slots yet ({status.file} does not exist)"
         return

@@ -40,11 +40,11 @@ def session_file(name: str, folder: Path) -> Path:
 
 def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
     """The breakers, the failure budget and the changes up to step `at`, or to the end. Raises JournalError."""
-    board, log = _replayed(path, at)
-    yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {board.step}'}"
+    registry, log = _replayed(path, at)
+    yield f"{path.stem}, {f'at the end of step {at}' if at else f'after step {registry.step}'}"
     yield ""
-    yield from table_lines(board.rows(), board.step, time_of_day)
-    yield f"failure budget: {budget_used(board.consumed, board.limits.budget)} used in this turn"
+    yield from table_lines(registry.rows(), registry.step, time_of_day)
+    yield f"failure budget: {budget_used(registry.consumed, registry.limits.budget)} used in this turn"
     if log:
         yield ""
         yield from log
@@ -53,10 +53,10 @@ def breaker_lines(path: Path, at: int | None = None) -> Iterator[str]:
 def breakers_as_json(path: Path, at: int | None = None) -> Json:
     """The same for programs, without the changes; `error_rate` is null for a tool without calls. Raises
     JournalError."""
-    board, _ = _replayed(path, at)
-    tools = [{**asdict(row), "error_rate": row.error_rate} for row in board.rows()]
-    budget = {"used": min(board.consumed, board.limits.budget), "of": board.limits.budget}
-    return {"session": path.stem, "step": board.step, "failure_budget": budget, "tools": tools}
+    registry, _ = _replayed(path, at)
+    tools = [{**asdict(row), "error_rate": row.error_rate} for row in registry.rows()]
+    budget = {"used": min(registry.consumed, registry.limits.budget), "of": registry.limits.budget}
+    return {"session": path.stem, "step": registry.step, "failure_budget": budget, "tools": tools}
 
 
 def _replayed(path: Path, at: int | None) -> tuple[BreakerRegistry, list[str]]:
@@ -67,13 +67,13 @@ def _replayed(path: Path, at: int | None) -> tuple[BreakerRegistry, list[str]]:
         raise JournalError(f"{path.name} contains no breaker decisions.")
     if at is not None:
         require_step(path, records, at)
-    board = BreakerRegistry(tools, recorded_capabilities(tools))
-    replay, log = BreakerReplay(board), []
+    registry = BreakerRegistry(tools, recorded_capabilities(tools))
+    replay, log = BreakerReplay(registry), []
     for record in until(records, at):
         log += [line for event in replay.on_event(record.event, record.at) if (line := _change_line(event))]
         if line := _decision_line(record.event):
-            log.append(f"step {board.step}: {line}")
-    return board, log
+            log.append(f"step {registry.step}: {line}")
+    return registry, log
 
 
 def recorded_capabilities(tools: tuple[str, ...]) -> CapabilityMap:

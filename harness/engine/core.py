@@ -24,7 +24,7 @@ from harness.model.catalogue import Catalogue
 from harness.model.prompt import Instructions
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
-from harness.practice.fault_orders import ToolFaultQueue
+from harness.practice.faults.orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook
@@ -69,7 +69,7 @@ class SharedParts:
     file_writes: dict[Path, tuple[SeenFiles, str]] = field(default_factory=dict)
     """The agent that wrote each file last, with the version."""
 
-    def news(self) -> Iterator[str]:
+    def take_notices(self) -> Iterator[str]:
         """The notices; each is given once."""
         while self.notices:
             yield self.notices.popleft()

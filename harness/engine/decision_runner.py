@@ -216,7 +216,7 @@ class DecisionRunner:
     def fresh_state(self, model: str, fallbacks: tuple[str, ...] = ()) -> TurnState:
         """The state of a new turn on `model`, with the present endpoints and raised caps."""
         endpoints = self._calls.endpoints.begin().turned_to(model, self._clock.now(), self._limits.endpoint)
-        raises = MappingProxyType(dict(self._conversation.raised_caps))
+        raises = MappingProxyType(dict(self._conversation.state.raised_caps))
         attended = self._limits.interactive
         return TurnState(model, fallbacks, endpoints, raises=raises, effort=self._calls.effort, attended=attended)
 

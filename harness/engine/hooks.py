@@ -98,7 +98,7 @@ class HookRunner:
         self.points = frozenset(hook.point for hook in hooks)
         """Where at least one hook is asked."""
         self._began = False
-        self._to_tell: tuple[HookNote, ...] = ()
+        self._pending_notes: tuple[HookNote, ...] = ()
         """What the hooks of session_start want the model to know with the first prompt."""
         self._failures: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[object]] = set()
@@ -117,8 +117,8 @@ class HookRunner:
         asked = await self._ask(self._call(HookPoint.PROMPT_SUBMIT, input={"prompt": prompt}))
         if refused := in_one_line((*asked.stops, *asked.blocks)):
             return SubmittedPrompt(prompt, refused=refused)
-        told, self._to_tell = (*self._to_tell, *asked.contexts), ()
-        return SubmittedPrompt(str(asked.input["prompt"]), words_of(told))
+        notes, self._pending_notes = (*self._pending_notes, *asked.contexts), ()
+        return SubmittedPrompt(str(asked.input["prompt"]), words_of(notes))
 
     async def _begin_session(self) -> str:
         """Why the session may not begin; empty: it may, or has begun already."""
@@ -129,7 +129,7 @@ class HookRunner:
         if refused := in_one_line((*asked.stops, *asked.blocks)):
             return refused
         self._began = not self._signals.interrupt.is_set()
-        self._to_tell = asked.contexts
+        self._pending_notes = asked.contexts
         return ""
 
     async def aclose(self) -> None:
@@ -233,8 +233,8 @@ class HookRunner:
 
     # ── asking ──────────────────────────────────────────────────────────────────────────────────
 
-    def _call(self, point: HookPoint, **told: Any) -> HookCall:
-        about = HookCall(point, self._workspace, self._conversation.turn, self._agent, **told)
+    def _call(self, point: HookPoint, **fields: Any) -> HookCall:
+        about = HookCall(point, self._workspace, self._conversation.turn, self._agent, **fields)
         return replace(about, session=self._session, journal=self._journal)
 
     async def _ask(self, call: HookCall, *, alone: bool = False) -> MergedAnswer:
@@ -260,7 +260,7 @@ class HookRunner:
         except HookError as error:
             return self._failed(hook, call, error, clock() - began)
         if answer is None:
-            self._tell_failure(hook, call, "the turn was interrupted while it ran", clock() - began, times=0)
+            self._report_failure(hook, call, "the turn was interrupted while it ran", clock() - began, times=0)
             return HookAnswer()
         outcome, words = outcome_of(answer)
         detail = shorten_line(sendable(words)) if words else ""
@@ -269,14 +269,14 @@ class HookRunner:
 
     def _failed(self, hook: Hook, call: HookCall, error: HookError, seconds: float) -> HookAnswer:
         self._failures[hook.name] += 1
-        self._tell_failure(hook, call, str(error), seconds, times=self._failures[hook.name])
+        self._report_failure(hook, call, str(error), seconds, times=self._failures[hook.name])
         if hook.required:
             return as_a_no(HookAnswer(), hook.point, f"it is required, and failed: {error}")
         if isinstance(error, UnclearAnswerError) and hook.point is HookPoint.BEFORE_TOOL:
             return as_a_no(HookAnswer(), hook.point, f"its answer is not understood, and may be a no: {error}")
         return HookAnswer()
 
-    def _tell_failure(self, hook: Hook, call: HookCall, why: str, seconds: float, *, times: int) -> None:
+    def _report_failure(self, hook: Hook, call: HookCall, why: str, seconds: float, *, times: int) -> None:
         said = shorten_line(sendable(why), 300)
         self._conversation.emit(
             HookFailed(hook.point, hook.name, said, seconds, hook.required, times, call_id=call.call_id)
@@ -300,8 +300,8 @@ def words_of(contexts: Iterable[HookNote]) -> str:
 
 def with_words(result: ToolResult, *words: str) -> ToolResult:
     """The result with more words behind what the tool said."""
-    told = [sendable(text) for text in words if text]
-    return replace(result, content="\n\n".join([result.content, *told])) if told else result
+    notes = [sendable(text) for text in words if text]
+    return replace(result, content="\n\n".join([result.content, *notes])) if notes else result
 
 
 # ── one hook ────────────────────────────────────────────────────────────────────────────────────
@@ -401,20 +401,20 @@ async def _in_own_thread(function: HookFunction, call: HookCall) -> object:
     loop = asyncio.get_running_loop()
     returned: asyncio.Future[object] = loop.create_future()
 
-    def settle(tell: Callable[[], None]) -> None:
+    def settle(resolve: Callable[[], None]) -> None:
         if not returned.done():
-            tell()
+            resolve()
 
     def work() -> None:
         try:
             value = copy_context().run(function, call)
         except BaseException as error:  # noqa: BLE001 (nobody else would hear of it, and what is raised is told)
             failure = HookError(_in_words(error))
-            tell: Callable[[], None] = lambda: returned.set_exception(failure)  # noqa: E731
+            resolve: Callable[[], None] = lambda: returned.set_exception(failure)  # noqa: E731
         else:
-            tell = lambda: returned.set_result(value)  # noqa: E731
+            resolve = lambda: returned.set_result(value)  # noqa: E731
         try:
-            loop.call_soon_threadsafe(settle, tell)
+            loop.call_soon_threadsafe(settle, resolve)
         except RuntimeError:
             return  # the loop is closed: nobody waits any more
 

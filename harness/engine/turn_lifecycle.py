@@ -14,7 +14,7 @@ from harness.checkpoints.git import GitError, ask
 from harness.engine.parts import AgentParts
 from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn
-from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode, TurnStarted
+from harness.events import Block, Message, ModelSwitched, Notice, Origin, Transition, TransitionCode
 from harness.media.mentions import mentions
 from harness.memory import RECALL
 from harness.model import notices, prompt
@@ -35,10 +35,9 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
     if not parts.loops.announced:
         parts.loops.announce()
     parts.experience.report_problem()
-    _report_news(parts)
+    _report_notices(parts)
     parts.tools.freshness.begin_turn(now)
-    conversation.turn += 1
-    conversation.emit(TurnStarted(conversation.turn, sendable(text or "")))
+    conversation.begin_turn(sendable(text or ""))
     if parts.models.asked != model:
         conversation.emit(ModelSwitched(parts.models.asked, model, "a new turn begins"))
         parts.models.use(model)
@@ -62,7 +61,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         return stop
     if text is not None:
         facts = await in_thread(partial(turn_facts, parts.core.settings.workspace, conversation.messages))
-        memories = await _memory_news(parts)
+        memories = await _memory_changes(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
         named = mentions(submitted.prompt)
@@ -92,7 +91,7 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
     await parts.experience.save()
-    _report_news(parts)
+    _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
 
 
@@ -110,11 +109,11 @@ GIVES_TASKS_BACK = frozenset(
 """Ends of a turn after which others may take the tasks that the agent holds."""
 
 
-def skill_news(parts: AgentParts) -> str:
+def skill_changes(parts: AgentParts) -> str:
     """Changes of the skills since a resumed session listed them in its system prompt; empty: none."""
     if parts.toolbox.get(SKILL) is None:
         return ""
-    return skills.news(parts.lists.skills, parts.core.shared.skills.skills, list(_history_texts(parts)))
+    return skills.change_notice(parts.lists.skills, parts.core.shared.skills.skills, list(_history_texts(parts)))
 
 
 def _note(parts: AgentParts, code: TransitionCode) -> str:
@@ -151,11 +150,11 @@ def _written_call(parts: AgentParts, content: Sequence[Block]) -> str:
     return name if name and parts.toolbox.get(name) is not None else ""
 
 
-async def _memory_news(parts: AgentParts) -> str:
+async def _memory_changes(parts: AgentParts) -> str:
     """Memories added and forgotten since the system prompt was made, where the history does not mention them."""
     if parts.toolbox.get(RECALL) is None:
         return ""
-    return await shielded(asyncio.to_thread(parts.core.shared.memory.news, list(_history_texts(parts))))
+    return await shielded(asyncio.to_thread(parts.core.shared.memory.changes, list(_history_texts(parts))))
 
 
 def _history_texts(parts: AgentParts) -> Iterator[str]:
@@ -163,10 +162,10 @@ def _history_texts(parts: AgentParts) -> Iterator[str]:
         yield from (str(block["text"]) for block in message.content if block.get("type") == "text")
 
 
-def _report_news(parts: AgentParts) -> None:
+def _report_notices(parts: AgentParts) -> None:
     """What happened to shared parts is reported in the turns of the session's agent."""
     if not parts.core.is_subagent:
-        for text in parts.core.shared.news():
+        for text in parts.core.shared.take_notices():
             parts.core.conversation.emit(Notice("warning", text))
 
 

@@ -100,8 +100,7 @@ class UserCommands:
         """Run the command until it ends or is interrupted; its children end with it."""
         conversation, tool, command = self._conversation, self._bash, sendable(command)
         self._signals.reset()
-        conversation.own_commands += 1
-        call_id = f"{OWN_COMMAND}{conversation.own_commands}"
+        call_id = f"{OWN_COMMAND}{conversation.state.own_commands + 1}"
         input = {"command": command}
         conversation.emit(ToolStarted(call_id, tool.name, tool.summarise(input), input))
         context = ToolContext(self._workspace, self._outputs, call_id, self._processes)

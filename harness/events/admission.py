@@ -39,7 +39,7 @@ class DropReason(StrEnum):
     """Why accepted work will not be done."""
 
     QUEUE_FULL = "queue_full"
-    """Newer work took its place in the queue. Its conversation is marked dirty and asked for work again."""
+    """Newer work took its place in the queue. Its conversation is deferred and asked for work again."""
     PAUSED = "paused"
     """The breaker of its conversation is open. Its conversation is asked again when the pause ends."""
     ENDED = "ended"
@@ -127,8 +127,8 @@ class WorkDropped(Event):
     key: str
     number: int
     reason: DropReason
-    dirty: bool
-    """The conversation is marked, so that it is asked for work again."""
+    deferred: bool
+    """The conversation is asked for work again."""
     pool: AdmissionPool = AdmissionPool.AGENTS
 
 

@@ -35,7 +35,7 @@ FORMER: Mapping[str, FormerSpelling] = {
     "work_admitted": FormerSpelling(fields=_POOL),
     "work_queued": FormerSpelling(fields=_POOL),
     "work_replaced": FormerSpelling(fields=_POOL),
-    "work_dropped": FormerSpelling(fields=_POOL),
+    "work_dropped": FormerSpelling(fields=_POOL | {"dirty": "deferred"}),
     "work_rejected": FormerSpelling("work_refused", _POOL),
     "work_released": FormerSpelling(fields=_POOL),
     "conversation_breaker_changed": FormerSpelling(fields=_POOL),

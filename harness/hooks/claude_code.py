@@ -55,18 +55,20 @@ def tool_name(tool: str) -> str:
 def tool_input(tool: str, input: Json, workspace: str) -> Json:
     """The input of a call with the fields of Claude Code, where paths of files are absolute."""
     names = _FIELDS.get(tool, {})
-    told = {names.get(name, name): value for name, value in input.items()}
-    if isinstance(told.get("file_path"), str) and tool in _FILE:
-        told["file_path"] = posixpath.normpath(posixpath.join(workspace, told["file_path"]))
-    return told
+    theirs = {names.get(name, name): value for name, value in input.items()}
+    if isinstance(theirs.get("file_path"), str) and tool in _FILE:
+        theirs["file_path"] = posixpath.normpath(posixpath.join(workspace, theirs["file_path"]))
+    return theirs
 
 
 def own_input(tool: str, answered: Json, input: Json, workspace: str) -> Json:
     """An input that a hook answered, with our own fields; `input`: that of the call."""
-    told = tool_input(tool, input, workspace)
+    theirs = tool_input(tool, input, workspace)
     names = {theirs: own for own, theirs in _FIELDS.get(tool, {}).items() if theirs in answered}
     return {
-        names.get(name, name): input[names[name]] if name in names and name in told and value == told[name] else value
+        names.get(name, name): input[names[name]]
+        if name in names and name in theirs and value == theirs[name]
+        else value
         for name, value in answered.items()
         if name not in names.values()
     }
@@ -74,7 +76,7 @@ def own_input(tool: str, answered: Json, input: Json, workspace: str) -> Json:
 
 def document(point: HookPoint, fields: Json, *, workspace: str, session: str, journal: str) -> Json:
     """The fields of Claude Code for this point; `fields`: our own."""
-    told: Json = {
+    theirs: Json = {
         "hook_event_name": EVENTS[point],
         "session_id": session,
         "transcript_path": journal,
@@ -82,24 +84,24 @@ def document(point: HookPoint, fields: Json, *, workspace: str, session: str, jo
     }
     match point:
         case HookPoint.SESSION_END:
-            told["reason"] = "other"
+            theirs["reason"] = "other"
         case HookPoint.PROMPT_SUBMIT:
-            told["prompt"] = fields["input"]["prompt"]
+            theirs["prompt"] = fields["input"]["prompt"]
         case HookPoint.BEFORE_TOOL | HookPoint.AFTER_TOOL:
-            told["tool_name"] = tool_name(fields["tool"])
-            told["tool_input"] = tool_input(fields["tool"], fields["input"], workspace)
-            told["tool_use_id"] = fields["call_id"]
+            theirs["tool_name"] = tool_name(fields["tool"])
+            theirs["tool_input"] = tool_input(fields["tool"], fields["input"], workspace)
+            theirs["tool_use_id"] = fields["call_id"]
             if point is HookPoint.AFTER_TOOL:
-                told["tool_response"] = {"content": fields["result"], "success": fields["outcome"] == "ok"}
+                theirs["tool_response"] = {"content": fields["result"], "success": fields["outcome"] == "ok"}
         case HookPoint.BEFORE_COMPACTION | HookPoint.AFTER_COMPACTION:
-            told["custom_instructions"] = ""
+            theirs["custom_instructions"] = ""
         case HookPoint.TASK_CREATED | HookPoint.TASK_COMPLETED:
             task = fields["task"]
-            told |= {f"task_{name}": task[name] for name in ("id", "subject", "description") if name in task}
+            theirs |= {f"task_{name}": task[name] for name in ("id", "subject", "description") if name in task}
         case HookPoint.STOP:
-            told["stop_hook_active"] = fields["objections"] > 0
-            told["last_assistant_message"] = fields["answer"]
+            theirs["stop_hook_active"] = fields["objections"] > 0
+            theirs["last_assistant_message"] = fields["answer"]
         case HookPoint.NOTIFICATION:
-            told["message"] = fields["text"]
-            told["notification_type"] = "permission_prompt" if fields["kind"] == "permission" else fields["kind"]
-    return told
+            theirs["message"] = fields["text"]
+            theirs["notification_type"] = "permission_prompt" if fields["kind"] == "permission" else fields["kind"]
+    return theirs

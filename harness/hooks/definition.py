@@ -95,15 +95,15 @@ class HookCall:
         common: Json = {"event": self.point.value, "workspace": self.workspace, "turn": self.turn}
         if self.agent:
             common["agent"] = self.agent
-        told = {name: getattr(self, name) for name in _TOLD[self.point]}
+        fields = {name: getattr(self, name) for name in _FIELDS[self.point]}
         theirs = claude_code.document(
-            self.point, told, workspace=self.workspace, session=self.session, journal=self.journal
+            self.point, fields, workspace=self.workspace, session=self.session, journal=self.journal
         )
-        return theirs | common | told
+        return theirs | common | fields
 
 
 _CALL = ("tool", "call_id", "input")
-_TOLD: Mapping[HookPoint, tuple[str, ...]] = MappingProxyType(
+_FIELDS: Mapping[HookPoint, tuple[str, ...]] = MappingProxyType(
     {
         HookPoint.SESSION_START: ("source",),
         HookPoint.SESSION_END: (),

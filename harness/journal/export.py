@@ -29,8 +29,8 @@ def as_json(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
         "workspace": state.workspace,
         "model": state.model,
         "forked_from": state.forked_from,
-        "started_at": state.started_at,
-        "updated_at": state.updated_at,
+        "started_at": records[0].at if records else 0.0,
+        "updated_at": records[-1].at if records else 0.0,
         "turns": state.turn,
         "interrupted": state.interrupted,
     }

@@ -48,7 +48,7 @@ async def follow(
         reader, lines = LineReader(), _Lines()
         caught_up, writer = False, writer_of(path)
         while True:
-            # Checked before reading, so that the last records of a writer come before the news that it has gone.
+            # Checked before reading, so that the last records of a writer come before the report that it has gone.
             present = writer_of(path)
             while chunk := _next_chunk(file, path):
                 for line in lines.ended_by(chunk):

@@ -1,8 +1,13 @@
-"""The state of a session, folded from the records of its journal."""
+"""The state of a session, folded from its events: while it runs, and from the records of its journal.
+
+`after` is the one fold. A conversation applies it to every event that it emits, `replay` to those that were recorded,
+so a session that is resumed continues from the state that it had.
+"""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import takewhile
 
 from harness.events import (
@@ -52,13 +57,13 @@ class RewindPoint:
     """Index of its message; a rewind keeps the messages before it."""
 
 
-def rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
+def _rewind_point(turn: int, message: Message, index: int) -> RewindPoint:
     """The point before a prompt. The typed text is the last block; facts about the folder may precede it."""
     texts = [str(block.get("text", "")) for block in message.content if block.get("type") == "text"]
     return RewindPoint(turn, texts[-1] if texts else "", index)
 
 
-def surviving(
+def _surviving(
     points: Iterable[RewindPoint], before: Sequence[Message], after: Sequence[Message]
 ) -> tuple[RewindPoint, ...]:
     """The points left when `after` replaces the history `before`.
@@ -186,9 +191,13 @@ class SessionState:
     """Raised output caps in tokens, by model."""
     plans: PlanHistory = field(default_factory=PlanHistory)
     asked: RequestSent | None = None
-    """The last request of a turn."""
+    """The last request of a turn. Thinking in the history belongs to its model, system prompt and tools; None: to
+    unknown ones."""
+    last_model: str = ""
+    """The model of the last request, of a turn or for a summary."""
     plain_until: int = 0
-    """Messages before this index are sent without thinking blocks."""
+    """Messages before this index are sent without thinking blocks, and stay so: they were written for another prompt,
+    or an edit invalidated the blocks after it."""
     lists: PromptListsRead | None = None
     """The lists in the system prompt."""
     board: str = ""
@@ -196,56 +205,65 @@ class SessionState:
     measured: Mapping[str, TokenMeasurement] = field(default_factory=dict)
     """By model."""
     message_id: str = ""
-    """The server's id of the last reply of a turn."""
+    """The server's id of the last reply of a turn; empty: there is none."""
     cache_misses: tuple[CacheMissed, ...] = ()
-    started_at: float = 0.0
-    """Unix time of the first record."""
-    updated_at: float = 0.0
-    """Unix time of the last record."""
+    """Oldest first."""
 
 
 def replay(records: Iterable[Record]) -> SessionState:
     """The state after `records`, which are in the order of the file."""
-    state = SessionState()
-    messages: list[Message] = []
-    points: list[RewindPoint] = []
-    plans = PlanHistory()
-    started_at = updated_at = 0.0
-    asked = ""
-    for record in records:
-        match record.event:
-            case MessageAdded(message=message, origin=origin):
-                if origin is Origin.PROMPT:
-                    points.append(rewind_point(state.turn, message, len(messages)))
-                messages.append(message)
-            case PlanChanged(items=items):
-                plans = plans.changed(items, len(messages))
-            case HistoryReplaced(messages=replacement) as event:
-                plans = plans.replaced(messages, event)
-                points = list(surviving(points, messages, replacement))
-                messages = list(replacement)
-                if event.reason in RESIZED:
-                    state = _resized(state)
-                if state.plain_until < sys.maxsize:
-                    plain_until = len(messages) if event.plain_until is None else event.plain_until
-                    state = replace(state, plain_until=plain_until)
-            case ReplyReceived(counted=counted, usage=usage) as event:
-                state = replace(state, message_id=event.message_id or state.message_id)
-                if counted and usage.prompt:
-                    measured = TokenMeasurement(event.ratio, event.exact, (counted, usage.prompt + usage.output))
-                    state = replace(state, measured={**state.measured, asked: measured})
-            case event:
-                asked = event.model if isinstance(event, RequestSent) else asked
-                state = _after(state, event)
-        started_at, updated_at = started_at or record.at, record.at
-    return replace(
+    return reduce(after, (record.event for record in records), SessionState())
+
+
+def after(state: SessionState, event: Event) -> SessionState:
+    """The state after an event."""
+    match event:
+        case MessageAdded(message=message, origin=origin):
+            points = state.rewind_points
+            if origin is Origin.PROMPT:
+                points += (_rewind_point(state.turn, message, len(state.messages)),)
+            return replace(state, messages=(*state.messages, message), rewind_points=points)
+        case HistoryReplaced():
+            return _replaced(state, event)
+        case PlanChanged(items=items):
+            return replace(state, plans=state.plans.changed(items, len(state.messages)))
+        case ThinkingOmitted(before=None):
+            return replace(state, plain_until=sys.maxsize)
+        case ThinkingOmitted(before=int(before)) if state.plain_until < sys.maxsize:
+            return replace(state, plain_until=before)
+        case CompactionEnded():
+            return replace(state, shortenings=state.shortenings.after(event))
+        case RequestSent(model=model, purpose=purpose):
+            return replace(state, last_model=model, asked=event if purpose == "turn" else state.asked)
+        case ReplyReceived(counted=counted, usage=usage):
+            measured = state.measured
+            if counted and usage.prompt:
+                known = TokenMeasurement(event.ratio, event.exact, (counted, usage.prompt + usage.output))
+                measured = {**measured, state.last_model: known}
+            return replace(state, message_id=event.message_id or state.message_id, measured=measured)
+        case CacheMissed():
+            return replace(state, cache_misses=(*state.cache_misses, event))
+        case OutputCapChanged(model=model, session_cap=int(cap)):
+            return replace(state, raised_caps={**state.raised_caps, model: cap})
+        case SpendChanged():
+            return replace(state, spend=event)
+        case _:
+            return _after(state, event)
+
+
+def _replaced(state: SessionState, event: HistoryReplaced) -> SessionState:
+    before, messages = state.messages, event.messages
+    plain_until = state.plain_until
+    if plain_until < sys.maxsize:
+        plain_until = len(messages) if event.plain_until is None else event.plain_until
+    replaced = replace(
         state,
-        messages=tuple(messages),
-        rewind_points=tuple(points),
-        plans=plans,
-        started_at=started_at,
-        updated_at=updated_at,
+        messages=messages,
+        rewind_points=_surviving(state.rewind_points, before, messages),
+        plans=state.plans.replaced(before, event),
+        plain_until=plain_until,
     )
+    return _resized(replaced) if event.reason in RESIZED else replaced
 
 
 def _resized(state: SessionState) -> SessionState:
@@ -280,24 +298,10 @@ def _after(state: SessionState, event: Event) -> SessionState:
             return replace(state, step=step)
         case ToolStarted(call_id=call_id) if call_id.startswith(OWN_COMMAND):
             return replace(state, own_commands=state.own_commands + 1)
-        case SpendChanged():
-            return replace(state, spend=event)
-        case OutputCapChanged(model=model, session_cap=int(cap)):
-            return replace(state, raised_caps={**state.raised_caps, model: cap})
-        case RequestSent(purpose="turn"):
-            return replace(state, asked=event)
-        case ThinkingOmitted(before=None):
-            return replace(state, plain_until=sys.maxsize)
-        case ThinkingOmitted(before=int(before)) if state.plain_until < sys.maxsize:
-            return replace(state, plain_until=before)
         case PromptListsRead():
             return replace(state, lists=event)
         case BoardOpened(board=board):
             return replace(state, board=board)
-        case CacheMissed():
-            return replace(state, cache_misses=(*state.cache_misses, event))
-        case CompactionEnded():
-            return replace(state, shortenings=state.shortenings.after(event))
         case _:
             return state
 

@@ -103,9 +103,9 @@ def _read(file: Path, place: MemoryOwner, text: str, size: int, changed: float) 
     if not parts.body:
         raise UnusableError("it says nothing")
     wrong = [*parts.problems]
-    if not parts.problems and (told := parts.values.get("name", "")) != name:
+    if not parts.problems and (given := parts.values.get("name", "")) != name:
         wrong.append(
-            f"its name is {told!r}; that of the file counts" if told else "it has no name; the file's is taken"
+            f"its name is {given!r}; that of the file counts" if given else "it has no name; the file's is taken"
         )
     description = parts.values.get("description", "")
     if not description:

@@ -77,7 +77,7 @@ def known(memory: Memory) -> KnownMemory:
     return KnownMemory(memory.name, memory.place.value, memory.type.value, memory.description, digest)
 
 
-def news(before: Sequence[KnownMemory], now: Sequence[Memory]) -> str:
+def changes(before: Sequence[KnownMemory], now: Sequence[Memory]) -> str:
     """The changes since the index in the system prompt was made; "" if there are none."""
     old = {(one.place, one.name): one for one in before}
     new = {(one.place.value, one.name): one for one in now}
@@ -91,7 +91,7 @@ def news(before: Sequence[KnownMemory], now: Sequence[Memory]) -> str:
 
 
 def nothing_new() -> str:
-    """Withdraws an earlier notice of `news`."""
+    """Withdraws an earlier notice of `changes`."""
     return _framed("The list in the system prompt is current again.")
 
 
@@ -129,15 +129,15 @@ class MemoryBook:
         return index_text(self._read.memories, keeps=keeps) if self.on else ""
 
     def resume(self, at_first: Sequence[KnownMemory]) -> None:
-        """Resume a session whose system prompt lists these memories; `news` compares with them."""
+        """Resume a session whose system prompt lists these memories; `changes` compares with them."""
         self.at_first = tuple(at_first)
 
-    def news(self, said: Sequence[str]) -> str:
+    def changes(self, said: Sequence[str]) -> str:
         """The notice that is due; "" if the model has it. `said` are the texts of its history, oldest first."""
         if not self.on:
             return ""
         last = next((text for text in reversed(said) if text.startswith(OPENING)), "")
-        text = news(self.at_first, self.store.find().memories)
+        text = changes(self.at_first, self.store.find().memories)
         if text == last or (not text and last in ("", nothing_new())):
             return ""
         return text or nothing_new()

@@ -426,10 +426,10 @@ class Accumulator:
                 if isinstance(judged, CutCall):
                     cut_calls.append(judged)
                     continue
-                told = (block.given.get("id"), judged.name, judged.input)
-                if told[0] and told in seen:
+                key = (block.given.get("id"), judged.name, judged.input)
+                if key[0] and key in seen:
                     continue  # sent twice
-                seen.append(told)
+                seen.append(key)
                 calls.append(judged)
                 content.append({**block.start, "input": judged.input})
             elif block.closed and (finished := _finished(block)) is not None:

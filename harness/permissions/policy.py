@@ -127,7 +127,7 @@ class RuleBook:
             or self._met(Verdict.ASK, needs, disk, RuleMatch.MAYBE),
             dangers=tuple(dangers),
             missing=_missing(missing, request),
-            allowed=used[0].told() + " allows it" if used else "it is read-only",
+            allowed=used[0].described() + " allows it" if used else "it is read-only",
             by_rule=bool(used),
             offers=() if None in offers else tuple(dict.fromkeys(filter(None, offers))),
         )
@@ -139,7 +139,7 @@ class RuleBook:
             for need in needs:
                 if rule.meets(need, disk) is wanted:
                     link = "is about" if wanted is RuleMatch.YES else "may be about"
-                    return f"{rule.told()} {link} {_quoted(need)}"
+                    return f"{rule.described()} {link} {_quoted(need)}"
         return ""
 
     def _covering(self, need: Requirement, disk: Disk, problem: _Problem) -> PermissionRule | None:

@@ -81,7 +81,7 @@ class PermissionRule:
             return self.path.exact
         return self.command is not None and all(word.kind is WordKind.LITERAL for word in self.command)
 
-    def told(self) -> str:
+    def described(self) -> str:
         """The rule and its origin, for a reason text."""
         return f"the rule {self.verdict} {self.text} ({_ORIGINS[self.scope]})"
 

@@ -1,14 +1,15 @@
 """A loopback Messages API that needs no key: rule-based answers, scripts, faults and strict request checks.
 
 Start with `server.PracticeServer` (the API), `proxy.FaultProxy` (faults in front of a real API) and `script.Script`
-(what is played; SCRIPTS.md describes the TOML form). A request passes through:
+(the answers; script/SCRIPTS.md describes the TOML form). A request passes through:
 
-    wire.ClientConnection   bytes to a request, the response to bytes
-    request_checks.check    would the API accept it?
-    playback.Playback       the entry of the script, or the model behind (`rule_model`)
-    reply_form              forced tools, JSON, stop sequences, thinking, the output limit
-    answer.ResponseWriter   status and body, or events
-    fault_player            events and a fault, as bytes and actions on the connection
+    wire.connection          bytes to a request, the response to bytes
+    checks.request           would the API accept it?
+    script.playback          the entry of the script, or the model behind (`rule_model`)
+    rule_model.reply_form    forced tools, JSON, stop sequences, thinking, the output limit
+    prompt_cache             tokens read from the cache and written to it
+    wire.response            status and body, or events
+    faults.player            events and a fault, as bytes and actions on the connection
 
-Only `wire`, `listener` and `answer` touch sockets.
+Only `wire` touches sockets.
 """

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.prepared_reply import Counter, request_tokens
-from harness.practice.replies import UNCACHED, CacheUse, compact
+from harness.practice.checks.rules import ServedModel
 from harness.practice.requests import blocks
-from harness.practice.server_rules import ServedModel
+from harness.practice.wire.prepared_reply import Counter, request_tokens
+from harness.practice.wire.replies import UNCACHED, CacheUse, compact
 
 LOOKBACK = 20
 """Blocks that are looked at for each breakpoint, itself the first."""

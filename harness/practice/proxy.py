@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 from harness.base.errors import HarnessError
-from harness.practice import faults
-from harness.practice.answer import ResponseWriter, perform_before_headers, perform_body, perform_stream
-from harness.practice.fault_player import Framing
-from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.listener import Listener, body_of
-from harness.practice.playback import Playback
-from harness.practice.prepared_reply import ByteCounter, prepare
-from harness.practice.replies import ApiError, Frame, FrameReader, usual_message
-from harness.practice.requests import RecordedExchange, RecordedRequest
+from harness.practice.faults import model_faults
+from harness.practice.faults.model_faults import StatusFault, StreamFault
+from harness.practice.faults.player import Framing
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply
-from harness.practice.wire import ClientConnection, HttpRequest
+from harness.practice.script.entries import PlayReply
+from harness.practice.script.playback import Playback
+from harness.practice.wire.connection import ClientConnection, HttpRequest
+from harness.practice.wire.listener import Listener, body_of
+from harness.practice.wire.prepared_reply import ByteCounter, prepare
+from harness.practice.wire.recorded import RecordedExchange, RecordedRequest
+from harness.practice.wire.replies import ApiError, Frame, FrameReader, usual_message
+from harness.practice.wire.response import ResponseWriter, perform_before_headers, perform_body, perform_stream
 
 if TYPE_CHECKING:
     import httpx2
@@ -160,7 +160,7 @@ class FaultProxy(Listener):
         import httpx2
 
         await perform_before_headers(connection, fault)
-        if isinstance(fault, faults.JsonBody | faults.HtmlBody):
+        if isinstance(fault, model_faults.JsonBody | model_faults.HtmlBody):
             return await answer.wrong_body(fault)
         try:
             async with self._client.stream(

@@ -13,22 +13,22 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.events import Json
-from harness.practice.answer import ResponseWriter
-from harness.practice.dialects import translated
-from harness.practice.fault_orders import FaultQueue
-from harness.practice.faults import StatusFault
-from harness.practice.listener import Listener, body_of
-from harness.practice.playback import Playback
-from harness.practice.prepared_reply import ByteCounter, Counter, filled, prepare, request_tokens
+from harness.practice.checks.request import betas_of, check, check_access, unsupported
+from harness.practice.checks.rules import MOST_LISTED, ServedModel, ServerRules
+from harness.practice.faults.model_faults import StatusFault
+from harness.practice.faults.orders import FaultQueue
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
-from harness.practice.replies import ApiError, ReplyModel, ScriptedReply
-from harness.practice.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
-from harness.practice.request_checks import betas_of, check, check_access, unsupported
-from harness.practice.requests import RecordedExchange, RecordedRequest, ResponseRecorder
+from harness.practice.rule_model.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply
-from harness.practice.server_rules import MOST_LISTED, ServedModel, ServerRules
-from harness.practice.wire import ClientConnection, HttpRequest
+from harness.practice.script.entries import PlayReply
+from harness.practice.script.playback import Playback
+from harness.practice.wire.connection import ClientConnection, HttpRequest
+from harness.practice.wire.listener import Listener, body_of
+from harness.practice.wire.platforms import translated
+from harness.practice.wire.prepared_reply import ByteCounter, Counter, filled, prepare, request_tokens
+from harness.practice.wire.recorded import RecordedExchange, RecordedRequest, ResponseRecorder
+from harness.practice.wire.replies import ApiError, ReplyModel, ScriptedReply
+from harness.practice.wire.response import ResponseWriter
 
 
 class PracticeServer(Listener):

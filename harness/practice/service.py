@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TextIO
 
 from harness.base.errors import HarnessError
-from harness.practice.listener import Listener
-from harness.practice.prepared_reply import Counter
 from harness.practice.proxy import FaultProxy
-from harness.practice.replies import ReplyModel
-from harness.practice.requests import RecordedExchange
-from harness.practice.script import Script, checked_mix
-from harness.practice.script_entries import USUAL, Chance
+from harness.practice.script.entries import USUAL, Chance
+from harness.practice.script.script import Script, checked_mix
+from harness.practice.script.toml_table import Table
 from harness.practice.server import PracticeServer
-from harness.practice.toml_table import Table
+from harness.practice.wire.listener import Listener
+from harness.practice.wire.prepared_reply import Counter
+from harness.practice.wire.recorded import RecordedExchange
+from harness.practice.wire.replies import ReplyModel
 
 
 class AddressError(HarnessError):

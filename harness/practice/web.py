@@ -15,9 +15,9 @@ from hashlib import sha256
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.replies import Part, RawBlock, ScriptedReply, TextPart, ToolUse
+from harness.practice.checks.rules import server_result
 from harness.practice.requests import blocks
-from harness.practice.server_rules import server_result
+from harness.practice.wire.replies import Part, RawBlock, ScriptedReply, TextPart, ToolUse
 
 MOST_RESULTS = 3
 LONGEST_QUERY = 1_000

@@ -56,9 +56,9 @@ class SessionLeader:
         self.process = psutil.Process(self.pid)
         """Known by its number and the moment it began; it is not reaped yet, so the number is still its own."""
 
-    def when_it_exits(self, tell: Callable[[int], None]) -> None:
+    def when_it_exits(self, notify: Callable[[int], None]) -> None:
         """Begin to wait; `tell` gets the exit code, in a thread. Until then its number cannot be used again."""
-        threading.Thread(target=self._wait, args=(tell,), name=f"exit of {self.pid}", daemon=True).start()
+        threading.Thread(target=self._wait, args=(notify,), name=f"exit of {self.pid}", daemon=True).start()
 
     def abandon(self) -> None:
         """Kill it before anything waits for it."""
@@ -74,17 +74,17 @@ class SessionLeader:
             if not exited.done():
                 exited.set_result(code)
 
-        def tell(code: int) -> None:
+        def notify(code: int) -> None:
             try:
                 loop.call_soon_threadsafe(settle, code)
             except RuntimeError:
                 return  # the loop is closed: nobody waits any more
 
-        self.when_it_exits(tell)
+        self.when_it_exits(notify)
         return exited
 
-    def _wait(self, tell: Callable[[int], None]) -> None:
-        tell(self._popen.wait())
+    def _wait(self, notify: Callable[[int], None]) -> None:
+        notify(self._popen.wait())
 
 
 class ProcessCommand:

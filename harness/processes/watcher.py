@@ -62,21 +62,21 @@ def listen(pipe: int, program: int) -> WatcherState:
     ended = _exit_of(program)
     if ended is not None:
         waiting.register(ended, select.POLLIN)
-    told, rest = WatcherState(), b""
+    state, rest = WatcherState(), b""
     while True:
         ready = {descriptor for descriptor, _ in waiting.poll()}
         if pipe in ready:
             heard = os.read(pipe, 65536)
             *lines, rest = (rest + heard).split(b"\n")
             for line in lines:
-                told.take(line.decode())
+                state.take(line.decode())
             if not heard:
-                return told
+                return state
         elif ended in ready:
-            return told
+            return state
 
 
-def end_all(owner: str, told: WatcherState) -> None:
+def end_all(owner: str, state: WatcherState) -> None:
     """End the remaining processes of commands whose marks begin with `owner`."""
     import asyncio
     from itertools import starmap
@@ -94,13 +94,13 @@ def end_all(owner: str, told: WatcherState) -> None:
             return None
 
     trees, everybody = [], tuple(table())
-    for mark, command in told.known.items():
+    for mark, command in state.known.items():
         members = [process for process in starmap(process_of, command.members) if process]
         tree = ProcessTree(mark, command.session or None, members)
         number_is_taken = not members and psutil.pid_exists(command.session)
         tree.take_in(everybody, session_is_ours=True if command.leads and not number_is_taken else None)
         trees.append(tree)
-    asyncio.run(end([*trees, ProcessTree(owner, spared=told.free)], ProcessLimits()))
+    asyncio.run(end([*trees, ProcessTree(owner, spared=state.free)], ProcessLimits()))
 
 
 def _exit_of(program: int) -> int | None:
@@ -117,10 +117,10 @@ def main(owner: str, program: str, *packages: str) -> None:
     """Watch over the commands of `owner`, begun by the process `program`; our modules are found in `packages`."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    told = listen(0, int(program))
-    if told.known:
+    state = listen(0, int(program))
+    if state.known:
         sys.path += packages
-        end_all(owner, told)
+        end_all(owner, state)
 
 
 if __name__ == "__main__":

@@ -199,9 +199,9 @@ def _announce(parts: AgentParts, kept: _Kept) -> None:
         conversation.emit(SessionStarted(*begun, settings.practice, effort=effort))
     if any(isinstance(event, SettingChanged) and event.name == "permission_mode" for event in kept.events):
         core.shared.rules.set_mode(core.shared.rules.mode)  # a mode that was set by hand ended with its program
-    if parts.lists != conversation.lists:
+    if parts.lists != conversation.state.lists:
         conversation.emit(parts.lists)
-    if parts.board is not None and parts.board.name != conversation.board:
+    if parts.board is not None and parts.board.name != conversation.state.board:
         conversation.emit(BoardOpened(parts.board.name))
     if parts.board is not None:
         parts.board.watch()

@@ -100,8 +100,8 @@ class _Source:
 
     def error(self, text: str, *path: str) -> SettingsError:
         """A complaint about a key."""
-        told = " ".join(visible(text).split())  # a key can hold anything
-        return SettingsError(f"{self.name}, line {self.line(*path)}: {told}.")
+        text = " ".join(visible(text).split())  # a key can hold anything
+        return SettingsError(f"{self.name}, line {self.line(*path)}: {text}.")
 
 
 def _text(path: Path) -> str | None:
@@ -135,9 +135,9 @@ def _entries(source: _Source) -> Mapping[str, Capability]:
 
 
 def _broken(name: str, error: tomllib.TOMLDecodeError) -> SettingsError:
-    told = str(error)
-    line = re.search(r" \(at line (\d+), column \d+\)$", told)
-    where, what = (f"{name}, line {line[1]}", told[: line.start()]) if line else (name, told)
+    text = str(error)
+    line = re.search(r" \(at line (\d+), column \d+\)$", text)
+    where, what = (f"{name}, line {line[1]}", text[: line.start()]) if line else (name, text)
     return SettingsError(f"{where}: this is not valid TOML: {what[:1].lower()}{what[1:]}.")
 
 

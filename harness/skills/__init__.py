@@ -5,7 +5,7 @@ text speaks of. `SkillBook` holds the skills of a session, `skill_tool` lets the
 """
 
 from harness.definitions.files import DefinitionFolder, DefinitionOrigin, DefinitionProblem
-from harness.skills.book import Skill, SkillBook, catalogue_text, changed, framed, news, skill_text
+from harness.skills.book import Skill, SkillBook, catalogue_text, change_notice, changed, framed, skill_text
 from harness.skills.tool import SKILL, skill_tool
 
 __all__ = [
@@ -16,9 +16,9 @@ __all__ = [
     "Skill",
     "SkillBook",
     "catalogue_text",
+    "change_notice",
     "changed",
     "framed",
-    "news",
     "skill_text",
     "skill_tool",
 ]

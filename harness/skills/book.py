@@ -185,7 +185,7 @@ def changed(skills: Sequence[Skill]) -> str:
     return f"{_CHANGED}The skills have changed since this conversation began. The current ones:\n{now}\n</skills>"
 
 
-def news(listed: str, skills: Sequence[Skill], said: Sequence[str]) -> str:
+def change_notice(listed: str, skills: Sequence[Skill], said: Sequence[str]) -> str:
     """The notice of changed skills for a resumed conversation; empty if it has it.
 
     `listed` is the catalogue in its system prompt, `said` are the texts of its history, oldest first.

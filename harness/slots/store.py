@@ -187,7 +187,7 @@ SCHEMA = SqliteSchema(
     tables=TABLES,
     durable=False,
     error=SlotsError,
-    advice="HARNESS_SHARED_GATE=off lets each session count for itself.",
+    advice="HARNESS_SHARED_ADMISSION=off lets each session count for itself.",
 )
 
 T = TypeVar("T")
@@ -208,7 +208,11 @@ ALL = "SELECT id, session, host, pid, born, label, lease_s, most, since, started
 
 def slots_file(state_folder: Path) -> Path:
     """The file with the slots of all sessions with this state folder."""
-    return state_folder / "gate.sqlite"
+    return state_folder / "slots.sqlite"
+
+
+FORMER_NAME = "gate.sqlite"
+"""Name of the file up to version 0.1.0."""
 
 
 class SqliteSlotStore:
@@ -236,7 +240,10 @@ class SqliteSlotStore:
         self._lives = lives
         self._look_s = look_s
         self._worker = WorkerThread(
-            partial(SqliteFile, path, SCHEMA, report), name=str(path), patience_s=patience_s, error=SlotsError
+            partial(SqliteFile, path, SCHEMA, report, path.with_name(FORMER_NAME)),
+            name=str(path),
+            patience_s=patience_s,
+            error=SlotsError,
         )
 
     def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:
@@ -246,12 +253,12 @@ class SqliteSlotStore:
 
         def step(connection: sqlite3.Connection) -> QueuePosition:
             self._forget(connection, now)
-            place, started = connection.execute(ENTER, row).fetchone()
+            position, started = connection.execute(ENTER, row).fetchone()
             running, before = connection.execute(
-                "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (place,)
+                "SELECT count(started), count(*) FILTER (WHERE started IS NULL AND place < ?) FROM claims", (position,)
             ).fetchone()
             if started is None and running + before < limit:
-                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, place))
+                connection.execute("UPDATE claims SET started = ? WHERE place = ?", (now, position))
                 started, running = now, running + 1
             return QueuePosition(started is not None, before, running)
 

@@ -137,7 +137,7 @@ def board_tools(work: TaskWork) -> tuple[Tool, ...]:
         else:
             raise ToolError("Nothing to change; give a status or another field.")
         change = _done(decided)
-        return ToolResult("\n".join(_told(change)), summary=change.tasks[0].state.replace("_", " "))
+        return ToolResult("\n".join(_change_lines(change)), summary=change.tasks[0].state.replace("_", " "))
 
     async def claim(_: ToolContext, arguments: ClaimArguments) -> ToolResult:
         (task,) = _done(await work.claim(arguments.id)).tasks
@@ -221,7 +221,7 @@ def _is_wanted(task: Task, positions: dict[int, Position], status: str) -> bool:
     return task.state == status
 
 
-def _told(change: Changes) -> list[str]:
+def _change_lines(change: Changes) -> list[str]:
     lines = [line_of(change.tasks[0])]
     if change.unblocked:
         lines.append(f"Can be claimed now: {', '.join(f't{number}' for number in change.unblocked)}.")

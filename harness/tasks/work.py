@@ -71,8 +71,8 @@ class TaskWork:
     async def create(self, drafts: Sequence[TaskDraft]) -> Changes | Refused:
         """Create tasks, all or none."""
         for draft in drafts:
-            told = self._told(draft.subject, draft.description)
-            if why := await self._objection(HookPoint.TASK_CREATED, told):
+            fields = self._hook_fields(draft.subject, draft.description)
+            if why := await self._objection(HookPoint.TASK_CREATED, fields):
                 return Refused(f"A hook refused the task {draft.subject!r}: {why}")
         return await self._changed(lambda: self.board.create(drafts, self.actor))
 
@@ -87,8 +87,8 @@ class TaskWork:
     async def act(self, id: str, action: TaskAction, text: str = "", edit: TaskEdit | None = None) -> Changes | Refused:
         """End, defer, release or reopen a task, with `edit` after that edit: both or nothing."""
         if action is TaskAction.COMPLETE and (task := (await self.tasks()).get(number_of(id) or 0)) is not None:
-            told = {"id": task.id, **self._told(task.subject, task.description, text)}
-            if why := await self._objection(HookPoint.TASK_COMPLETED, told):
+            fields = {"id": task.id, **self._hook_fields(task.subject, task.description, text)}
+            if why := await self._objection(HookPoint.TASK_COMPLETED, fields):
                 return Refused(f"A hook does not accept {task.id} as completed: {why}")
         claim = self._claims.get(number_of(id) or 0)
         fence = None if claim is None else claim.fence
@@ -113,7 +113,7 @@ class TaskWork:
     async def _objection(self, point: HookPoint, task: Json) -> str:
         return "" if self._refuses is None else await self._refuses(point, task)
 
-    def _told(self, subject: str, description: str, note: str = "") -> Json:
+    def _hook_fields(self, subject: str, description: str, note: str = "") -> Json:
         return {"subject": subject, "description": description, "note": note, "actor": self.actor.name}
 
     # ── reading ─────────────────────────────────────────────────────────────────────────────────
@@ -180,7 +180,7 @@ class TaskWork:
         if self._watching is None:
             self._watching = asyncio.create_task(self._watch(), name="task board")
 
-    def tell(self, actor: str, sentence: str) -> None:
+    def notify(self, actor: str, sentence: str) -> None:
         """Wake an agent for a task that is ready, unless it knows."""
         if sentence not in self._known:
             self._known.add(sentence)
@@ -207,7 +207,7 @@ class TaskWork:
         if seen is None:
             self._known |= ready
         for sentence in sorted(ready - self._known):
-            self.tell(self.actor.name, sentence)
+            self.notify(self.actor.name, sentence)
         self._known &= ready
         return version
 

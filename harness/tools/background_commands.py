@@ -156,10 +156,10 @@ class BackgroundRunner(Protocol):
         """
         ...
 
-    async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
+    async def stop(self, id: str, *, notify: bool = True) -> CommandRow:
         """End a command and all its children, and return when they are gone. One that has ended stays as it is.
 
-        With `tell` the model is notified of its end as usual. Raises `UnknownCommand`.
+        With `notify` the model is notified of its end as usual. Raises `UnknownCommand`.
         """
         ...
 
@@ -359,7 +359,7 @@ def _monitor_tool(background: BackgroundRunner) -> Tool:
 def _kill_tool(background: BackgroundRunner) -> Tool:
     async def kill_background(context: ToolContext, arguments: KillArguments) -> ToolResult:
         try:
-            row = await background.stop(arguments.id, tell=False)
+            row = await background.stop(arguments.id, notify=False)
         except UnknownCommand as error:
             return _refused(error)
         if row.end is CommandEnd.STOPPED:

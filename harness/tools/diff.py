@@ -61,15 +61,15 @@ Opcode = tuple[str, int, int, int, int]
 Tagged = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 
-class _Told(SequenceMatcher[str]):
+class _KnownOpcodes(SequenceMatcher[str]):
     """Groups opcodes that are known already."""
 
     def __init__(self, opcodes: list[Tagged]) -> None:
         super().__init__()
-        self._told = opcodes
+        self._opcodes = opcodes
 
     def get_opcodes(self) -> list[Tagged]:
-        return self._told
+        return self._opcodes
 
 
 def _groups(old: Sequence[str], new: Sequence[str], before: int, after: int) -> Iterator[Sequence[Opcode]]:
@@ -83,7 +83,7 @@ def _groups(old: Sequence[str], new: Sequence[str], before: int, after: int) -> 
     opcodes: list[Tagged] = [("equal", 0, before, 0, before)] if before else []
     opcodes += [(tag, i1 + before, i2 + before, j1 + before, j2 + before) for tag, i1, i2, j1, j2 in between]
     opcodes += [("equal", old_end, len(old), new_end, len(new))] if after else []
-    yield from _Told(opcodes).get_grouped_opcodes(CONTEXT)
+    yield from _KnownOpcodes(opcodes).get_grouped_opcodes(CONTEXT)
 
 
 def _common(old: Sequence[str], new: Sequence[str]) -> int:

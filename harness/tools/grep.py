@@ -134,12 +134,12 @@ async def _grep(
     answer = _answer(
         bytes(output), finished, search, lambda index: context.workspace.relative(Path(files[index])), limits
     )
-    text = answer.content + _told(context, withheld) + (f"\n{listed.detail}" if listed.detail else "")
+    text = answer.content + _withheld_note(context, withheld) + (f"\n{listed.detail}" if listed.detail else "")
     content, full_output = shorten(text, result_characters, context.output_file)
     return replace(answer, content=content, full_output=full_output)
 
 
-def _told(context: ToolContext, withheld: list[str]) -> str:
+def _withheld_note(context: ToolContext, withheld: list[str]) -> str:
     if not withheld:
         return ""
     names = ", ".join(context.workspace.relative(Path(path)) for path in withheld[:3])

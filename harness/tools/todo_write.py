@@ -80,7 +80,7 @@ def todo_write_tool() -> Tool:
 
     async def todo_write(context: ToolContext, arguments: PlanArguments) -> ToolResult:
         plan = tuple(item.item() for item in arguments.items)
-        return ToolResult(_told(plan), summary=_counted(plan), plan=plan)
+        return ToolResult(_plan_text(plan), summary=_counted(plan), plan=plan)
 
     return Tool(
         name=TODO_WRITE,
@@ -95,7 +95,7 @@ def todo_write_tool() -> Tool:
     )
 
 
-def _told(plan: Sequence[PlanItem]) -> str:
+def _plan_text(plan: Sequence[PlanItem]) -> str:
     if not plan:
         return "The list is empty."
     return "\n".join([*(item.line for item in plan), f"{_counted(plan)}."])

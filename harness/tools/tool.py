@@ -104,13 +104,13 @@ def _sentences(faults: list[ErrorDetails], model: type[BaseModel], input: Json) 
         str(fault["loc"][0]) for fault in faults if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1
     ]
     meant = {near for name in unknown[:MOST_FAULTS] if (near := _nearest(name, model))}
-    told = [
+    faults = [
         fault
         for fault in faults
         if not (fault["type"] == "missing" and fault["loc"][0] in meant) and fault["type"] != "none_required"
     ]
-    more = [f"and {len(told) - MOST_FAULTS} more"] if len(told) > MOST_FAULTS else []
-    return [_sentence(fault, model, input) for fault in told[:MOST_FAULTS]] + more
+    more = [f"and {len(faults) - MOST_FAULTS} more"] if len(faults) > MOST_FAULTS else []
+    return [_sentence(fault, model, input) for fault in faults[:MOST_FAULTS]] + more
 
 
 def _sentence(fault: ErrorDetails, model: type[BaseModel], input: Json) -> str:

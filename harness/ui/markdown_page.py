@@ -48,20 +48,20 @@ def markdown(records: Sequence[Record], secrets: Iterable[Secret] = ()) -> str:
     the page does not obey them.
     """
     state = replay(records)
-    body = [*_header(state), *_Page().blocks(records), *_totals(state)]
+    body = [*_header(state, records), *_Page().blocks(records), *_totals(state)]
     text = "\n\n".join(body) + "\n"
     return visible(masked(text.encode("utf-8", "replace").decode(), secrets))
 
 
-def _header(state: SessionState) -> Iterator[str]:
+def _header(state: SessionState, records: Sequence[Record]) -> Iterator[str]:
     yield f"# {state.title or 'A session'}"
     facts = {
         "session": state.session_id,
         "forked from": state.forked_from,
         "folder": state.workspace,
         "model": state.model,
-        "from": _time(state.started_at),
-        "to": _time(state.updated_at),
+        "from": _time(records[0].at) if records else "",
+        "to": _time(records[-1].at) if records else "",
     }
     yield "\n".join(f"- {name}: {value}" for name, value in facts.items() if value)
 

@@ -205,8 +205,8 @@ def is_incident(event: Event) -> bool:
             return end is not CommandEnd.STOPPED and (end is not CommandEnd.EXITED or code != 0)
         case CommandQuiet():
             return True
-        case WorkDropped(dirty=dirty):
-            return not dirty
+        case WorkDropped(deferred=deferred):
+            return not deferred
         case OutputCapChanged():
             return event.to_cap > event.from_cap
         case TurnEnded(code=code):

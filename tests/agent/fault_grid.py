@@ -10,12 +10,12 @@ from enum import StrEnum
 from itertools import cycle
 
 from harness.events import Json
-from harness.practice import faults
-from harness.practice.faults import At, StatusFault, StreamFault
-from harness.practice.prepared_reply import ByteCounter, prepare
-from harness.practice.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse, frames
+from harness.practice.faults import model_faults
+from harness.practice.faults.model_faults import At, StatusFault, StreamFault
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply, ScriptEntry, When
+from harness.practice.script.entries import PlayReply, ScriptEntry, When
+from harness.practice.wire.prepared_reply import ByteCounter, prepare
+from harness.practice.wire.replies import Part, ScriptedReply, TextPart, ThinkingPart, ToolUse, frames
 from tests.whole import WHOLE
 
 SHARE = 61
@@ -179,29 +179,29 @@ def script(cells: Sequence[Cell]) -> Script:
 def faults_of(kind: str, shape: Shape) -> Iterator[StreamFault]:
     """Every fault of a kind, at every place of a reply where it can strike."""
     tools = range(1, len(shape.calls) + 1)
-    match faults.KINDS[kind]:
-        case faults.ErrorEvent:
+    match model_faults.KINDS[kind]:
+        case model_faults.ErrorEvent:
             for at in places(shape):
-                yield from (faults.ErrorEvent(at, type) for type in PASSING)
-                yield faults.ErrorEvent(at, raw="upstream went away")
-        case faults.Stall:
-            yield from (faults.Stall(at) for at in ("headers", *places(shape)))
-            yield from (faults.Stall(at, seconds=0.02) for at in ("headers", *places(shape)))
-        case faults.PingsOnly:
-            yield from (faults.PingsOnly(at, every_s=0.05) for at in places(shape))
-            yield from (faults.PingsOnly(at, every_s=0.01, count=2) for at in places(shape))
-        case faults.Omit:
-            yield from (faults.Omit((name,)) for name in sorted({name for name in shape.events() if name}))
-            yield faults.Omit(("content_block_stop", "message_stop"))
-            yield faults.Omit(("message_delta", "message_stop"))
-        case faults.CutTool:
+                yield from (model_faults.ErrorEvent(at, type) for type in PASSING)
+                yield model_faults.ErrorEvent(at, raw="upstream went away")
+        case model_faults.Stall:
+            yield from (model_faults.Stall(at) for at in ("headers", *places(shape)))
+            yield from (model_faults.Stall(at, seconds=0.02) for at in ("headers", *places(shape)))
+        case model_faults.PingsOnly:
+            yield from (model_faults.PingsOnly(at, every_s=0.05) for at in places(shape))
+            yield from (model_faults.PingsOnly(at, every_s=0.01, count=2) for at in places(shape))
+        case model_faults.Omit:
+            yield from (model_faults.Omit((name,)) for name in sorted({name for name in shape.events() if name}))
+            yield model_faults.Omit(("content_block_stop", "message_stop"))
+            yield model_faults.Omit(("message_delta", "message_stop"))
+        case model_faults.CutTool:
             for ending in ("max_tokens", "end", "reset", "silent"):
-                yield from (faults.CutTool(room, ending, tool) for tool in tools for room in (0, 1, 10, 18))
-        case faults.ToolJson:
-            yield from (faults.ToolJson(text, tool) for tool in tools for text in WRONG_INPUTS)
-        case faults.StopReason:
-            yield from (faults.StopReason(value) for value in ("out_of_ink", "stop_sequence"))
-        case faults.Reset | faults.CutChunk | faults.CleanEnd as cut:
+                yield from (model_faults.CutTool(room, ending, tool) for tool in tools for room in (0, 1, 10, 18))
+        case model_faults.ToolJson:
+            yield from (model_faults.ToolJson(text, tool) for tool in tools for text in WRONG_INPUTS)
+        case model_faults.StopReason:
+            yield from (model_faults.StopReason(value) for value in ("out_of_ink", "stop_sequence"))
+        case model_faults.Reset | model_faults.CutChunk | model_faults.CleanEnd as cut:
             yield from (cut(at) for at in ("headers", *places(shape)))
         case type_ if "at" in type_.__dataclass_fields__:
             yield from (type_(at=at) for at in places(shape))  # type: ignore[call-arg]

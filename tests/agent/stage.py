@@ -52,11 +52,11 @@ from harness.policies.breakers.dispatcher import BreakerReplay
 from harness.policies.breakers.registry import BreakerRegistry, RegistryState
 from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
-from harness.practice.request_checks import check
-from harness.practice.requests import RecordedRequest
+from harness.practice.checks.request import check
 from harness.practice.requests import messages as messages_of
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.wire.recorded import RecordedRequest
 from harness.processes.outcome import MARK
 from harness.session import Opening, Session, open_session
 from harness.settings import LoadedSettings, Settings, load
@@ -234,13 +234,13 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
     )
     calls = [event.call_id for event in recorded if isinstance(event, ToolStarted)]
     assert Counter(call for call in calls if not call.startswith(ATTACHMENT)) <= let_through
-    board = agent.parts.breakers.registry
+    registry = agent.parts.breakers.registry
     differing: list[tuple[Dispatched, DispatchDecision]] = []
-    replay = BreakerReplay(BreakerRegistry(board.tools, board.capabilities), lambda *pair: differing.append(pair))
-    told = [news for event in recorded for news in replay.on_event(event)]
+    replay = BreakerReplay(BreakerRegistry(registry.tools, registry.capabilities), lambda *pair: differing.append(pair))
+    replayed = [one for event in recorded for one in replay.on_event(event)]
     assert differing == []
-    assert told == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
-    assert without_moments(replay.registry) == without_moments(board)
+    assert replayed == [event for event in recorded if isinstance(event, TOLD) and not is_of_a_model(event)]
+    assert without_moments(replay.registry) == without_moments(registry)
 
 
 def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
@@ -249,11 +249,11 @@ def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
     fold = LoopFold(LoopMonitor(loop_limits(agent.parts.core.settings)), BehaviourFold(agent.toolbox.get, Poll()))
     assert told == [found for event in recorded for found in fold.see(event, STARTED)]
     status = agent.parts.loops.status
-    assert fold.orchestrator.status() == status
+    assert fold.monitor.status() == status
 
 
 TOLD = (BreakerChanged, CascadeChanged, FailureCharged, LateResult)
-"""What the board itself says."""
+"""What the registry itself says."""
 
 
 def is_of_a_model(event: Event) -> bool:
@@ -261,9 +261,9 @@ def is_of_a_model(event: Event) -> bool:
     return isinstance(event, BreakerChanged) and event.key.startswith("model:")
 
 
-def without_moments(board: BreakerRegistry) -> RegistryState:
+def without_moments(registry: BreakerRegistry) -> RegistryState:
     """All that decides anything; moments in time do not."""
-    state = board.saved()
+    state = registry.saved()
     rows = ((tool, breaker, LastResults(message=seen.message)) for tool, breaker, seen in state.breakers)
     return replace(state, breakers=tuple(rows))
 

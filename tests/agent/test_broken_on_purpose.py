@@ -11,8 +11,8 @@ from harness.engine.permissions.asker import NoAsker
 from harness.events import Event, FailureCategory, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
 from harness.events import TransitionCode as Code
 from harness.journal import read
-from harness.practice.fault_kinds import MODEL_KINDS, TOOL_KINDS
-from harness.practice.fault_orders import break_model
+from harness.practice.faults.orders import break_model
+from harness.practice.faults.words import MODEL_KINDS, TOOL_KINDS
 from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises

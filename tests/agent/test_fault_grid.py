@@ -14,9 +14,9 @@ import pytest
 from harness.agent import Agent
 from harness.engine.conversation import Conversation, ignore
 from harness.events import TransitionCode
-from harness.practice.faults import KINDS
-from harness.practice.requests import RecordedRequest
+from harness.practice.faults.model_faults import KINDS
 from harness.practice.server import PracticeServer
+from harness.practice.wire.recorded import RecordedRequest
 from harness.tools.tool import Tool, tool
 from tests.agent.fault_grid import PASSING_STATUSES, SHAPES, Cell, Model, Shape, cells_of, cells_of_status, script
 from tests.agent.stage import Played, VirtualClock, check_events, check_requests, played, settings_of, shown_text

@@ -28,10 +28,10 @@ from harness.events import (
 from harness.hooks import Hook, HookAnswer, HookCall, hook
 from harness.journal import read
 from harness.model import prices
-from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
+from harness.practice.checks.rules import ServerRules
 from harness.practice.requests import Purpose, purpose
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServerRules
+from harness.practice.wire.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.session import NoAsker, Opening, Session, open_session
 from harness.settings import LoadedSettings
 from harness.ui.commands.commands import COMMANDS
@@ -240,7 +240,7 @@ async def test_changed_instructions_leave_out_the_thinking_and_are_reported(tmp_
         assert [json.dumps(request.body).count('"type": "thinking"') for request in server.requests[-2:]] == [0, 1]
         async with await open_session(loaded, NoAsker(), Opening("latest")) as session:
             assert not (await played(session.run("Turn 6: again."))).of(ThinkingOmitted)
-            assert [miss.reason for miss in session.conversation.cache_misses] == ["system_changed"]
+            assert [miss.reason for miss in session.conversation.state.cache_misses] == ["system_changed"]
         assert json.dumps(server.requests[-1].body).count('"type": "thinking"') == 2
 
 

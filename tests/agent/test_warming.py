@@ -13,9 +13,9 @@ from harness.agent import Agent
 from harness.base.errors import HarnessError
 from harness.engine.conversation import Conversation
 from harness.events import Event, Notice, StepStarted, TransitionCode
+from harness.practice.checks.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServedModel, ServerRules
 from harness.session import NoAsker, Opening, open_session
 from harness.settings import LoadedSettings, load
 from harness.ui.lines.reports import greeting

@@ -78,9 +78,9 @@ async def test_what_was_given_back_is_gone_and_sharing_that_is_off_is_said(
     slots = SharedSlots(store, owner="s1", clock=SystemClock())
     await slots.release(await slots.acquire("a1", 2))
     await slots.aclose()
-    status = await run(place, "admission", "status", env={"HARNESS_SHARED_GATE": "off"})
+    status = await run(place, "admission", "status", env={"HARNESS_SHARED_ADMISSION": "off"})
     assert status.out.splitlines() == [
-        "sessions with these settings do not share slots (shared_gate is off)",
+        "sessions with these settings do not share slots (shared_admission is off)",
         "0 of 5 running, 0 queued",
     ]
 

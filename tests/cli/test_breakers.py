@@ -57,9 +57,9 @@ def test_a_kept_session_decides_the_same_again_and_says_the_same_about_it(name: 
     tools = tools_in(events)
     differing: list[tuple[Dispatched, DispatchDecision]] = []
     replay = BreakerReplay(BreakerRegistry(tools, recorded_capabilities(tools)), lambda *pair: differing.append(pair))
-    told = [news for event in events for news in replay.on_event(event)]
+    replayed = [one for event in events for one in replay.on_event(event)]
     assert differing == []
-    assert told == [event for event in events if isinstance(event, TOLD)]
+    assert replayed == [event for event in events if isinstance(event, TOLD)]
 
 
 @pytest.mark.parametrize("name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.stories) for name in NAMES[1:])])

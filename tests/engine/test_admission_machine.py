@@ -76,7 +76,7 @@ class Both:
         assert [self.callers.fate(number) for number in self.callers.tasks] == self.naive.fates
         assert sorted(status.running) == sorted(oracle.keys("running"))
         assert list(status.queued) == [work["key"] for work in oracle.line()]
-        assert list(status.dirty) == oracle.marked
+        assert list(status.deferred) == oracle.marked
         assert set(status.resting) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
         assert status.starting == ()
         assert balanced(status.counts)

@@ -1,6 +1,8 @@
 """What a conversation keeps when its history is replaced."""
 
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -9,7 +11,9 @@ from harness.engine.conversation import Conversation, ignore
 from harness.events import (
     Block,
     BoardOpened,
+    Effort,
     Event,
+    HistoryReplaced,
     Message,
     MessageAdded,
     Origin,
@@ -19,11 +23,13 @@ from harness.events import (
     SpendChanged,
     StepStarted,
     ThinkingOmitted,
-    TurnStarted,
     Usage,
 )
-from harness.journal import Record, replay
+from harness.journal import Record, read, replay
+from harness.session import Opening, Session
+from tests.agent.stage import MODEL, calls, fails, played, run, says, sessions, summarises, too_long
 
+OTHER_MODEL = "claude-opus-4-6"
 THINKS: Block = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
 
 
@@ -37,33 +43,32 @@ def test_thinking_that_is_left_out_for_good_stays_out_when_the_history_is_replac
     talk = conversation()
     talk.omit_thinking("the server rejected it", always=True)
     talk.replace(talk.messages[:1], "rewind")
-    assert talk.plain_until == sys.maxsize
+    assert talk.state.plain_until == sys.maxsize
 
 
 def test_after_a_replacement_the_border_of_left_out_thinking_moves_with_the_history() -> None:
     talk = conversation()
     talk.omit_thinking("another model")
-    assert talk.plain_until == 2
+    assert talk.state.plain_until == 2
     talk.replace(talk.messages[:1], "rewind")
-    assert talk.plain_until == 1
+    assert talk.state.plain_until == 1
 
 
 def test_without_thinking_to_leave_out_only_what_follows_is_kept_plain() -> None:
     seen: list[Event] = []
     talk = Conversation(seen.append, messages=conversation().messages[:1])
     talk.omit_thinking("another model")
-    assert (talk.plain_until, seen) == (0, [])
+    assert (talk.state.plain_until, seen) == (0, [])
     talk.omit_thinking("the server rejected it", always=True)
-    assert (talk.plain_until, seen) == (sys.maxsize, [ThinkingOmitted(None, "the server rejected it")])
+    assert (talk.state.plain_until, seen) == (sys.maxsize, [ThinkingOmitted(None, "the server rejected it")])
 
 
 def spoken() -> tuple[Conversation, list[Event]]:
     """Two turns with an answer each, and what was recorded."""
     seen: list[Event] = []
     talk = Conversation(seen.append)
-    for turn, (prompt, answer) in enumerate([("first", "One."), ("second", "Two.")], start=1):
-        talk.turn = turn
-        talk.emit(TurnStarted(turn, prompt))
+    for prompt, answer in [("first", "One."), ("second", "Two.")]:
+        talk.begin_turn(prompt)
         talk.add("user", ({"type": "text", "text": prompt},), Origin.PROMPT)
         talk.add("assistant", ({"type": "text", "text": answer},), Origin.REPLY)
     return talk, seen
@@ -144,7 +149,7 @@ def test_what_events_say_of_the_session_is_known_at_once() -> None:
     talk = Conversation(ignore)
     talk.emit(BoardOpened("shared"))
     talk.emit(OutputCapChanged(8_000, 32_000, "it was cut", "m", 32_000))
-    assert (talk.board, talk.raised_caps) == ("shared", {"m": 32_000})
+    assert (talk.state.board, talk.state.raised_caps) == ("shared", {"m": 32_000})
 
 
 def test_a_plan_that_a_replacement_reverts_is_told_as_it_is_now() -> None:
@@ -160,3 +165,83 @@ def test_a_plan_that_a_replacement_reverts_is_told_as_it_is_now() -> None:
     told = len(seen)
     talk.replace(talk.messages, "repair")
     assert len(seen) == told + 1
+
+
+# ── the state of a session and its journal ──────────────────────────────────────────────────────────
+
+TODO = '{ name = "todo_write", input = { items = [ { text = "look", status = "pending" } ] } }'
+AGENT = '{ name = "agent", input = { description = "look", prompt = "Look." } }'
+OF_SUBAGENT = {"when": '{ lacks = "agent" }'}
+WALK = (
+    fails(529),
+    calls(TODO, run("one")),
+    says("cut", stop_reason='"max_tokens"'),
+    says("So."),
+    calls(AGENT),
+    says("Looked.", **OF_SUBAGENT),
+    too_long(),
+    says("Good."),
+    says("Other."),
+    says("Once more."),
+    says("The end."),
+    summarises(),
+)
+
+
+def compared(session: Session) -> list[str]:
+    """Compare the state with a replay of the journal after every event; returns the names of the events."""
+    names: list[str] = []
+
+    def compare(event: Event) -> None:
+        names.append(type(event).__name__)
+        if not event.transient:
+            assert session.conversation.state == replay(read(session.path).records)
+
+    session.conversation.subscribe(compare)
+    return names
+
+
+@pytest.mark.anyio
+async def test_the_state_of_a_session_is_a_replay_of_its_journal_after_every_event(tmp_path: Path) -> None:
+    async with sessions(tmp_path, "".join(WALK), fallback_models=(OTHER_MODEL,)) as here:
+        async with await here.open() as session:
+            names = compared(session)
+            await played(session.run("Look."))
+            await played(session.run("Let an agent look."))
+            session.models.select(OTHER_MODEL)
+            session.models.set_effort(Effort.LOW)
+            await played(session.run("And this model?"))
+            await played(session.user_commands.shell("true"))
+            await played(session.user_commands.compact())
+            session.rewind.to_turn(3)
+            session.conversation.omit_thinking("for good", always=True)
+        async with await here.open(Opening("latest")) as session:
+            names += compared(session)
+            session.models.select(MODEL)
+            await played(session.run("Once more."))
+            session.user_commands.clear()
+            await played(session.run("From the beginning."))
+            state = session.conversation.state
+    assert {"AgentCreated", "CompactionEnded", "FaultOccurred", "OutputCapChanged", "PlanChanged"} < {*names}
+    assert (state.turn, state.own_commands, state.title, len(state.messages)) == (5, 1, "Look.", 2)
+
+
+@pytest.mark.parametrize("recorded", sorted(Path("docs/sessions").glob("*.jsonl")), ids=lambda path: path.stem)
+def test_a_recorded_session_continues_from_its_last_state(recorded: Path) -> None:
+    records = read(recorded).records
+    talk = Conversation(ignore, replay(records[: len(records) // 2]))
+    for record in records[len(records) // 2 :]:
+        talk.emit(record.event)
+    assert talk.state == replay(records)
+    assert talk.messages == history_of(record.event for record in records)
+
+
+def history_of(events: Iterable[Event]) -> tuple[Message, ...]:
+    """The history in the plainest way."""
+    messages: tuple[Message, ...] = ()
+    for event in events:
+        if isinstance(event, HistoryReplaced):
+            messages = event.messages
+        elif isinstance(event, MessageAdded):
+            messages += (event.message,)
+    return messages

@@ -195,7 +195,7 @@ class Session:
         match what:
             case "ask" | "ask in the background":
                 self._ask(background=what != "ask")
-            case "storm" if not self.crew.admission[0].dirty:
+            case "storm" if not self.crew.admission[0].deferred:
                 for _ in range(dice.randrange(30)):
                     self._ask(background=dice.random() < 0.5)
             case "go on" | "continue in the background" if agents.known:
@@ -218,7 +218,7 @@ class Session:
             case "exit" if children:
                 dice.choice(children).exit.set_result(ProcessResult(dice.choice((0, 1))))
             case "stop command" if rows := [row for row in commands.rows[-30:] if row.state is not CommandState.ENDED]:
-                self._calls(commands.stop(dice.choice(rows).id, tell=dice.random() < 0.5))
+                self._calls(commands.stop(dice.choice(rows).id, notify=dice.random() < 0.5))
             case "hand over" if rows := [row for row in commands.rows[-30:] if row.state is CommandState.RUNS]:
                 try:
                     commands.hand_over(dice.choice(rows).id)

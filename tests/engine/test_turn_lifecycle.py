@@ -45,9 +45,9 @@ def test_a_fact_that_was_true_before_is_said_again_when_it_is_true_again(reposit
     git("branch", "other", cwd=repository)
     for branch in ("main", "other", "main"):
         git("checkout", "-q", branch, cwd=repository)
-        news = turn_facts(repository, history)
-        assert f"branch is {branch}." in news
-        history.append(said(news))
+        facts = turn_facts(repository, history)
+        assert f"branch is {branch}." in facts
+        history.append(said(facts))
 
 
 def test_the_branch_is_the_one_of_this_checkout(repository: Path, tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ async def test_a_line_of_megabytes_comes_whole_and_in_its_place(tmp_path: Path) 
     assert len(told) == 4
 
 
-async def test_the_mark_stands_once_between_the_past_and_the_news(tmp_path: Path) -> None:
+async def test_the_mark_stands_once_between_the_past_and_the_present(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"".join(map(line_of, GOOD[:3])))
     told = await followed(path, [line_of(GOOD[3]), line_of(GOOD[4])])

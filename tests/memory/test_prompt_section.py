@@ -6,7 +6,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.memory import Memory, MemoryBook, MemoryOwner, MemoryType
-from harness.memory.prompt_section import INDEX_BYTES, INDEX_LINES, MOST_CHANGES, index_lines, known, memory_text, news
+from harness.memory.prompt_section import (
+    INDEX_BYTES,
+    INDEX_LINES,
+    MOST_CHANGES,
+    changes,
+    index_lines,
+    known,
+    memory_text,
+)
 from harness.memory.tools import matching
 from tests.memory.shelves import NOON, draft, store
 
@@ -36,22 +44,22 @@ def test_a_usual_memory_costs_a_line_and_is_told_whole_with_its_source() -> None
 
 
 @given(st.text(max_size=60))
-def test_no_memory_ends_the_frame_of_the_news(text: str) -> None:
-    told = news((), [made(1, f"{text}</memories>< memories >{text}")])
+def test_no_memory_ends_the_frame_of_the_changes(text: str) -> None:
+    told = changes((), [made(1, f"{text}</memories>< memories >{text}")])
     assert told.count("<memories>") == told.count("</memories>") == 1
     assert told.endswith("\n</memories>")
 
 
-def test_news_are_what_differs_and_no_more_than_has_room() -> None:
+def test_changes_are_what_differs_and_no_more_than_has_room() -> None:
     before = [made(1), made(2), made(3)]
     now = [made(1), made(2, "Another."), made(4)]
-    assert news(list(map(known, before)), before) == ""
-    assert news(list(map(known, before)), now).splitlines()[2:-1] == [
+    assert changes(list(map(known, before)), before) == ""
+    assert changes(list(map(known, before)), now).splitlines()[2:-1] == [
         "- m4 (user, project): What it is. (new)",
         "- m2 (user, project): Another. (changed)",
         "- m3 (person) is forgotten",
     ]
-    many = news((), [made(number) for number in range(100)])
+    many = changes((), [made(number) for number in range(100)])
     assert len(many.splitlines()) == MOST_CHANGES + 4
     assert "(and 60 more" in many
 
@@ -70,12 +78,12 @@ def test_a_question_finds_the_memories_that_share_its_words() -> None:
 def test_a_stale_list_is_no_trouble_and_a_known_one_is_not_told_again(tmp_path: Path) -> None:
     """The list of a turn may be older than the history and the disk."""
     book = MemoryBook(store(tmp_path))
-    assert book.news([]) == ""
+    assert book.changes([]) == ""
     book.store.keep(draft("a"), MemoryOwner.PERSON)
-    told = book.news([])
+    told = book.changes([])
     assert "- a (user, person)" in told
-    assert book.news(["hello", told, "more"]) == ""
-    assert book.news(["hello", "a summary of it all"]) == told
+    assert book.changes(["hello", told, "more"]) == ""
+    assert book.changes(["hello", "a summary of it all"]) == told
     book.store.forget("a")
-    assert "is current again" in book.news([told])
+    assert "is current again" in book.changes([told])
     assert "(There are none yet.)" in book.index(keeps=True)

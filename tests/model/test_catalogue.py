@@ -13,7 +13,7 @@ from harness.model.catalogue import (
     family_name,
     known_card,
 )
-from harness.practice.server_rules import MODELS, ServedModel
+from harness.practice.checks.rules import MODELS, ServedModel
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from harness.events import CutCall, Fault, FaultKind, Message, Outcome, Reply, T
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import checked
 from harness.model.watchdog import WatchLimits
-from harness.practice import faults
-from harness.practice.faults import StatusFault, StreamFault
-from harness.practice.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
+from harness.practice.faults import model_faults
+from harness.practice.faults.model_faults import StatusFault, StreamFault
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply, ScriptEntry
+from harness.practice.script.entries import PlayReply, ScriptEntry
 from harness.practice.server import PracticeServer
+from harness.practice.wire.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
 
 pytestmark = pytest.mark.anyio
 
@@ -44,18 +44,18 @@ async def outcome_of(reply: ScriptedReply, fault: StreamFault | StatusFault | No
 
 
 HARMLESS: list[StreamFault] = [
-    faults.ErrorEvent(at="end"),
-    faults.Stall(at="end"),
-    faults.Reset(at="end"),
-    faults.CleanEnd(at="end"),
-    faults.CloseDelimited(at="end"),
-    faults.Omit(("ping",)),
-    faults.UnknownEvent(),
-    faults.UnknownDelta(),
-    faults.MissingUsage(),
-    faults.CrLf(),
-    faults.Comments(),
-    faults.ByteByByte(),
+    model_faults.ErrorEvent(at="end"),
+    model_faults.Stall(at="end"),
+    model_faults.Reset(at="end"),
+    model_faults.CleanEnd(at="end"),
+    model_faults.CloseDelimited(at="end"),
+    model_faults.Omit(("ping",)),
+    model_faults.UnknownEvent(),
+    model_faults.UnknownDelta(),
+    model_faults.MissingUsage(),
+    model_faults.CrLf(),
+    model_faults.Comments(),
+    model_faults.ByteByByte(),
 ]
 
 
@@ -75,31 +75,31 @@ class Row:
 
 
 STREAM_ROWS = [
-    Row(faults.ErrorEvent(), K.OVERLOADED, 529),
-    Row(faults.ErrorEvent(at=0), K.OVERLOADED, 529),
-    Row(faults.ErrorEvent(type="rate_limit_error"), K.RATE_LIMIT, 429),
-    Row(faults.ErrorEvent(type="api_error"), K.SERVER, 500),
-    Row(faults.ErrorEvent(type="timeout_error"), K.TIMEOUT, 504),
-    Row(faults.ErrorEvent(type="sunspot_error"), K.UNKNOWN),
-    Row(faults.ErrorEvent(raw="not json"), K.UNKNOWN),
-    Row(faults.Reset(), K.NETWORK),
-    Row(faults.Reset(at="headers"), K.NETWORK, streamed=False),
-    Row(faults.CutChunk(), K.NETWORK),
-    Row(faults.ShortLength(), K.NETWORK),
-    Row(faults.CleanEnd(), K.NETWORK),
-    Row(faults.CleanEnd(at=0), K.MALFORMED_RESPONSE),
-    Row(faults.CleanEnd(at="headers"), K.NETWORK, streamed=False),
-    Row(faults.CloseDelimited(), K.NETWORK),
-    Row(faults.Stall(), K.TIMEOUT),
-    Row(faults.Stall(at="headers"), K.TIMEOUT, streamed=False),
-    Row(faults.PingsOnly(every_s=0.05), K.TIMEOUT),
-    Row(faults.PingsOnly(every_s=0.01, count=3), K.MALFORMED_RESPONSE),
-    Row(faults.BadJson(), K.MALFORMED_RESPONSE),
-    Row(faults.BadUtf8(), K.MALFORMED_RESPONSE),
-    Row(faults.JsonBody(), K.SERVER, 500, streamed=False),
-    Row(faults.HtmlBody(), K.MALFORMED_RESPONSE, 200, streamed=False),
-    Row(faults.BadIndex(), K.MALFORMED_RESPONSE),
-    Row(faults.SecondStart(), K.MALFORMED_RESPONSE),
+    Row(model_faults.ErrorEvent(), K.OVERLOADED, 529),
+    Row(model_faults.ErrorEvent(at=0), K.OVERLOADED, 529),
+    Row(model_faults.ErrorEvent(type="rate_limit_error"), K.RATE_LIMIT, 429),
+    Row(model_faults.ErrorEvent(type="api_error"), K.SERVER, 500),
+    Row(model_faults.ErrorEvent(type="timeout_error"), K.TIMEOUT, 504),
+    Row(model_faults.ErrorEvent(type="sunspot_error"), K.UNKNOWN),
+    Row(model_faults.ErrorEvent(raw="not json"), K.UNKNOWN),
+    Row(model_faults.Reset(), K.NETWORK),
+    Row(model_faults.Reset(at="headers"), K.NETWORK, streamed=False),
+    Row(model_faults.CutChunk(), K.NETWORK),
+    Row(model_faults.ShortLength(), K.NETWORK),
+    Row(model_faults.CleanEnd(), K.NETWORK),
+    Row(model_faults.CleanEnd(at=0), K.MALFORMED_RESPONSE),
+    Row(model_faults.CleanEnd(at="headers"), K.NETWORK, streamed=False),
+    Row(model_faults.CloseDelimited(), K.NETWORK),
+    Row(model_faults.Stall(), K.TIMEOUT),
+    Row(model_faults.Stall(at="headers"), K.TIMEOUT, streamed=False),
+    Row(model_faults.PingsOnly(every_s=0.05), K.TIMEOUT),
+    Row(model_faults.PingsOnly(every_s=0.01, count=3), K.MALFORMED_RESPONSE),
+    Row(model_faults.BadJson(), K.MALFORMED_RESPONSE),
+    Row(model_faults.BadUtf8(), K.MALFORMED_RESPONSE),
+    Row(model_faults.JsonBody(), K.SERVER, 500, streamed=False),
+    Row(model_faults.HtmlBody(), K.MALFORMED_RESPONSE, 200, streamed=False),
+    Row(model_faults.BadIndex(), K.MALFORMED_RESPONSE),
+    Row(model_faults.SecondStart(), K.MALFORMED_RESPONSE),
     Row(StatusFault(529), K.OVERLOADED, 529, streamed=False),
     Row(StatusFault(503, body="upstream connect error"), K.SERVER, 503, streamed=False),
     Row(StatusFault(413, body="<html><title>413</title></html>"), K.REQUEST_TOO_LARGE, 413, streamed=False),
@@ -117,14 +117,16 @@ async def test_a_fault_on_the_wire_is_one_fault_and_nothing_of_a_broken_block_is
 
 
 async def test_a_stream_without_its_end_is_no_reply_and_keeps_the_whole_text() -> None:
-    fault = await outcome_of(SPOKEN, faults.Omit(("message_stop",)))
+    fault = await outcome_of(SPOKEN, model_faults.Omit(("message_stop",)))
     assert isinstance(fault, Fault)
     assert fault.kind is K.NETWORK
     assert [block["text"] for block in fault.kept] == ["one two three four five six seven eight nine ten"]
     assert fault.stop_reason == "end_turn"
 
 
-@pytest.mark.parametrize("fault", [faults.Omit(("message_start",)), faults.Omit(("message_delta",)), faults.DataOnly()])
+@pytest.mark.parametrize(
+    "fault", [model_faults.Omit(("message_start",)), model_faults.Omit(("message_delta",)), model_faults.DataOnly()]
+)
 async def test_a_stream_that_is_whole_but_for_its_form_is_a_reply(fault: StreamFault) -> None:
     reply = await outcome_of(SPOKEN, fault)
     assert isinstance(reply, Reply)
@@ -138,7 +140,9 @@ async def test_the_wait_that_the_server_asks_for_arrives(headers: dict[str, str]
     assert (fault.retry_after_s, fault.should_retry) == (3.0, None)
 
 
-@pytest.mark.parametrize("fault", [None, faults.Omit(("content_block_stop",)), faults.StopReason("out_of_ink")])
+@pytest.mark.parametrize(
+    "fault", [None, model_faults.Omit(("content_block_stop",)), model_faults.StopReason("out_of_ink")]
+)
 async def test_a_whole_tool_call_may_run(fault: StreamFault | None) -> None:
     reply = await outcome_of(CALLING, fault)
     assert isinstance(reply, Reply)
@@ -146,13 +150,13 @@ async def test_a_whole_tool_call_may_run(fault: StreamFault | None) -> None:
 
 
 CUT_CALLS: list[StreamFault] = [
-    faults.CutTool(characters=0, ending="max_tokens"),
-    faults.CutTool(characters=15, ending="max_tokens"),
-    faults.CutTool(characters=15, ending="silent"),
-    faults.ToolJson('{"path": }'),
-    faults.ToolJson('["ls"]'),
-    faults.ToolJson('{"command": "ls", "command": "rm"}'),
-    faults.StopReason("refusal"),
+    model_faults.CutTool(characters=0, ending="max_tokens"),
+    model_faults.CutTool(characters=15, ending="max_tokens"),
+    model_faults.CutTool(characters=15, ending="silent"),
+    model_faults.ToolJson('{"path": }'),
+    model_faults.ToolJson('["ls"]'),
+    model_faults.ToolJson('{"command": "ls", "command": "rm"}'),
+    model_faults.StopReason("refusal"),
 ]
 
 
@@ -167,7 +171,7 @@ async def test_a_cut_call_never_runs(fault: StreamFault) -> None:
 
 @pytest.mark.parametrize("ending", ["end", "reset"])
 async def test_a_stream_that_breaks_inside_a_call_keeps_the_text_and_not_the_call(ending: str) -> None:
-    fault = await outcome_of(CALLING, faults.CutTool(characters=15, ending="end" if ending == "end" else "reset"))
+    fault = await outcome_of(CALLING, model_faults.CutTool(characters=15, ending="end" if ending == "end" else "reset"))
     assert isinstance(fault, Fault)
     assert fault.kind is K.NETWORK
     assert fault.kept == ({"type": "text", "text": "I look."},)
@@ -175,7 +179,7 @@ async def test_a_stream_that_breaks_inside_a_call_keeps_the_text_and_not_the_cal
 
 
 async def test_a_stream_that_breaks_after_a_call_keeps_the_call() -> None:
-    fault = await outcome_of(CALLING, faults.CleanEnd(at="message_delta"))
+    fault = await outcome_of(CALLING, model_faults.CleanEnd(at="message_delta"))
     assert isinstance(fault, Fault)
     assert [block["type"] for block in fault.kept] == ["text", "tool_use"]
     assert fault.calls == (ToolCall("toolu_1", "bash", {"command": "echo one two three"}),)

@@ -10,10 +10,10 @@ from harness.events import Message, Reply
 from harness.model.client import ModelClient, ModelRequest
 from harness.model.endpoint import EndpointError, KeyHeader, Platform, checked, header
 from harness.model.platforms import platform_endpoint
-from harness.practice.dialects import ORIGINAL_PATH
-from harness.practice.requests import RecordedRequest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.wire.platforms import ORIGINAL_PATH
+from harness.practice.wire.recorded import RecordedRequest
 from tests.platforms import MODELS, TOKEN, google_credentials, needs, reach, without_platforms
 
 pytestmark = pytest.mark.anyio

@@ -34,7 +34,7 @@ class Block:
 
 def pages() -> tuple[str, ...]:
     """All pages: the READMEs, those in `docs`, the references of the practice model, and the chapters."""
-    patterns = ["README*.md", "CONTRIBUTING.md", "docs/*.md", "harness/practice/*.md"]
+    patterns = ["README*.md", "CONTRIBUTING.md", "docs/*.md", "harness/practice/*/*.md"]
     patterns += ["chapters/README*.md", "chapters/*/README*.md"]
     found = (path for pattern in patterns for path in sorted(ROOT.glob(pattern), key=_english_first))
     return tuple(path.relative_to(ROOT).as_posix() for path in found)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.hooks import declared
+from harness.practice.faults.tool_faults import parse as faults_in
 from harness.practice.script import Script
-from harness.practice.tool_faults import parse as faults_in
 from harness.session.answer_schema import AnswerSchema
 from harness.settings import Settings, load
 from harness.settings.capability_files import load_capabilities
@@ -62,8 +62,8 @@ READ_BY: dict[tuple[str, str], Callable[[str, Path], None]] = {
     ("docs/scripts.md", "tool-faults"): tool_faults,
     ("docs/tools.md", "capability"): capabilities,
     ("docs/web.md", "settings"): settings,
-    ("harness/practice/SCRIPTS.md", ""): script,
-    ("harness/practice/TOOL_FAULTS.md", ""): tool_faults,
+    ("harness/practice/script/SCRIPTS.md", ""): script,
+    ("harness/practice/faults/TOOL_FAULTS.md", ""): tool_faults,
 }
 """What reads the block below a comment on a page."""
 DATA = list(every_block("toml", "json"))

@@ -8,8 +8,8 @@ from harness.memory.memory import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.memory.prompt_section import INDEX_BYTES, INDEX_LINES
 from harness.memory.store import FORGOTTEN
 from harness.memory.tools import ForgetArguments, RecallArguments, RememberArguments
-from harness.practice.replies import ToolUse
 from harness.practice.rule_model import RuleModel
+from harness.practice.wire.replies import ToolUse
 from harness.settings import Settings
 from harness.ui.commands.commands import COMMANDS
 from tests.pages.blocks import block, text

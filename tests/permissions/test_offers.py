@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.permissions import Allow, Ask, Mode
+from tests.cases import cases, grouped
 from tests.permissions.programs.reading import found, run, state
 from tests.permissions.test_verdicts import decided
 
@@ -18,20 +19,7 @@ def offers(line: str) -> tuple[str, ...]:
     return decision.offers
 
 
-EXACTLY = [
-    *("npm run build", "npm run build --watch", "npm test", "npm install", "pnpm run build a", "yarn build", "npx tsc"),
-    *("make test", "cargo test", "go test ./...", "pytest", "pytest -q tests/test_a.py", "python -m pytest -x"),
-    *("git push origin main", "git fetch origin", "git pull", "git rebase main", "git clone u", "git checkout main"),
-    *("gh pr create", "gh pr merge 1", "tar xf a.tar", "docker run alpine", "docker compose up", "kubectl apply -f a"),
-    *("curl https://example.org", "wget u", "ssh host ls", "scp a host:b", "rsync a b", "man ls", "vim a"),
-    *("sed -i s/a/b/ a", "cp a b", "mv a b", "tee a", "ln -s a b", "ruff check --fix", "mypy .", "python tool.py"),
-    *("./build.sh", "./gradlew test", "./run.sh npm test", "./node_modules/.bin/jest a", "node app.js"),
-    *("python -c 'print(1)'", "node -e 1", "bash -e a.sh", "./venv/bin/python a.py", "vendor/tool.sh a"),
-    *("sh -x a.sh b", "python manage.py --settings x.y migrate", "uv run a", "cp 'a b' \"c'd\" 'e*'"),
-]
-
-
-@pytest.mark.parametrize("line", EXACTLY)
+@cases(__file__, "exactly", "line")
 def test_a_command_is_offered_as_it_is_written(line: str) -> None:
     [offered] = [offer for offer in offers(line) if offer.startswith("bash(")]
     assert not offered.endswith("*)")
@@ -40,63 +28,16 @@ def test_a_command_is_offered_as_it_is_written(line: str) -> None:
         assert isinstance(decided(f"{line} {more}", allow=list(offers(line))), Ask)
 
 
-WIDE = [
-    ("mkdir -p a/b", "bash(mkdir *)"),
-    ("touch a", "bash(touch *)"),
-    ("git add src", "bash(git add *)"),
-    ("git commit -m 'the message'", "bash(git commit *)"),
-    ("npm run build -- --watch", "bash(npm run build -- *)"),
-    ("npm run build -- all --watch", "bash(npm run build -- all *)"),
-    ("pnpm run test:unit -- a.ts", "bash(pnpm run test:unit -- *)"),
-    ("python plot.py data.csv", "bash(python plot.py *)"),
-    ("python3 tools/plot.py --out x.png", "bash(python3 tools/plot.py *)"),
-    ("python manage.py migrate shop 0002", "bash(python manage.py migrate *)"),
-    ("node build.mjs --fast", "bash(node build.mjs *)"),
-    ("./build.sh --fast", "bash(./build.sh *)"),
-    ("bash scripts/build.sh --fast", "bash(bash scripts/build.sh *)"),
-]
-
-
-@pytest.mark.parametrize(("line", "offered"), WIDE)
+@cases(__file__, "wide", "line offered")
 def test_where_nothing_more_can_come_of_it_other_words_may_follow(line: str, offered: str) -> None:
     assert offers(line) == (offered,)
     assert isinstance(decided(f"{line} more", allow=offered), Allow)
 
 
-NASTY = {
-    "mkdir": ["mkdir /etc/x", "mkdir ~/.ssh/x", "mkdir .git/hooks", "mkdir $x", "mkdir a && rm -rf src", "mkdir `x`"],
-    "touch": ["touch /etc/x", "touch ~/.bashrc", "touch .git/hooks/pre-commit", "touch .envrc", "touch a; curl u | sh"],
-    "git": [
-        *("git push", "git -c core.editor=x commit", "git -c alias.add=!x add", "git config core.editor x"),
-        *("git rebase x", "git add .env > ~/.bashrc", "git commit -m $(x)", "GIT_EDITOR=x git commit"),
-        "git --exec-path=x add a",
-    ],
-    "npm": [
-        *("npm run deploy", "npm run build --script-shell=./x", "npm run build --prefix /tmp/x -- --watch"),
-        *("npm publish", "npm --prefix /tmp/x run build -- --watch", "npm run build --node-options=-r./x"),
-        *("npm exec build -- --watch", "npm run build -- $x", "npm run build -- a > .git/hooks/x"),
-        *("PATH=. npm run build -- a", "npm run 'build -- a'"),
-    ],
-    "pnpm": ["pnpm run test:unit --script-shell=./x", "pnpm -C /tmp/x run test:unit -- a", "pnpm run deploy -- a"],
-    "python": [
-        *("python -c x plot.py", "python -m plot.py", "python other.py x", "python -i plot.py x"),
-        "python manage.py flush",
-    ],
-    "python3": [
-        *("python3 -c 1", "python3 tools/../tools/plot.py x", "python3 plot.py x"),
-        "PYTHONPATH=x python3 tools/plot.py",
-    ],
-    "node": ["node -r ./x build.mjs", "node --import ./x build.mjs --fast", "NODE_OPTIONS=-r./x node build.mjs x"],
-    "./build.sh": [
-        *("build.sh x", "./build.sh.bak", "sh ./build.sh", "BASH_ENV=x ./build.sh a", "../build.sh x", "./build.sh $x"),
-    ],
-    "bash": [
-        *("bash -c x", "bash --rcfile x scripts/build.sh x", "bash -x scripts/build.sh x", "bash scripts/other.sh x"),
-    ],
-}
+NASTY = grouped(__file__, "nasty")
 
 
-@pytest.mark.parametrize(("line", "offered"), WIDE)
+@cases(__file__, "wide", "line offered")
 def test_what_is_kept_covers_nothing_nasty(line: str, offered: str) -> None:
     for nasty in NASTY[line.split()[0]]:
         assert isinstance(decided(nasty, allow=offered), Ask), nasty

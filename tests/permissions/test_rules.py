@@ -20,6 +20,7 @@ from harness.permissions import (
 )
 from harness.permissions.disk import Disk
 from harness.tools.tool import Effect
+from tests.cases import cases, grouped, members, yes
 from tests.permissions.test_verdicts import AROUND, bash, decided, permissions
 
 
@@ -33,52 +34,12 @@ def file_call(tool: str, path: str, real: str = "") -> PermissionRequest:
 # ── how they are written ────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
-    ("written", "text"),
-    [
-        ("bash(npm run *)", "bash(npm run *)"),
-        (" bash ( npm run * ) ", "bash(npm run *)"),
-        ("bash", "bash"),
-        ("bash(*)", "bash(*)"),
-        ("write(src/**)", "write(src/**)"),
-        ("read(~/.ssh/**)", "read(~/.ssh/**)"),
-        ("agent", "agent"),
-        ("task", "agent"),
-        ("bash(NODE_ENV=test npm test)", "bash(NODE_ENV=test npm test)"),
-        ("bash(git commit -m 'a b')", "bash(git commit -m 'a b')"),
-    ],
-)
+@cases(__file__, "text", "written text")
 def test_a_rule_is_kept_as_it_is_written(written: str, text: str) -> None:
     assert parse_rule(Verdict.ALLOW, written, AROUND).text == text
 
 
-@pytest.mark.parametrize(
-    ("written", "why"),
-    [
-        ("", "is no rule"),
-        ("(x)", "is no rule"),
-        ("bash()", "nothing in its brackets"),
-        ("bash(a; b)", "one command"),
-        ("bash(a | b)", "one command"),
-        ("bash(a > b)", "without redirections"),
-        ("bash(A=1)", "one command"),
-        ("bash(echo $HOME)", "a variable or a substitution"),
-        ("bash(echo $(ls))", "one command"),
-        ("bash(echo 'x)", "no plain command"),
-        ("bash(* push)", "name the program"),
-        ("edit_file(src/**)", r"write write\(src/\*\*\)"),
-        ("read_file(a)", r"write read\(a\)"),
-        ("agent(x)", "write agent"),
-        ("Grep(src/**)", r"write read\(src/\*\*\)"),
-        ("Bsh", "names no tool; perhaps bash was meant"),
-        ("writefile2", "names no tool; perhaps write_file was meant"),
-        ("Telepathy(x)", "names no tool; there are agent, "),
-        ("bash*", "names no tool"),
-        ("Read()", "nothing in its brackets"),
-        ("Read(**/*.{pem,key})", "has braces"),
-        ("WebFetch(domain:example.org)", "web_blocked_domains"),
-    ],
-)
+@cases(__file__, "nonsense", "written why")
 def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: str) -> None:
     with pytest.raises(RuleError, match=why):
         parse_rule(Verdict.ALLOW, written, AROUND)
@@ -93,132 +54,8 @@ def test_brackets_in_a_rule_that_denies_mean_both_readings(tool: str) -> None:
 
 # ── commands ────────────────────────────────────────────────────────────────────────────────────
 
-COVERED = {
-    "bash(npm run *)": [
-        *("npm run build", "npm run", "npm  run\tbuild -- --watch", "'npm' r\"u\"n build"),
-        *(
-            "npm run 'a\nb'",
-            "npm run \"$(printf '%s\\n' 'a b')\"",
-            "npm run x src/*.js",
-            "npm run x --only=t*",
-            "npm run a*.js",
-        ),
-        *("npm run build 2>&1 | tail -3", "cd web && npm run build", "timeout 60 npm run build", "CI=1 npm run build"),
-    ],
-    "bash(npm run test:*)": [
-        "npm run test:unit",
-    ],
-    "bash(make test)": [
-        "make test",
-    ],
-    "bash(make * -j4)": [
-        "make all -j4",
-    ],
-    "bash(FOO=1 make)": [
-        "FOO=1 make",
-    ],
-    "bash(git commit -m 'a b')": [
-        'git commit -m "a b"',
-    ],
-    "bash(git commit *)": [
-        *(
-            'git commit -m "$(cat <<\'EOF\'\nfix: it\'s "quoted" `x` $y\n\nbody\nEOF\n)"',
-            'git commit -m "$(cat <<E\nfix\nE\n)"',
-        ),
-        *(
-            'git commit -m "$(cat <<-\'E\'\n\tfix\n\tE\n)" -m "$(echo more words)"',
-            'git commit -m "a $(printf b)"',
-        ),
-    ],
-    "bash(rm -rf build)": [
-        "rm -rf build",
-    ],
-    "bash(*)": [
-        "make test && npm run x",
-    ],
-    "bash": [
-        "FOO=1 make test",
-    ],
-    "bash(cat *)": [
-        "cat /etc/hosts",
-    ],
-    "read(/etc/**)": [
-        "cat /etc/hosts",
-    ],
-}
-NOT_COVERED = {
-    "bash(npm run *)": [
-        *("npm install", "npm run build; git push", "npm run build && git push", "npm run $(git push)"),
-        *("npm run `git push`", "npm run $script", "npm run *", "npm run build > out.txt"),
-        *("npm run build > .git/hooks/pre-commit", "PATH=. npm run build", "npm run build\ngit push"),
-        *("npm run build & git push", "./npm run build", "cd / && npm run build", "npm run build < /etc/hosts"),
-        *("npm_config_script_shell=./e npm run x", "Npm_Config_Shell=./e npm run x", "http_proxy=http://e npm run x"),
-        *("x=1 npm run x", "npm_config_script_shell=./e; npm run x", "for npm_config_shell in ./e; do npm run x; done"),
-        *("env npm_config_script_shell=./e npm run x", "CARGO_HOME=. npm run x", "NODE_ENV=../x npm run x"),
-        *(
-            "npm run -?",
-            "npm run --scr*pt-shell=e",
-            "npm run pub*",
-            "npm run p?blish",
-            "npm run [p]ublish",
-            "npm run a.b -[p]",
-        ),
-        *(
-            'npm run "$(cat a)"',
-            'npm run "$(cat <<E\n$(rm x)\nE\n)"',
-            "npm run $(echo a)",
-            "npm run \"$(cat <<'E' - a\nx\nE\n)\"",
-        ),
-        *("FOO=1 npm run x", "FOO=1 timeout 5 npm run x", "FOO=1 sh -c 'npm run x'", "env FOO=1 npm run x"),
-    ],
-    "bash(npm run test:*)": [
-        "npm run test",
-    ],
-    "bash(make test)": [
-        "make test all",
-    ],
-    "bash(make * -j4)": [
-        "make -j4",
-    ],
-    "bash(FOO=1 make)": [
-        "FOO=2 make",
-    ],
-    "bash(git *)": [
-        "git $(echo push)",
-    ],
-    "bash(rm *)": [
-        "rm -rf build",
-    ],
-    "bash(rm -rf build)": [
-        "rm -rf build/../..",
-        "rm -rf build other",
-    ],
-    "bash(env *)": [
-        "env git push",
-    ],
-    "bash(xargs *)": [
-        "ls | xargs rm",
-    ],
-    "bash(sh *)": [
-        "sh -c 'git push'",
-    ],
-    "bash(find *)": [
-        *("find d -?elete", "find d -d*", "find d -name x -[e]xec x", "find d -nam? x"),
-        "find . -exec make {} +",
-    ],
-    "bash(cp *)": [
-        "cp a /tmp/b",
-    ],
-    "bash(cat *)": [
-        "cat .env",
-    ],
-    "write(src/**)": [
-        "make > src/log",
-    ],
-    "bash": [
-        "A=1",
-    ],
-}
+COVERED = grouped(__file__, "covered")
+NOT_COVERED = grouped(__file__, "not covered")
 
 
 @pytest.mark.parametrize("rule", COVERED)
@@ -241,50 +78,8 @@ def test_every_part_of_a_line_needs_its_own_rule() -> None:
         assert isinstance(decided(line, allow=[rule for rule in rules if rule != left_out]), Ask)
 
 
-MET = {
-    "bash(git push *)": [
-        *("git {push,x}", "case x in x) git push;; esac", "git push", "git push origin main", "ls && git push"),
-        *("echo $(git push)", "/usr/bin/git push", "git -C src push", "git -c a=b --no-pager push", "env A=1 git push"),
-        *("sh -c 'git push'", "ls | xargs git push", "uv run git push", "PATH=. git push", "git push $where"),
-    ],
-    "bash(sudo *)": [
-        "sudo ls",
-    ],
-    "bash": [
-        "ls",
-    ],
-    "read(secrets/**)": [
-        *("cat secrets/key", "cat src/../secrets/key", "cat SECRETS/key", "cd secrets && cat key"),
-        *("grep x < secrets/key", "python -m x --file=secrets/key"),
-    ],
-    "read(~/.ssh/**)": [
-        "cat ~/.ssh/config",
-        "cat /home/ada/.ssh/config",
-    ],
-    "write(src/**)": [
-        "echo x > src/a",
-        "cp a src/b",
-        "sed -i s/a/b/ src/a",
-    ],
-    "write(**/*.lock)": [
-        "rm web/yarn.lock",
-    ],
-}
-PERHAPS_MET = {
-    "bash(git push *)": [
-        *("git $command", "$program push", "git pus?", "xargs git", "mytool git push"),
-        "mytool --x -- git push --force",
-    ],
-    "read(secrets/**)": [
-        "cat $file",
-    ],
-    "write(src/a/**)": [
-        "rm -r src",
-    ],
-    "write(src/**)": [
-        "mytool src/tool.py",
-    ],
-}
+MET = grouped(__file__, "denied")
+PERHAPS_MET = grouped(__file__, "perhaps denied")
 
 
 @pytest.mark.parametrize("rule", MET)
@@ -331,27 +126,7 @@ def test_a_rule_that_asks_is_heard_where_another_one_allows_and_where_the_comman
 
 
 @pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDITS])
-@pytest.mark.parametrize(
-    ("tool", "path", "real"),
-    [
-        ("write_file", ".git/hooks/pre-commit", ""),
-        ("write_file", "src/../.git/hooks/pre-commit", ""),
-        ("write_file", ".GIT/Hooks/pre-commit", ""),
-        ("write_file", "harmless", "/srv/project/.git/hooks/pre-commit"),
-        ("write_file", "././/git/../.git/config", ""),
-        ("edit_file", ".harness/settings.toml", ""),
-        ("edit_file", ".Harness/settings.toml", ""),
-        ("edit_file", "link/settings.toml", "/srv/project/.harness/settings.toml"),
-        ("edit_file", "/srv/project/.harness/hooks.toml", ""),
-        ("write_file", "~/.bashrc", ""),
-        ("write_file", "deep/.envrc", ""),
-        ("read_file", ".env", ""),
-        ("read_file", "a/../.env", ""),
-        ("read_file", ".ENV", ""),
-        ("read_file", "notes", "/home/ada/.ssh/id_rsa"),
-        ("read_file", "keys/server.pem", ""),
-    ],
-)
+@cases(__file__, "protected", "tool path real")
 def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
     mode: Mode, tool: str, path: str, real: str
 ) -> None:
@@ -368,24 +143,7 @@ def test_a_rule_without_a_wildcard_allows_a_protected_place() -> None:
     assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", "x", "/srv/project/a/.env")), Ask)
 
 
-@pytest.mark.parametrize(
-    ("rule", "path", "real", "covered"),
-    [
-        ("write(src/**)", "src/a.py", "", True),
-        ("write(src/**)", "src/deep/a.py", "", True),
-        ("write(src/*)", "src/deep/a.py", "", False),
-        ("write(src/*.py)", "src/a.py", "", True),
-        ("write(src/**)", "src/../other", "", False),
-        ("write(src/**)", "src/link", "/srv/project/other", False),
-        ("write(src/**)", "srcs/a", "", False),
-        ("write(src/**)", "SRC/a", "", False),
-        ("write", "anything", "", True),
-        ("write_file", "anything", "", True),
-        ("edit_file", "anything", "", False),
-        ("read(**)", "anything", "", False),
-        ("bash", "anything", "", False),
-    ],
-)
+@cases(__file__, "writing", "rule path real covered", str, str, str, yes)
 def test_what_a_rule_about_writing_covers(rule: str, path: str, real: str, covered: bool) -> None:
     decision = permissions(allow=rule).decide(file_call("write_file", path, real))
     assert isinstance(decision, Allow if covered else Ask)
@@ -400,31 +158,7 @@ def test_files_are_written_unasked_in_the_mode_for_it_unless_a_rule_says_otherwi
     assert denied.message == "This was not allowed: the rule deny write(*.lock) (of the settings) is about `x`."
 
 
-OBEYED = [
-    *(
-        "AGENTS.md",
-        "src/CLAUDE.md",
-        "claude.md",
-        ".claude/settings.json",
-        ".claude/skills/x/SKILL.md",
-        ".agents/skills/x/y",
-    ),
-    *(".mcp.json", ".githooks/pre-commit", ".devcontainer/devcontainer.json", "src/.gitattributes", ".gitconfig"),
-    *(".github/workflows/ci.yml", ".gitlab-ci.yml", ".circleci/config.yml", "Jenkinsfile", ".pre-commit-config.yaml"),
-    *("lefthook.yml", "x.code-workspace", ".nvim.lua", ".dir-locals.el", ".cursor/rules/x.mdc", ".tool-versions"),
-]
-ORDINARY = [
-    "src/a.py",
-    "Makefile",
-    "package.json",
-    "pyproject.toml",
-    "README.md",
-    ".gitignore",
-    ".github/ISSUE_TEMPLATE.md",
-]
-
-
-@pytest.mark.parametrize("path", OBEYED)
+@cases(__file__, "obeyed", "path")
 def test_a_file_that_others_obey_is_asked_about_in_every_mode_that_asks(path: str) -> None:
     for mode, tool in product((Mode.ASK, Mode.EDITS), ("write_file", "edit_file")):
         session = permissions(mode, allow=["write", "write(src/**)", "write_file", "edit_file"])
@@ -441,7 +175,7 @@ def test_a_file_that_others_obey_is_asked_about_in_every_mode_that_asks(path: st
         assert isinstance(shell.decide(bash(line)), Allow), line
 
 
-@pytest.mark.parametrize("path", ORDINARY)
+@cases(__file__, "ordinary", "path")
 def test_ordinary_work_is_not_asked_about(path: str) -> None:
     assert isinstance(permissions(Mode.EDITS).decide(file_call("write_file", path)), Allow)
 
@@ -509,38 +243,7 @@ TOOL_CALLS = {
 
 
 @pytest.mark.parametrize("name", ["", "lower", "upper"])
-@pytest.mark.parametrize(
-    ("written", "denied"),
-    [
-        ("Bash", {"bash"}),
-        ("Bash(npm:*)", {"bash"}),
-        ("Bash(npm *)", {"bash"}),
-        ("Bash(npm * build)", {"bash"}),
-        ("run_terminal_cmd", {"bash"}),
-        ("run_shell_command(npm:*)", {"bash"}),
-        ("shell", {"bash"}),
-        ("Read", {"bash", "read_file", "grep", "glob"}),  # npm reads package.json
-        ("Read(./src/**)", {"read_file", "grep", "glob"}),
-        ("Read(src)", {"read_file", "grep", "glob"}),
-        ("Read(a.py)", {"read_file"}),
-        ("Read(//srv/project/src/a.py)", {"read_file"}),
-        ("Read(/src/a.py)", {"read_file"}),
-        ("Write", {"write_file", "edit_file"}),
-        ("Edit(src/**)", {"write_file", "edit_file"}),
-        ("MultiEdit", {"write_file", "edit_file"}),
-        ("apply_patch", {"write_file", "edit_file"}),
-        ("NotebookEdit", set()),
-        ("NotebookEdit(src/*.py)", {"write_file", "edit_file"}),
-        ("Grep", {"grep"}),
-        ("LS", {"glob"}),
-        ("Task", {"agent"}),
-        ("TodoWrite", {"todo_write"}),
-        ("mcp__docs", {"mcp__docs__find"}),
-        ("mcp__docs__*", {"mcp__docs__find"}),
-        ("mcp__docs__find", {"mcp__docs__find"}),
-        ("mcp__doc", set()),
-    ],
-)
+@cases(__file__, "other programs", "written denied", str, members)
 def test_a_rule_of_another_program_denies_what_its_author_means(written: str, denied: set[str], name: str) -> None:
     tool, bracket, rest = written.partition("(")
     if name and not tool.startswith("mcp__") and tool not in ("Read", "Write"):  # read and write are names of ours
@@ -549,18 +252,7 @@ def test_a_rule_of_another_program_denies_what_its_author_means(written: str, de
     assert {call for call, request in TOOL_CALLS.items() if isinstance(session.decide(request), Deny)} == denied
 
 
-@pytest.mark.parametrize(
-    ("written", "line", "covered"),
-    [
-        ("Bash(npm run test:*)", "npm run test", True),
-        ("Bash(npm run test:*)", "npm run test -- -x", True),
-        ("Bash(npm run test:*)", "npm run tests", False),
-        ("bash(npm run test:*)", "npm run test:unit", True),
-        ("bash(make:*)", "make all", True),
-        ("Bash(git * push)", "git -C a b push", False),
-        ("Bash", "make all", True),
-    ],
-)
+@cases(__file__, "allows no more", "written line covered", str, str, yes)
 def test_a_rule_of_another_program_allows_no_more_than_it_says(written: str, line: str, covered: bool) -> None:
     assert isinstance(permissions(allow=written).decide(bash(line)), Allow) is covered
 

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.events import Json
+from harness.practice.checks.rules import ServedModel
 from harness.practice.prompt_cache import PromptCache
 from harness.practice.requests import messages as values_of
 from harness.practice.rule_model import RuleModel
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServedModel
 from tests.practice.raw_client import post, request
 from tests.whole import WHOLE
 

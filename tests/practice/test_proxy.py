@@ -9,13 +9,13 @@ import httpx2
 import pytest
 
 from harness.events import Json
+from harness.practice.checks.rules import ServerRules
 from harness.practice.proxy import FaultProxy, UpstreamError
-from harness.practice.replies import ScriptedReply, TextPart
-from harness.practice.requests import RecordedExchange
 from harness.practice.script import Script
-from harness.practice.script_entries import Chance
+from harness.practice.script.entries import Chance
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServerRules
+from harness.practice.wire.recorded import RecordedExchange
+from harness.practice.wire.replies import ScriptedReply, TextPart
 from tests.practice.raw_client import HEADERS, post, request
 
 pytestmark = pytest.mark.anyio

@@ -8,16 +8,9 @@ from harness.events import ArrivalKind, Arrived, PlanItem
 from harness.model import notices, prompt
 from harness.model.notices import arrivals_text
 from harness.permissions.decision import Deny
-from harness.practice.requests import (
-    HEADING,
-    MOST_BYTES,
-    ResponseRecorder,
-    UserText,
-    kind_of,
-    restated_request,
-    without_reminders,
-)
+from harness.practice.requests import HEADING, UserText, kind_of, restated_request, without_reminders
 from harness.practice.rule_model.conversation import CallOutcome, ReturnedResult
+from harness.practice.wire.recorded import MOST_BYTES, ResponseRecorder
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ import anthropic
 import pytest
 
 from harness.events import Json
-from harness.practice.replies import ScriptedReply, say
-from harness.practice.requests import RecordedExchange
+from harness.practice.checks.rules import ServedModel, ServerRules
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply, ScriptEntry
+from harness.practice.script.entries import PlayReply, ScriptEntry
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServedModel, ServerRules
+from harness.practice.wire.recorded import RecordedExchange
+from harness.practice.wire.replies import ScriptedReply, say
 from tests.practice.raw_client import HEADERS, post, request
 
 pytestmark = pytest.mark.anyio

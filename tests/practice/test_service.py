@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.events import Json
-from harness.practice.replies import ScriptedReply, say
+from harness.practice.script.toml_table import ScriptError
 from harness.practice.server import PracticeServer
 from harness.practice.service import AddressError, proxy, serve
-from harness.practice.toml_table import ScriptError
+from harness.practice.wire.replies import ScriptedReply, say
 from tests.practice.raw_client import post
 
 pytestmark = pytest.mark.anyio

@@ -99,7 +99,7 @@ def crowd(
         sys.executable,
         "-m",
         __name__,
-        folder / "gate.sqlite",
+        folder / "slots.sqlite",
         folder / "log",
         *map(str, numbers),
     ]

@@ -169,7 +169,7 @@ async def test_a_holder_that_slept_too_long_is_told_that_it_lost_its_slot() -> N
 
 
 async def test_a_store_that_fails_for_a_whole_lease_has_lost_everything(tmp_path: Path) -> None:
-    file = tmp_path / "state" / "gate.sqlite"
+    file = tmp_path / "state" / "slots.sqlite"
     clock, lost = HandClock(), list[str]()
     slots = slots_of(SqliteSlotStore(file), clock, lost=lost.append)
     claim = await slots.acquire("a1", 1)
@@ -186,8 +186,8 @@ async def test_a_store_that_fails_for_a_whole_lease_has_lost_everything(tmp_path
 
 async def test_a_store_that_cannot_be_used_is_said_in_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("no folder")
-    slots = slots_of(SqliteSlotStore(tmp_path / "state" / "gate.sqlite"))
-    with pytest.raises(SlotsError, match="HARNESS_SHARED_GATE=off"):
+    slots = slots_of(SqliteSlotStore(tmp_path / "state" / "slots.sqlite"))
+    with pytest.raises(SlotsError, match="HARNESS_SHARED_ADMISSION=off"):
         await slots.acquire("a1", 1)
     await slots.aclose()
 
@@ -210,7 +210,7 @@ async def test_closing_gives_everything_back_and_takes_nothing_in() -> None:
 
 
 async def test_sessions_in_one_file_take_turns_and_never_run_more_than_may(tmp_path: Path) -> None:
-    sessions = [slots_of(SqliteSlotStore(tmp_path / "gate.sqlite"), owner=f"s{number}") for number in range(4)]
+    sessions = [slots_of(SqliteSlotStore(tmp_path / "slots.sqlite"), owner=f"s{number}") for number in range(4)]
     running, most = 0, 0
 
     async def work(slots: SharedSlots, number: int) -> None:
@@ -230,7 +230,7 @@ async def test_sessions_in_one_file_take_turns_and_never_run_more_than_may(tmp_p
 
 
 async def test_a_text_is_shared_by_all_sessions(tmp_path: Path) -> None:
-    one, other = (slots_of(SqliteSlotStore(tmp_path / "gate.sqlite")) for _ in range(2))
+    one, other = (slots_of(SqliteSlotStore(tmp_path / "slots.sqlite")) for _ in range(2))
     await one.change("endpoint", lambda text: f"{text} 1")
     assert await other.change("endpoint", lambda text: f"{text} 2") == "None 1 2"
     await one.aclose()

@@ -28,7 +28,7 @@ class StoreBesideOracle(RuleBasedStateMachine):
         self.dead: set[int] = set()
         self.folder = tempfile.TemporaryDirectory()
         self.oracle = InMemorySlotStore(self._lives)
-        self.store = SqliteSlotStore(Path(self.folder.name) / "gate.sqlite", lives=self._lives, look_s=0.0)
+        self.store = SqliteSlotStore(Path(self.folder.name) / "slots.sqlite", lives=self._lives, look_s=0.0)
 
     @rule(name=names, limit=st.integers(0, 4))
     def asks(self, name: str, limit: int) -> None:

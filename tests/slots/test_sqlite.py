@@ -9,14 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
-from threading import Event
+from threading import Barrier, Event
 
 import pytest
 
 from harness.slots.store import (
     APPLICATION,
+    FORMER_NAME,
     ProcessOwner,
     SlotClaim,
     SlotsError,
@@ -57,7 +59,7 @@ def ids(store: SqliteSlotStore) -> list[str]:
 def test_only_its_person_may_read_the_file_and_what_lies_beside_it(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
-    assert modes == {"gate.sqlite": 0o600, "gate.sqlite-journal": 0o600, "gate.sqlite.lock": 0o600}
+    assert modes == {"slots.sqlite": 0o600, "slots.sqlite-journal": 0o600, "slots.sqlite.lock": 0o600}
 
 
 def test_nothing_is_made_before_it_is_needed(store: SqliteSlotStore, file: Path) -> None:
@@ -74,12 +76,12 @@ def test_a_damaged_file_is_set_aside_and_begun_afresh(
 ) -> None:
     file.parent.mkdir()
     file.write_bytes(damage)
-    file.with_name("gate.sqlite-journal").write_bytes(b"of the damaged one")
+    file.with_name("slots.sqlite-journal").write_bytes(b"of the damaged one")
     assert takes(store, "a")
     assert ids(store) == ["a"]
     (sentence,) = told
-    assert "gate.sqlite was damaged" in sentence
-    assert file.with_name("gate.sqlite.unusable-1").read_bytes() == damage
+    assert "slots.sqlite was damaged" in sentence
+    assert file.with_name("slots.sqlite.unusable-1").read_bytes() == damage
 
 
 def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
@@ -97,11 +99,11 @@ def test_damage_while_it_is_open_is_found_and_the_other_session_follows(
     other.close()
 
 
-@pytest.mark.parametrize("name", ["gate.sqlite", "gate.sqlite.lock"])
+@pytest.mark.parametrize("name", ["slots.sqlite", "slots.sqlite.lock"])
 def test_a_link_in_its_place_is_not_followed(store: SqliteSlotStore, file: Path, tmp_path: Path, name: str) -> None:
     file.parent.mkdir()
     file.with_name(name).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(SlotsError, match=r"gate\.sqlite"):
+    with pytest.raises(SlotsError, match=r"slots\.sqlite"):
         takes(store, "a")
     assert not (tmp_path / "elsewhere").exists()
 
@@ -114,7 +116,7 @@ def test_another_programs_database_is_kept_and_not_written_to(
     connection.execute("CREATE TABLE theirs (value)")
     connection.close()
     assert takes(store, "a")
-    kept = sqlite3.connect(file.with_name("gate.sqlite.unusable-1"))
+    kept = sqlite3.connect(file.with_name("slots.sqlite.unusable-1"))
     assert kept.execute("SELECT name FROM sqlite_schema").fetchall() == [("theirs",)]
     kept.close()
     assert told
@@ -147,7 +149,9 @@ def test_a_file_that_was_removed_is_made_again(store: SqliteSlotStore, file: Pat
 
 def test_a_folder_that_cannot_be_written_is_said_in_one_sentence(file: Path, store: SqliteSlotStore) -> None:
     file.parent.write_text("no folder")
-    with pytest.raises(SlotsError, match=r"gate\.sqlite, which your sessions share, cannot be used .*SHARED_GATE=off"):
+    with pytest.raises(
+        SlotsError, match=r"slots\.sqlite, which your sessions share, cannot be used .*SHARED_ADMISSION=off"
+    ):
         takes(store, "a")
     file.parent.unlink()
     assert takes(store, "a")
@@ -174,7 +178,7 @@ def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: Sqlite
 def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     with closing(SqliteSlotStore(file, patience_s=0.3)) as hasty:
-        lock = os.open(file.with_name("gate.sqlite.lock"), os.O_RDWR)
+        lock = os.open(file.with_name("slots.sqlite.lock"), os.O_RDWR)
         fcntl.flock(lock, fcntl.LOCK_EX)
         for _ in range(2):
             with pytest.raises(SlotsError, match="does not let go"):
@@ -253,3 +257,63 @@ def test_who_lives_is_looked_at_now_and_then_by_all_sessions_together(file: Path
     assert 2 <= len(looked) <= 8
     for store in stores:
         store.close()
+
+
+# ── the file of a version before ────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def former(file: Path) -> Iterator[SqliteSlotStore]:
+    """The store of a session of version 0.1.0 that still runs."""
+    with closing(SqliteSlotStore(file.with_name(FORMER_NAME), patience_s=10.0)) as store:
+        assert takes(store, "before")
+        store.change("endpoint", lambda _: "open")
+        yield store
+
+
+def test_the_file_under_its_former_name_is_taken_over_once_and_the_session_that_used_it_goes_on(
+    store: SqliteSlotStore, former: SqliteSlotStore, file: Path
+) -> None:
+    assert not takes(store, "a")
+    assert (ids(store), store.cells()) == (["before", "a"], {"endpoint": "open"})
+    assert takes(former, "again")
+    store.close()
+    assert (ids(store), ids(former)) == (["before", "a"], ["again"])
+
+
+def test_sessions_that_begin_at_once_take_it_over_together(former: SqliteSlotStore, file: Path) -> None:
+    together = Barrier(8)
+
+    def begin(number: int) -> bool:
+        with closing(SqliteSlotStore(file, patience_s=10.0)) as store:
+            together.wait()
+            former.renew(["before"], NOW)
+            return takes(store, f"s{number}")
+
+    with ThreadPoolExecutor(8) as pool:
+        assert not any(pool.map(begin, range(8)))
+    with closing(SqliteSlotStore(file)) as store:
+        assert sorted(ids(store)) == ["before", *(f"s{number}" for number in range(8))]
+
+
+def test_what_a_killed_session_had_half_written_under_the_former_name_is_undone(
+    store: SqliteSlotStore, former: SqliteSlotStore, file: Path
+) -> None:
+    path = file.with_name(FORMER_NAME)
+    former.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript("PRAGMA journal_mode = TRUNCATE; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+        connection.executemany("INSERT INTO cells VALUES (?, ?)", [(f"n{number}", "x" * 4_000) for number in range(50)])
+        files = {one: one.read_bytes() for one in (path, path.with_name(f"{path.name}-journal"))}
+    for one, content in files.items():
+        one.write_bytes(content)
+    assert (ids(store), store.cells()) == (["before"], {"endpoint": "open"})
+
+
+@pytest.mark.parametrize("broken", [b"no database " * 400, None])
+def test_one_that_cannot_be_taken_over_stays(store: SqliteSlotStore, file: Path, broken: bytes | None) -> None:
+    path = file.with_name(FORMER_NAME)
+    file.parent.mkdir()
+    path.mkdir() if broken is None else path.write_bytes(broken)
+    assert takes(store, "a")
+    assert path.is_dir() if broken is None else path.read_bytes() == broken

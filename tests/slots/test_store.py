@@ -26,7 +26,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, gone: set[str]) -> Ite
 
     made: dict[str, Callable[[], SlotStore]] = {
         "memory": lambda: InMemorySlotStore(lives),
-        "sqlite": lambda: SqliteSlotStore(tmp_path / "gate.sqlite", lives=lives),
+        "sqlite": lambda: SqliteSlotStore(tmp_path / "slots.sqlite", lives=lives),
     }
     store = made[request.param]()
     yield store

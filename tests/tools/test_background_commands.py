@@ -85,8 +85,8 @@ class Shelf:
     def poll_note(self, line: str, call_id: str) -> str:
         return "[Waiting is not needed.]" if line.startswith("sleep") else ""
 
-    async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
-        self.asked.append((id, tell))
+    async def stop(self, id: str, *, notify: bool = True) -> CommandRow:
+        self.asked.append((id, notify))
         if id != "b1":
             raise UnknownCommand(f"There is no command {id!r} in the background; there are none.")
         return self.next

@@ -17,7 +17,7 @@ from importlib import import_module
 
 NEEDED = (
     *("anyio._backends._asyncio", "filelock", "httpcore2", "httpx2", "psutil", "truststore"),
-    *("harness.practice.script", "harness.practice.rule_model", "harness.practice.server"),
+    *("harness.practice.script.script", "harness.practice.rule_model", "harness.practice.server"),
     *("harness.ui.app.controller", "harness.ui.app.run", "harness.ui.plain.headless", "harness.ui.plain.repl"),
     *("chapters.course.learn", "harness.ui.start"),
 )

@@ -159,7 +159,7 @@ def ended(code: TransitionCode) -> TurnEnded:
             work.over("b1", 1),
             work.over("b1", None, CommandEnd.LOST),
         ),
-        WorkDropped("a1", 1, DropReason.PAUSED, dirty=False),
+        WorkDropped("a1", 1, DropReason.PAUSED, deferred=False),
     ],
 )
 def test_trouble_and_what_is_done_about_it_is_an_incident(event: Event) -> None:
@@ -257,9 +257,9 @@ def test_whatever_is_pressed_and_however_long_it_is_waited_the_playheads_agree(
             case float(seconds):
                 now += seconds
                 naive.after(seconds)
-                news = player.due(now)
-                assert list(news) == story[before : player.position]
-                shown = [*shown, *news]
+                events = player.due(now)
+                assert list(events) == story[before : player.position]
+                shown = [*shown, *events]
             case str(speed) if speed in SPEEDS:
                 naive.press(speed)
                 player.set_speed(float(speed), now)

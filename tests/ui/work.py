@@ -62,7 +62,7 @@ def released(key: str, number: int, running: int, ending: WorkEnd = WorkEnd.SUCC
 
 def put_off(key: str, number: int) -> WorkDropped:
     """A piece of work finds no place in the queue and is asked for again."""
-    return WorkDropped(key, number, DropReason.QUEUE_FULL, dirty=True)
+    return WorkDropped(key, number, DropReason.QUEUE_FULL, deferred=True)
 
 
 def command(id: str, line: str = "npm run dev") -> CommandCreated:

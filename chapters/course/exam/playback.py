@@ -16,14 +16,14 @@ from dataclasses import replace
 from itertools import takewhile
 
 from harness.events import Json
-from harness.practice.faults import CutTool, Reset, StatusFault
-from harness.practice.playback import Playback
-from harness.practice.replies import ApiError, Part, ScriptedReply, TextPart, ToolUse, say
+from harness.practice.checks.rules import input_schema
+from harness.practice.faults.model_faults import CutTool, Reset, StatusFault
 from harness.practice.requests import Purpose, blocks, messages, purpose
 from harness.practice.rule_model.tools import Ability, OfferedTool, offered_tools
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply
-from harness.practice.server_rules import input_schema
+from harness.practice.script.entries import PlayReply
+from harness.practice.script.playback import Playback
+from harness.practice.wire.replies import ApiError, Part, ScriptedReply, TextPart, ToolUse, say
 
 ASIDE = say("A note")
 """The answer to requests aside."""

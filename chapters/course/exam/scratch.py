@@ -15,11 +15,11 @@ from chapters.course.exam.judgement import Ended, Observed
 from chapters.course.exam.playback import ExamPlayback, shell_of
 from chapters.course.exam.program import Program
 from harness.events import Json
-from harness.practice.message_checks import message_problems
-from harness.practice.requests import RecordedExchange
+from harness.practice.checks.messages import message_problems
+from harness.practice.checks.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from harness.practice.server_rules import ServedModel, ServerRules
+from harness.practice.wire.recorded import RecordedExchange
 from harness.processes import Processes, ProcessLimits
 from harness.processes.outcome import MARK
 

@@ -35,7 +35,7 @@ from chapters.course.plain.position import LessonPosition
 from chapters.course.plain.wire_text import FIRST, cut_texts, response_heading, response_lines
 from chapters.course.site import words
 from chapters.course.site.markup import code_html, content_html, markdown_html, scrollable, sentence_html
-from chapters.course.site.news import RequestNews, request_news
+from chapters.course.site.request_changes import RequestChanges, request_changes
 from chapters.course.site.sequence import arrows_of, sequence_svg
 from harness.ui.panel.sections import panel_rows
 
@@ -182,7 +182,7 @@ class ChapterPage:
             return f'<p class="note">{self._word(words.NOTHING_SENT)}{self._last(earlier)}</p>\n'
         shown: list[str] = []
         for one in exchanges:
-            shown.append(self._exchange(one, request_news(one, earlier)))
+            shown.append(self._exchange(one, request_changes(one, earlier)))
             earlier.append(one)
         return f"<h4>{self._word(words.WIRE)}</h4>{''.join(shown)}\n"
 
@@ -192,27 +192,27 @@ class ChapterPage:
         number = earlier[-1].number
         return f' <a href="#request-{number}">{self._word(words.LAST).format(number=number)}</a>'
 
-    def _exchange(self, one: WireExchange, news: RequestNews) -> str:
+    def _exchange(self, one: WireExchange, changes: RequestChanges) -> str:
         sent = self._word(messages.SENT).format(number=one.number)
         answered = response_heading(one, self._language)
         arrived = "\n".join(line.text for line in response_lines(one, self._language, MOST_TEXT))
         reply = scrollable(answered, escape(arrived), kind="wire")
         return (
-            f'<div class="exchange" id="request-{one.number}"><h5>{escape(sent)}</h5>{self._sent(news)}'
+            f'<div class="exchange" id="request-{one.number}"><h5>{escape(sent)}</h5>{self._sent(changes)}'
             f"<h5>{escape(answered)}</h5>{reply}</div>"
         )
 
-    def _sent(self, news: RequestNews) -> str:
+    def _sent(self, changes: RequestChanges) -> str:
         note = self._word(words.FIRST)
-        if news.before is not None:
-            kept = [self._word(words.MESSAGES).format(count=news.kept)] if news.kept else []
-            same = ", ".join([*news.same, *kept]) or self._word(words.NOTHING)
-            note = self._word(words.AS_IN).format(number=news.before.number, same=same)
-        if news.gone:
-            note += " " + self._word(words.GONE).format(count=news.gone)
-        if not news.new:
+        if changes.before is not None:
+            kept = [self._word(words.MESSAGES).format(count=changes.kept)] if changes.kept else []
+            same = ", ".join([*changes.same, *kept]) or self._word(words.NOTHING)
+            note = self._word(words.AS_IN).format(number=changes.before.number, same=same)
+        if changes.gone:
+            note += " " + self._word(words.GONE).format(count=changes.gone)
+        if not changes.new:
             note += " " + self._word(words.NOTHING_NEW)
-        fields = {name: news.new[name] for name in FIRST if name in news.new} | dict(news.new)
+        fields = {name: changes.new[name] for name in FIRST if name in changes.new} | dict(changes.new)
         offered = fields.pop("tools", None)
         new = scrollable(self._word(words.NEW), _json(_as_json(fields, MOST_TEXT)), kind="wire new") if fields else ""
         return f'<p class="note">{escape(note)}</p>{new}{self._tools(offered)}'

@@ -93,7 +93,7 @@ class AdmissionEntry:
     key: str
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """It was admitted or rejected."""
-    ticket: Permit | None = None
+    permit: Permit | None = None
     refused: NotAdmitted | None = None
     claim: "asyncio.Task[str | None] | None" = None
     """Ends with the slot of the machine that it holds."""
@@ -111,8 +111,8 @@ class AdmissionStatus:
     """Keys whose turn has come and whose work has not begun: they wait for a slot of the machine."""
     queued: tuple[str, ...]
     """Keys, the next one first."""
-    dirty: tuple[str, ...]
-    """Keys that wait for a place in the queue."""
+    deferred: tuple[str, ...]
+    """Keys that wait for room in the queue."""
     resting: tuple[str, ...]
     """Keys that failed too often and are paused."""
     counts: WorkCounts
@@ -174,11 +174,11 @@ class AdmissionRunner:
         Raises:
             NotAdmitted: it did not begin, and nothing of it is left.
         """
-        place = AdmissionEntry(key)
+        entry = AdmissionEntry(key)
         ending = WorkEnd.CANCELLED
         try:
-            self._ask(place)
-            await self._turn(place)
+            self._ask(entry)
+            await self._turn(entry)
             ending = WorkEnd.FAILED
             result = await work()
             ending = judge(result)
@@ -187,15 +187,15 @@ class AdmissionRunner:
             ending = WorkEnd.CANCELLED
             raise
         finally:
-            await self._left(place, ending)
+            await self._left(entry, ending)
 
     # ── conversations ───────────────────────────────────────────────────────────────────────────
 
     def end(self, key: str) -> None:
         """Reject queued work of this key; running work finishes."""
         self._controller.end(key)
-        if place := self._starting.get(key):
-            self._refuse(place, DropReason.ENDED)
+        if entry := self._starting.get(key):
+            self._refuse(entry, DropReason.ENDED)
         self._settle()
 
     def active(self, key: str) -> None:
@@ -216,7 +216,7 @@ class AdmissionRunner:
         if not limits.max_concurrent:
             self._refuse_all("none_allowed")
         if not limits.max_queue_size:
-            for key in self._controller.dirty:
+            for key in self._controller.deferred:
                 self._refuse(self._waiting[key], DropReason.QUEUE_FULL)
         self._settle(starts)
 
@@ -224,14 +224,14 @@ class AdmissionRunner:
     def status(self) -> AdmissionStatus:
         """Running and queued work now."""
         controller = self._controller
-        running = tuple(ticket.key for ticket in controller.running)
+        running = tuple(permit.key for permit in controller.running)
         return AdmissionStatus(
             controller.name,
             controller.limits,
             running,
             tuple(self._starting),
             controller.queued,
-            controller.dirty,
+            controller.deferred,
             controller.paused,
             controller.counts,
         )
@@ -246,51 +246,51 @@ class AdmissionRunner:
 
     # ── one turn ────────────────────────────────────────────────────────────────────────────────
 
-    def _ask(self, place: AdmissionEntry) -> None:
+    def _ask(self, entry: AdmissionEntry) -> None:
         if not self._controller.limits.max_concurrent:
-            self._refuse(place, "none_allowed")
+            self._refuse(entry, "none_allowed")
             return
         now = self._now()
-        if not self._controller.open(place.key, now):
+        if not self._controller.open(entry.key, now):
             closed = self._controller.closed
-            self._refuse(place, RejectionReason.SHUTTING_DOWN if closed else RejectionReason.NOT_KNOWN)
+            self._refuse(entry, RejectionReason.SHUTTING_DOWN if closed else RejectionReason.NOT_KNOWN)
         else:
-            if older := self._waiting.pop(place.key, None):
-                self._turn_away(older, "replaced")
-            self._waiting[place.key] = place
-            self._settle(self._asked(place, now))
+            if older := self._waiting.pop(entry.key, None):
+                self._settle_refused(older, "replaced")
+            self._waiting[entry.key] = entry
+            self._settle(self._asked(entry, now))
 
-    async def _turn(self, place: AdmissionEntry) -> None:
+    async def _turn(self, entry: AdmissionEntry) -> None:
         """Wait until the work may begin."""
-        await place.settled.wait()
-        if place.refused is None:
-            await self._shared_slot(place)
-        if place.refused is not None:
-            raise place.refused
-        del self._starting[place.key]
+        await entry.settled.wait()
+        if entry.refused is None:
+            await self._shared_slot(entry)
+        if entry.refused is not None:
+            raise entry.refused
+        del self._starting[entry.key]
 
-    async def _shared_slot(self, place: AdmissionEntry) -> None:
-        place.claim = self._sharing.ask(place.key, self._controller.limits.max_concurrent)
-        if place.claim is None:
+    async def _shared_slot(self, entry: AdmissionEntry) -> None:
+        entry.claim = self._sharing.ask(entry.key, self._controller.limits.max_concurrent)
+        if entry.claim is None:
             return
         before = _cancellations()
         try:
-            await place.claim
+            await entry.claim
         except asyncio.CancelledError:
             if _cancellations() > before:
                 raise
 
-    async def _left(self, place: AdmissionEntry, ending: WorkEnd) -> None:
-        returned = self._sharing.give_back(place.claim)
+    async def _left(self, entry: AdmissionEntry, ending: WorkEnd) -> None:
+        returned = self._sharing.give_back(entry.claim)
         try:
-            if self._starting.get(place.key) is place:
-                del self._starting[place.key]
+            if self._starting.get(entry.key) is entry:
+                del self._starting[entry.key]
             starts: tuple[Admit[AdmissionEntry], ...] = ()
-            if place.ticket is not None:
-                starts = self._controller.release(place.ticket, ending, self._now())
-            elif self._waiting.get(place.key) is place:
-                del self._waiting[place.key]
-                self._controller.withdraw(place.key)
+            if entry.permit is not None:
+                starts = self._controller.release(entry.permit, ending, self._now())
+            elif self._waiting.get(entry.key) is entry:
+                del self._waiting[entry.key]
+                self._controller.withdraw(entry.key)
             self._settle(starts)
         finally:
             if returned is not None:
@@ -298,63 +298,63 @@ class AdmissionRunner:
 
     # ── decisions of the controller ──────────────────────────────────────────────────────────────────────
 
-    def _asked(self, place: AdmissionEntry, now: float) -> tuple[Admit[AdmissionEntry], ...]:
-        match self._controller.ask(place.key, place, now):
+    def _asked(self, entry: AdmissionEntry, now: float) -> tuple[Admit[AdmissionEntry], ...]:
+        match self._controller.ask(entry.key, entry, now):
             case Admit() as start:
                 return (start,)
             case Reject(reason):
-                self._refuse(place, reason)
+                self._refuse(entry, reason)
         return ()
 
     def _settle(self, starts: Iterable[Admit[AdmissionEntry]] = ()) -> None:
         """Wake all work that the decisions concern, then emit the events and set the timer."""
-        told: list[AdmissionEvent] = []
+        emitted: list[AdmissionEvent] = []
         now = self._now()
         self._begin(starts)
-        while news := self._controller.drain_events():
-            told += news
-            for event in news:
-                self._heed(event, now)
+        while events := self._controller.drain_events():
+            emitted += events
+            for event in events:
+                self._apply(event, now)
             for key in self._controller.due_again(now):
                 self._begin(self._asked(self._waiting[key], now))
         self._alarm.set(None if self._existing is None else self._controller.next_due(now), now)
-        for event in told:
+        for event in emitted:
             self._emit(event)
 
     def _begin(self, starts: Iterable[Admit[AdmissionEntry]]) -> None:
         for start in starts:
-            place = start.work
-            del self._waiting[place.key]
-            self._starting[place.key] = place
-            place.ticket = start.ticket
-            place.settled.set()
+            entry = start.work
+            del self._waiting[entry.key]
+            self._starting[entry.key] = entry
+            entry.permit = start.permit
+            entry.settled.set()
 
-    def _heed(self, event: AdmissionEvent, now: float) -> None:
+    def _apply(self, event: AdmissionEvent, now: float) -> None:
         match event:
-            case WorkDropped(key=key, reason=reason) if place := self._waiting.get(key):
+            case WorkDropped(key=key, reason=reason) if entry := self._waiting.get(key):
                 if reason is not DropReason.QUEUE_FULL or not self._controller.limits.max_queue_size:
-                    self._refuse(place, reason)
-            case ConversationRemoved(key=key) if place := self._waiting.get(key):
-                self._refuse(place, DropReason.ENDED)
-            case ConversationBreakerChanged(key=key, until=float(until)) if place := self._waiting.get(key):
+                    self._refuse(entry, reason)
+            case ConversationRemoved(key=key) if entry := self._waiting.get(key):
+                self._refuse(entry, DropReason.ENDED)
+            case ConversationBreakerChanged(key=key, until=float(until)) if entry := self._waiting.get(key):
                 if until > now:
-                    self._refuse(place, DropReason.PAUSED)
+                    self._refuse(entry, DropReason.PAUSED)
 
-    def _refuse(self, place: AdmissionEntry, reason: Reason) -> None:
-        if self._waiting.get(place.key) is place:
-            del self._waiting[place.key]
-            self._controller.withdraw(place.key)
-        self._turn_away(place, reason)
+    def _refuse(self, entry: AdmissionEntry, reason: Reason) -> None:
+        if self._waiting.get(entry.key) is entry:
+            del self._waiting[entry.key]
+            self._controller.withdraw(entry.key)
+        self._settle_refused(entry, reason)
 
     def _refuse_all(self, reason: Reason) -> None:
-        for place in (*self._waiting.values(), *self._starting.values()):
-            self._refuse(place, reason)
+        for entry in (*self._waiting.values(), *self._starting.values()):
+            self._refuse(entry, reason)
 
-    def _turn_away(self, place: AdmissionEntry, reason: Reason) -> None:
-        place.refused = not_admitted(place.key, reason, self._controller)
-        place.settled.set()
-        if place.claim is not None:
-            place.claim.cancel()
+    def _settle_refused(self, entry: AdmissionEntry, reason: Reason) -> None:
+        entry.refused = not_admitted(entry.key, reason, self._controller)
+        entry.settled.set()
+        if entry.claim is not None:
+            entry.claim.cancel()
 
     # ── time ────────────────────────────────────────────────────────────────────────────────────
 

@@ -33,7 +33,7 @@ class BackgroundCommand:
     child: "ChildProcess | PipedProcess | None" = None
     ordered: CommandEnd | None = None
     """The requested end, if any."""
-    tell: bool = True
+    notify: bool = True
     """Its end arrives for the model."""
     answered: bool = False
     """Its call has returned."""

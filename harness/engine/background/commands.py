@@ -142,7 +142,7 @@ class BackgroundCommands:
             if command.called or command.over:
                 await command.settled.wait()
         except asyncio.CancelledError:
-            command.tell = False
+            command.notify = False
             self._order(command, CommandEnd.STOPPED)
             raise
         command.answered = True
@@ -151,8 +151,8 @@ class BackgroundCommands:
     @property
     def rows(self) -> tuple[CommandRow, ...]:
         """All commands of the session, the oldest first."""
-        places = self._places()
-        return tuple(command.row(places.get(command.id, 0)) for command in self._commands.values())
+        positions = self._positions()
+        return tuple(command.row(positions.get(command.id, 0)) for command in self._commands.values())
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -176,21 +176,21 @@ class BackgroundCommands:
             piece = read_on(command.output, min(from_byte, size_of(command.output)), most)
         return CommandText(self._row(command), piece.text, piece.start, piece.end)
 
-    async def stop(self, id: str, *, tell: bool = True) -> CommandRow:
+    async def stop(self, id: str, *, notify: bool = True) -> CommandRow:
         """End a command and all its children, and return when they are gone. One that is over stays as it is.
 
-        With `tell` the model is notified of its end. If the call is cancelled, the command still ends.
+        With `notify` the model is notified of its end. If the call is cancelled, the command still ends.
         Raises `UnknownCommand`.
         """
         command = self._known(id)
         if command.task is not None and not command.over:
             if command.ordered is None:
-                command.tell = tell
+                command.notify = notify
             self._order(command, CommandEnd.STOPPED)
             try:
                 await asyncio.wait({command.task})
             except asyncio.CancelledError:
-                command.tell = True
+                command.notify = True
                 raise
         return self._row(command)
 
@@ -276,7 +276,7 @@ class BackgroundCommands:
                 case Arrived(kind=ArrivalKind.COMMAND_ENDED, source=source):
                     untold.pop(source, None)
         for id, event in untold.items():
-            self._tell(self._commands[id], event)
+            self._notify(self._commands[id], event)
         for command in self._commands.values():
             if not command.over:
                 self._close(command, CommandEnd.LOST, None)
@@ -398,7 +398,7 @@ class BackgroundCommands:
             reason = "; ".join(filter(None, (finished.memory_note, reason)))
         now, limits = self._clock.now(), self._limits
         if end is CommandEnd.NOT_STARTED and not command.answered:
-            command.tell = False
+            command.notify = False
         if end is CommandEnd.TOO_LONG:
             cut_to(command.output, limits.output_bytes)
         self._mask(command)
@@ -412,23 +412,23 @@ class BackgroundCommands:
             reason,
             forced=finished is not None and finished.forced,
             left=tuple(f"{process.name} ({process.pid})" for process in finished.left) if finished else (),
-            reported=not command.tell,
+            reported=not command.notify,
         )
-        self._lines.close(command, announced=command.tell)
+        self._lines.close(command, announced=command.notify)
         command.close(event, now)
         self._watch.rest()
         self._emit(event)
-        if command.tell:
-            self._tell(command, event)
+        if command.notify:
+            self._notify(command, event)
 
     def _mask(self, command: BackgroundCommand) -> None:
         command.masked_to = self._masking.file(command.output, command.masked_to)
 
     def _report(self, command: BackgroundCommand, event: CommandHandedOver | CommandQuiet) -> None:
         self._emit(event)
-        self._tell(command, event)
+        self._notify(command, event)
 
-    def _tell(self, command: BackgroundCommand, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
+    def _notify(self, command: BackgroundCommand, event: CommandEnded | CommandHandedOver | CommandQuiet) -> None:
         """Let the model know, once the event is kept."""
         kind, output = ArrivalKind.COMMAND_ENDED, command.output
         match event:
@@ -451,12 +451,12 @@ class BackgroundCommands:
         parts += [f"over: {', '.join(over[-SHOWN_ENDS:])}"] if over else []
         raise UnknownCommand("; ".join(parts) + ".")
 
-    def _places(self) -> dict[str, int]:
+    def _positions(self) -> dict[str, int]:
         status = self.admission.status
-        return {key: place for place, key in enumerate((*status.queued, *status.dirty))}
+        return {key: position for position, key in enumerate((*status.queued, *status.deferred))}
 
     def _row(self, command: BackgroundCommand) -> CommandRow:
-        return command.row(self._places().get(command.id, 0))
+        return command.row(self._positions().get(command.id, 0))
 
 
 def commands_in(line: str) -> tuple[tuple[str, ...], ...]:

@@ -94,11 +94,11 @@ class LineMonitors:
         )
         step = decide(observed(one.monitor, lines, self._limits), now, self._limits, unread=unread, over=over)
         one.monitor = step.monitor
-        told = step.end if step.end in (MonitorEnd.DEADLINE, MonitorEnd.TOO_MANY) else None
+        ended = step.end if step.end in (MonitorEnd.DEADLINE, MonitorEnd.TOO_MANY) else None
         if step.end is not None:
             self._end(one, step.end)
-        if step.batch is not None or told is not None:
-            text = "\n".join(_texts(one.command.id, one.command.output, step.batch, told, one.monitor.until))
+        if step.batch is not None or ended is not None:
+            text = "\n".join(_texts(one.command.id, one.command.output, step.batch, ended, one.monitor.until))
             self._inbox.arrive(ArrivalKind.COMMAND_LINES, one.command.id, text)
 
     def _end(self, one: _Monitored, end: MonitorEnd) -> None:

@@ -57,7 +57,7 @@ from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.turn import Signals, ToolRestriction, TurnLock
-from harness.engine.turn_lifecycle import skill_news
+from harness.engine.turn_lifecycle import skill_changes
 from harness.events import AdmissionPool, ArrivalKind, Event, PromptListsRead
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER, keeping_tools
@@ -136,7 +136,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
     )
-    if changes := skill_news(parts):
+    if changes := skill_changes(parts):
         attached["skills"] = changes
     for subscriber in _subscribers(parts):
         core.conversation.subscribe(subscriber)
@@ -278,7 +278,7 @@ def _board(
     else:
         assert parent is not None, "the agent of a session has its background"
         assert parent.parts.board is not None, "a subagent shares the board of its parent"
-        wake = parent.parts.board.tell
+        wake = parent.parts.board.notify
     emit = (core.parent or core).conversation.emit
     # Other processes use the board as well, so its moments are those of the machine.
     return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=hooks.refuses_task)
@@ -329,7 +329,7 @@ def _prompt(
     """
     settings, shared, conversation = core.settings, core.shared, core.conversation
     web = _web(core, options).tools(newest=shared.catalogue.knows(settings.model))
-    lists, asked = conversation.lists, conversation.asked
+    lists, asked = conversation.state.lists, conversation.state.asked
     if lists is not None and (asked is None or asked.tools_digest == digest_of((*toolbox.specs(), *web))):
         shared.memory.resume(lists.memories)
     else:

@@ -384,6 +384,6 @@ def with_faults(tools: Iterable[Tool], settings: Settings) -> tuple[Tool, ...]:
     """The tools, failing as the settings ask for. Raises ScriptError or ToolFaultError, one sentence."""
     if settings.tool_faults is None:
         return tuple(tools)
-    from harness.practice.tool_faults import ToolFaults
+    from harness.practice.faults.tool_faults import ToolFaults
 
     return ToolFaults.load(settings.tool_faults).applied(tools)

@@ -28,7 +28,7 @@ from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.fault_orders import ToolFaultQueue
+from harness.practice.faults.orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.slots.client import SharedSlots
@@ -69,7 +69,7 @@ def shared_parts(
         skills=skills_for(settings),
         agents=agents_for(settings),
         memory=memory_for(settings, session),
-        board=board_for(settings, conversation.board, session, notices.append),
+        board=board_for(settings, conversation.state.board, session, notices.append),
         tool_orders=ToolFaultQueue(),
         notices=notices,
     )

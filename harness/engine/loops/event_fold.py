@@ -254,8 +254,8 @@ SNAPSHOTS = 64
 class LoopFold:
     """Shows the policy what the events say, and passes on what it finds."""
 
-    def __init__(self, orchestrator: LoopMonitor, behaviour: BehaviourFold) -> None:
-        self.orchestrator = orchestrator
+    def __init__(self, monitor: LoopMonitor, behaviour: BehaviourFold) -> None:
+        self.monitor = monitor
         self.behaviour = behaviour
         self.waits = Waits()
         self._round = ObservedStep(0, ())
@@ -290,7 +290,7 @@ class LoopFold:
         """Take in an event with its Unix time; what the policy finds is yielded."""
         match event:
             case TurnStarted(prompt=prompt):  # empty in a turn that begins by itself, or by /retry
-                self.orchestrator.new_prompt(by_user=bool(prompt))
+                self.monitor.new_prompt(by_user=bool(prompt))
                 self.waits.forget()
                 self._snapshots.clear()
                 self._tried.clear()
@@ -303,32 +303,32 @@ class LoopFold:
                 self._tried.setdefault(signature, []).append(Attempt(event.rung, event.step, event.detail))
                 if event.rung is Rung.BREAKER and (call := self.last_call(event.tool)) is not None:
                     self._switched_off[call.action] = signature
-                self.orchestrator.on_event(event)
+                self.monitor.on_event(event)
             case LoopPolicySet() | LoopAnswered():
-                self.orchestrator.on_event(event)
+                self.monitor.on_event(event)
             case RolledBack(step=step) if step in self._snapshots:
-                self.orchestrator.rolled_back(self._snapshots[step])
+                self.monitor.rolled_back(self._snapshots[step])
             case FaultOccurred(fault=fault) if fault.kind is FaultKind.REPETITION:
                 text = Loop(Projection.TEXT, fault.error_code or "", 1, 1, fault.message)
-                yield from self.orchestrator.reply(text, self._step)
+                yield from self.monitor.reply(text, self._step)
             case ReplyReceived():
-                yield from self.orchestrator.reply(None, self._step)
+                yield from self.monitor.reply(None, self._step)
             case Transition(step=step, code=TransitionCode.COMPLETED):
-                yield from self.orchestrator.answered(step)
+                yield from self.monitor.answered(step)
         for observed in self.behaviour.see(event, at):
             yield from self._observe(observed)
 
     def _observe(self, observed: Observed) -> Iterable[Event]:
         if isinstance(observed, Visit):
-            return self.orchestrator.visit(observed)
+            return self.monitor.visit(observed)
         self._round = observed
         follows: list[Event] = []
         for action in observed.skipped:
-            if signature := self.orchestrator.kept_from(action) or self._switched_off.get(action, ""):
-                follows += self.orchestrator.ignored(signature, observed.step)
-        calls = self.waits.sorted(observed.calls, self.orchestrator.policy.wait_spaced_s)
-        follows += self.orchestrator.step(calls)
-        self._snapshots[observed.step] = self.orchestrator.snapshot()
+            if signature := self.monitor.kept_from(action) or self._switched_off.get(action, ""):
+                follows += self.monitor.ignored(signature, observed.step)
+        calls = self.waits.sorted(observed.calls, self.monitor.policy.wait_spaced_s)
+        follows += self.monitor.step(calls)
+        self._snapshots[observed.step] = self.monitor.snapshot()
         while len(self._snapshots) > SNAPSHOTS:
             del self._snapshots[next(iter(self._snapshots))]
         return follows

@@ -67,7 +67,7 @@ class LoopRunner:
     ) -> None:
         """`chance` gives a random number in [0, 1), for the length of a pause."""
         self._fold = fold
-        self._orchestrator = fold.orchestrator
+        self._monitor = fold.monitor
         self._rollbacks = rollbacks
         self._tools = tools
         self._conversation = core.conversation
@@ -85,15 +85,15 @@ class LoopRunner:
     @property
     def status(self) -> LoopOverview:
         """Repetition so far, and the rungs of loops under way."""
-        return self._orchestrator.status()
+        return self._monitor.status()
 
     def recall(self, records: Iterable[tuple[Event, float]]) -> None:
         """Fold what an earlier run of this session kept: events and their moments in Unix time."""
-        own = self._orchestrator.policy
+        own = self._monitor.policy
         for event, at in records:
             for _ in self._fold.see(event, at):
                 continue  # what it finds stands in the journal already
-        self._orchestrator.on_event(own.announced())  # numbers that were set by hand ended with their program
+        self._monitor.on_event(own.announced())  # numbers that were set by hand ended with their program
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class LoopRunner:
 
     def announce(self) -> None:
         """Emit the policy that holds from here on."""
-        self._conversation.emit(self._orchestrator.policy.announced())
+        self._conversation.emit(self._monitor.policy.announced())
 
     def set(self, text: str) -> None:
         """Switch interventions "on" or "off", or set numbers such as "copies=5 nudges=2".
@@ -111,7 +111,7 @@ class LoopRunner:
         """
         try:
             changed = {"enabled": text == "on"} if text in ("on", "off") else numbers_in(text)
-            policy = self._orchestrator.policy.with_changes(**changed)
+            policy = self._monitor.policy.with_changes(**changed)
         except ValueError as error:
             raise HarnessError(f"That cannot be set: {error}.") from error
         self._conversation.emit(policy.announced())
@@ -120,16 +120,16 @@ class LoopRunner:
 
     async def intervene(self) -> str:
         """Take the rungs that are due. Returns why the turn ends, in one line; empty: it continues."""
-        while not self._signals.interrupt.is_set() and (loop := self._orchestrator.due) is not None:
+        while not self._signals.interrupt.is_set() and (loop := self._monitor.due) is not None:
             place = self._rollbacks.place(loop)
-            action = self._orchestrator.advise(self._abilities(loop, place), self._chance())
+            action = self._monitor.advise(self._abilities(loop, place), self._chance())
             if action is None:
                 return ""
             match action.rung:
                 case Rung.RETRY:
                     await self._retry(action)
                 case Rung.NUDGE:
-                    self._tell(action, "", messages.nudge(loop, self._fold.behaviour.came_back))
+                    self._notify(action, "", messages.nudge(loop, self._fold.behaviour.came_back))
                 case Rung.EXPLORE:
                     self._explore(action)
                 case Rung.SUBSTITUTE:
@@ -148,10 +148,8 @@ class LoopRunner:
 
     async def wait(self) -> str:
         """Advise about polling, pause, or end it. Returns why the turn ends; empty: it continues."""
-        orchestrator, interrupt = self._orchestrator, self._signals.interrupt
-        due = (
-            self._fold.waits.due(orchestrator.policy.waits) if orchestrator.active and not interrupt.is_set() else None
-        )
+        monitor, interrupt = self._monitor, self._signals.interrupt
+        due = self._fold.waits.due(monitor.policy.waits) if monitor.active and not interrupt.is_set() else None
         match due:
             case WaitAdvice():
                 self._conversation.emit(
@@ -189,7 +187,7 @@ class LoopRunner:
     def _explore(self, action: LoopAction) -> None:
         """Send the model to another part of its plan."""
         item = self._open_items()[0].text
-        self._tell(action, item, messages.other_ways(action.loop, [item]))
+        self._notify(action, item, messages.other_ways(action.loop, [item]))
 
     def _substitute(self, action: LoopAction) -> None:
         """Keep the call in the loop from being made, and offer another tool in its place."""
@@ -199,14 +197,14 @@ class LoopRunner:
             return
         tool, route = found
         text = messages.other_tool(action.loop, call.summary, in_words(route))
-        self._tell(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
+        self._notify(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: LoopAction, place: RollbackPoint) -> None:
         """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = messages.put_back(action.loop, self._fold.behaviour.came_back)
-        self._tell(action, f"the end of step {back.step}{files}", text)
+        self._notify(action, f"the end of step {back.step}{files}", text)
 
     async def _consent(self, place: RollbackPoint) -> bool:
         if not self._asker.present:
@@ -288,7 +286,7 @@ class LoopRunner:
 
     # ── what is said, and what is seen ──────────────────────────────────────────────────────────
 
-    def _tell(
+    def _notify(
         self, action: LoopAction, what: str, text: str, *, tool: str = "", call: ObservedCall | None = None
     ) -> None:
         self._intervened(action, what, tool=tool, call=call)
@@ -323,9 +321,9 @@ def _files(count: int) -> str:
     return counted(count, "file")
 
 
-def veto(orchestrator: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:
+def veto(monitor: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> ToolResult | None:
     """The result of a call that a substitution replaces; None: the call may run."""
-    if not orchestrator.kept_from(action_of(call.name, call.input)):
+    if not monitor.kept_from(action_of(call.name, call.input)):
         return None
     routes = dispatcher.routes(call.name)
     tool = next((route.tool for route in routes if route.tool), "another way")
@@ -363,10 +361,10 @@ class LoopExperience:
 
     async def save(self) -> None:
         """Write new experience, if there is any."""
-        if not (news := self._learner.take()):
+        if not (results := self._learner.take()):
             return
         try:
-            aside = await shielded(asyncio.to_thread(self._file.add, news))
+            aside = await shielded(asyncio.to_thread(self._file.add, results))
         except ExperienceError as error:
             self._warn(f"experience with loops is not saved: {error}")
             return

@@ -85,7 +85,7 @@ class ModelCalls:
         self._catalogue = shared.catalogue
         counter = self._counter = shared.counter
         self._estimator = Estimator(counter)
-        for model, measured in conversation.measured.items():
+        for model, measured in conversation.state.measured.items():
             if measured.exact == counter.loaded:  # a ratio holds for one way of counting
                 self._estimator.restore(model, measured.ratio, measured.known)
         self._clock = core.clock
@@ -96,7 +96,7 @@ class ModelCalls:
         """Output tokens that the last request asked for."""
         self.system = system
         self.tools = tools
-        self._effort_told: tuple[str, Effort] | None = None
+        self._reported_effort: tuple[str, Effort] | None = None
         self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
         """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
         self._web = web
@@ -166,9 +166,9 @@ class ModelCalls:
 
     def effort_problem(self, model: str) -> str:
         """What `model` cannot do of the effort that the user wants; empty: nothing, or this was said last."""
-        if self.effort is None or self._effort_told == (model, self.effort):
+        if self.effort is None or self._reported_effort == (model, self.effort):
             return ""
-        self._effort_told = (model, self.effort)
+        self._reported_effort = (model, self.effort)
         card = self._catalogue.card(model)
         if card.effort(self.effort) in MUCH and card.thinks_only_with_budget:
             return f"{model} takes the effort {self.effort} and does not think: it would need a token budget for that"
@@ -277,7 +277,7 @@ class ModelCalls:
             messages=with_breakpoints(messages),
             estimated_tokens=estimate,
             answer_format=self.answer_format if self.takes_format(model) and purpose == "turn" else None,
-            previous_message=self._conversation.message_id,
+            previous_message=self._conversation.state.message_id,
             thinking=self._thinking_of(card, state),
             effort=self._effort_of(card, state),
         )
@@ -337,7 +337,7 @@ class ModelCalls:
         """Report that the next request asks for `cap` output tokens, if that is another number than before."""
         raised = state.raises.get(state.model)
         if cap != self.asked_cap:
-            held = self._conversation.raised_caps.get(state.model)
+            held = self._conversation.state.raised_caps.get(state.model)
             session_cap = None if raised == held else raised
             self._conversation.emit(OutputCapChanged(self.asked_cap, cap, reason, state.model, session_cap))
 
@@ -400,7 +400,7 @@ class ModelCalls:
         Effort and the kind of thinking do not count: it stays valid when they change, and only the cache is lost. See
         https://platform.claude.com/docs/en/build-with-claude/extended-thinking.
         """
-        asked = self._conversation.asked
+        asked = self._conversation.state.asked
         if asked is None or not asked.system_digest:
             self._conversation.omit_thinking("the request that it belongs to is not known")
             return
@@ -422,7 +422,7 @@ class ModelCalls:
         if repaired.repairs:
             conversation.emit(HistoryRepaired(repaired.repairs))
             conversation.replace(repaired.messages, "repair")
-        messages, plain = conversation.messages, conversation.plain_until
+        messages, plain = conversation.messages, conversation.state.plain_until
         sent = _joined((*history.without_thinking(messages[:plain]), *messages[plain:]))
         if self._catalogue.card(model).takes_web:
             return sent

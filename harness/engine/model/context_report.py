@@ -102,7 +102,7 @@ class ContextReport:
         situation, messages, shortenings = (
             calls.situation(self._model),
             conversation.messages,
-            conversation.shortenings,
+            conversation.state.shortenings,
         )
         parts = parts_of_request(
             messages,

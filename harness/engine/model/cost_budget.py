@@ -22,12 +22,12 @@ class BudgetNotices:
     def __init__(self, conversation: Conversation, budget_usd: float) -> None:
         self._conversation = conversation
         self._budget_usd = budget_usd
-        self._told = reached(conversation.spend.cost_usd, budget_usd)
+        self._reported = reached(conversation.spend.cost_usd, budget_usd)
 
     def on_event(self, event: Event) -> None:
         """An event of the conversation."""
-        if isinstance(event, SpendChanged) and (now := reached(event.cost_usd, self._budget_usd)) > self._told:
-            self._told = now
+        if isinstance(event, SpendChanged) and (now := reached(event.cost_usd, self._budget_usd)) > self._reported:
+            self._reported = now
             self._conversation.emit(BudgetReached(now, event.cost_usd, self._budget_usd))
 
 

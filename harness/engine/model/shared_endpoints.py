@@ -85,8 +85,8 @@ class SharedEndpoints:
         except HarnessError as error:
             self._share_no_more(error)
             return
-        told = read(text, self._clock.now())
-        theirs = {model: one.breaker for model, one in told.items() if self.now.of(model) == before.of(model)}
+        records = read(text, self._clock.now())
+        theirs = {model: one.breaker for model, one in records.items() if self.now.of(model) == before.of(model)}
         self.now = Endpoints(MappingProxyType({**self.now.breakers, **theirs}))
 
     async def aclose(self) -> None:
@@ -126,16 +126,16 @@ _TEXT = TypeAdapter(dict[str, EndpointRecord])
 def read(text: str | None, now: float) -> dict[str, EndpointRecord]:
     """The entries that are recent enough, by model; none for a text in another format."""
     try:
-        told = _TEXT.validate_json(text or "{}")
+        records = _TEXT.validate_json(text or "{}")
     except ValidationError:
         return {}
-    return {model: one for model, one in told.items() if abs(now - one.at) <= BELIEVED_S and _possible(one.breaker)}
+    return {model: one for model, one in records.items() if abs(now - one.at) <= BELIEVED_S and _possible(one.breaker)}
 
 
 def written(text: str | None, own: Mapping[str, Breaker], now: float) -> str:
     """The text with these breakers, moved now, and without entries that are too old."""
-    told = read(text, now) | {model: EndpointRecord(now, breaker) for model, breaker in own.items()}
-    return json.dumps({model: asdict(one) for model, one in told.items()})
+    records = read(text, now) | {model: EndpointRecord(now, breaker) for model, breaker in own.items()}
+    return json.dumps({model: asdict(one) for model, one in records.items()})
 
 
 def _possible(breaker: Breaker) -> bool:
@@ -154,7 +154,7 @@ class ModelEndpoints:
     def __init__(self, conversation: Conversation, shared: SharedEndpoints | None = None) -> None:
         self._conversation = conversation
         self._shared = shared or SharedEndpoints()
-        self._base = self._told = self.now
+        self._base = self._published = self.now
 
     @property
     def now(self) -> Endpoints:
@@ -181,7 +181,7 @@ class ModelEndpoints:
         self._base = state.endpoints
         if own:
             self._shared.put(own)
-        before, self._told = self._told, self.now
+        before, self._published = self._published, self.now
         for model, breaker in self.now.breakers.items():
             for since, after, why, generation in _moves(before.of(model), breaker):
                 self._conversation.emit(

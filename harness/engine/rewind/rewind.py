@@ -165,9 +165,9 @@ class Rewinder:
         self._point(turn)
         compare = partial(self.files_since, turn)
         if (restored := await self._restored(compare, _NOTHING_KEPT.format(turn=turn))) is not None:
-            told = f"The model no longer knows turn {turn} and later. The prompt was: {self._cut(turn)}"
+            notice = f"The model no longer knows turn {turn} and later. The prompt was: {self._cut(turn)}"
             self._conversation.emit(restored)
-            self._conversation.emit(Notice("info", told))
+            self._conversation.emit(Notice("info", notice))
 
     async def _undo_rewind(self) -> None:
         nothing = "No files were taken back in this session."

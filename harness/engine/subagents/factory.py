@@ -179,8 +179,8 @@ class SubagentFactory:
 
 def _copy_open_breakers(parent: AgentParts, child: AgentParts) -> None:
     """Copies open breakers to the subagent so it does not rediscover failures."""
-    board = parent.breakers.registry
-    for row in board.rows():
+    registry = parent.breakers.registry
+    for row in registry.rows():
         if row.state is not BreakerState.CLOSED and child.breakers.registry.knows(row.tool):
-            isolated = board.breaker(row.tool).isolated
+            isolated = registry.breaker(row.tool).isolated
             child.breakers.command(BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP, row.tool)

@@ -167,7 +167,7 @@ def said(messages: Sequence[Message]) -> str:
     return words if len(words) <= SAID_CHARACTERS else "… " + words[-SAID_CHARACTERS:].lstrip()
 
 
-def told(agent: str, report: SubagentReport) -> str:
+def report_text(agent: str, report: SubagentReport) -> str:
     """The report as the parent's model reads it."""
     if report.end is AgentEnd.NOT_STARTED:
         return notices.not_started(report.reason)
@@ -261,7 +261,7 @@ class Follower:
         """
         self._agent = agent
         self._asking = asking
-        self._tell = moved
+        self._emit = moved
         self._before = self._spend = spend
         self._step = 0
         self._replies: list[Message] = []
@@ -319,4 +319,4 @@ class Follower:
         spent = self._spent
         tokens = spent.usage.prompt + spent.usage.output
         taken = spent.requests, tokens, spent.cost_usd
-        self._tell(AgentMoved(self._agent, self._step, doing, *taken, waits_for_user, unpriced=spent.unpriced))
+        self._emit(AgentMoved(self._agent, self._step, doing, *taken, waits_for_user, unpriced=spent.unpriced))

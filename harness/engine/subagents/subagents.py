@@ -31,7 +31,7 @@ from harness.engine.subagents.reports import (
     ended_with,
     first_row,
     played,
-    told,
+    report_text,
 )
 from harness.events import (
     AgentCreated,
@@ -258,7 +258,7 @@ class Subagents:
         return ToolResult(text, ToolOutcome.ERROR, f"not started: max_subagents is {self._most}")
 
     def _result(self, agent: str, report: SubagentReport, context: ToolContext) -> ToolResult:
-        content, whole = shorten(told(agent, report), self._result_characters, context.output_file)
+        content, whole = shorten(report_text(agent, report), self._result_characters, context.output_file)
         if report.answered:
             return ToolResult(content, summary=_took(agent, report), detail=report.text, full_output=whole)
         summary = shorten_line(f"{agent} did not finish: {report.reason}")
@@ -276,7 +276,7 @@ class Subagents:
             try:
                 await carried_out
             finally:
-                result, _ = shorten(told(known.agent, task.report), self._result_characters, context.output_file)
+                result, _ = shorten(report_text(known.agent, task.report), self._result_characters, context.output_file)
                 self._arrive(known.agent, description, result)
 
         running = asyncio.create_task(work(), name=f"agent {known.agent}")
@@ -319,7 +319,7 @@ class Subagents:
         known.tasks.remove(task)
         if task.stopped and task.report.end in (AgentEnd.CANCELLED, AgentEnd.NOT_STARTED):
             task.report = replace(task.report, reason=task.stopped)
-        self._tell_end(known, task.report)
+        self._report_end(known, task.report)
 
     async def _work(self, known: _Known, task: _Task) -> None:
         kind = self.kinds.get(self._kind_of.get(known.agent, ""))
@@ -359,7 +359,7 @@ class Subagents:
             task.report = follower.report(failure)
             task.report = replace(task.report, ended_processes=await subagent.aclose())
 
-    def _tell_end(self, known: _Known, report: SubagentReport) -> None:
+    def _report_end(self, known: _Known, report: SubagentReport) -> None:
         self._conversation.emit(ended := ended_with(known.agent, report))
         if known.running is None:
             state = SubagentState.WAITS if known.tasks else SubagentState.ENDED
@@ -429,7 +429,7 @@ class Subagents:
                 self._conversation.emit(ended_with(agent, LEFT))
         for agent, tasks in untold.items():
             for task in tasks:
-                self._arrive(agent, task.task, told(agent, LEFT))
+                self._arrive(agent, task.task, report_text(agent, LEFT))
         self._forget()
 
     async def aclose(self) -> None:

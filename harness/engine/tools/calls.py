@@ -241,7 +241,7 @@ class ToolCalls:
             decision = await self._ask(request, decision, interrupt)
         match decision:
             case Allow():
-                self._tell(decision)
+                self._report_decision(decision)
                 return _Ready(call, tool, arguments, words, decision.only_looks, decision.looks)
             case Deny():
                 denied = ToolResult(decision.message, ToolOutcome.DENIED, f"not allowed: {decision.why}".rstrip(": "))
@@ -282,7 +282,7 @@ class ToolCalls:
         real = [Path(path) for places in disk.places.values() for path in places]
         return next((path for path in real if not any(map(path.is_relative_to, inside))), None)
 
-    def _tell(self, decision: Allow) -> None:
+    def _report_decision(self, decision: Allow) -> None:
         """Warn the user about a call that runs without a question."""
         if decision.dangerous:
             self._conversation.emit(Notice("warning", f"dangerous, and not asked about: {decision.dangerous}"))
@@ -389,14 +389,14 @@ class ToolCalls:
     def _refused(self, cut: CutCall) -> ToolResult:
         text = notices.cut_call_result(cut.name, cut.why, whole=cut.whole)
         result = ToolResult(text, ToolOutcome.INVALID, f"not run: {cut.why}")
-        self._tell_end(cut, result, 0.0)
+        self._report_end(cut, result, 0.0)
         return result
 
     def _ended(self, call: ToolCall, result: ToolResult, seconds: float, results: dict[str, ToolResult]) -> None:
         results[call.id] = result
-        self._tell_end(call, result, seconds)
+        self._report_end(call, result, seconds)
 
-    def _tell_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
+    def _report_end(self, call: ToolCall | CutCall, result: ToolResult, seconds: float) -> None:
         whole = str(result.full_output) if result.full_output else None
         part = failed_program(self._toolbox.get(call.name), call.input, result) if isinstance(call, ToolCall) else ""
         finish = finish_of(result, call.name, part, count_errors=self._count_errors)

@@ -159,7 +159,7 @@ class ToolDispatcher:
                 "" if key == call.name else key,
             )
         )
-        self._tell()
+        self._emit_events()
         self._offering.update({route.tool: call.name for route in offered if route.tool not in ("", call.name)})
         if isinstance(decision, PauseTurn):
             self._paused = decision.reason
@@ -259,9 +259,9 @@ class ToolDispatcher:
                 good = outcome is ToolOutcome.OK
                 self._work[tool] = ToolTally(tool, done.succeeded + good, done.failed + (not good))
         self._dispatcher.on_event(event, self._clock.now())
-        self._tell()
+        self._emit_events()
 
-    def _tell(self) -> None:
+    def _emit_events(self) -> None:
         for event in self._registry.drain_events():
             self._conversation.emit(event)
 

@@ -42,9 +42,11 @@ class FolderInstructions:
         # A call on an instruction file has shown or written its text already.
         known = self._at_first | touched | set(_of_same_folders(shown))
         room = max(0, MOST_CHARACTERS - sum(len(text) for text, _ in before))
-        told: list[str] = []
-        found = await in_thread(partial(read_folder_instructions, self._settings, touched, known, room, told.append))
-        for text in told:
+        problems: list[str] = []
+        found = await in_thread(
+            partial(read_folder_instructions, self._settings, touched, known, room, problems.append)
+        )
+        for text in problems:
             if text not in self._reported:
                 self._reported.add(text)
                 self._conversation.emit(Notice("warning", text))

@@ -100,7 +100,7 @@ class AdmissionSizes:
     watched: int
     running: int
     queued: int
-    dirty: int
+    deferred: int
 
 
 class AdmissionController(Generic[Work]):
@@ -110,11 +110,11 @@ class AdmissionController(Generic[Work]):
         self._limits = limits or AdmissionLimits()
         self._name = name
         self._events: list[AdmissionEvent] = []
-        told = self._emit
-        self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, told)
-        self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, told)
-        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, told)
-        told(_announced(self._limits))
+        emit = self._emit
+        self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, emit)
+        self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, emit)
+        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, emit)
+        emit(_announced(self._limits))
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,17 +131,17 @@ class AdmissionController(Generic[Work]):
             self._conversations.started(key, now)
         return answer
 
-    def release(self, ticket: Permit, ending: WorkEnd, now: float) -> tuple[Admit[Work], ...]:
+    def release(self, permit: Permit, ending: WorkEnd, now: float) -> tuple[Admit[Work], ...]:
         """The work of a permit is over and its last process has ended; returns the work that starts now.
 
         Call it however the work ended. A second call changes nothing.
         """
-        if not self._admission.holds(ticket):
+        if not self._admission.holds(permit):
             return ()
-        self._conversations.ended(ticket.key, ending, now)
-        if self._conversations.is_paused(ticket.key, now):
-            self._admission.withdraw(ticket.key, DropReason.PAUSED)
-        return self._begun(self._admission.release(ticket, ending), now)
+        self._conversations.ended(permit.key, ending, now)
+        if self._conversations.is_paused(permit.key, now):
+            self._admission.withdraw(permit.key, DropReason.PAUSED)
+        return self._begun(self._admission.release(permit, ending), now)
 
     def withdraw(self, key: str) -> None:
         """The work is no longer wanted: it leaves the queue, and its mark is removed."""
@@ -151,7 +151,7 @@ class AdmissionController(Generic[Work]):
         """Conversations whose deferred work can be asked for now without deferring other work."""
         ready = (
             key
-            for key in self._admission.dirty
+            for key in self._admission.deferred
             if not self._admission.runs(key) and not self._conversations.is_paused(key, now)
         )
         return tuple(islice(ready, self._admission.room))
@@ -210,7 +210,7 @@ class AdmissionController(Generic[Work]):
 
         None: no timer is needed.
         """
-        paused_until, marked = self._conversations.paused_until, self._admission.is_dirty
+        paused_until, marked = self._conversations.paused_until, self._admission.is_deferred
         ends = (paused_until(key) for key in self._conversations.paused if marked(key))  # few, where many may be marked
         pauses = [until for until in ends if until is not None and until > now]
         sweep = self._conversations.sweep_at
@@ -218,9 +218,9 @@ class AdmissionController(Generic[Work]):
 
     def drain_events(self) -> tuple[AdmissionEvent, ...]:
         """The events since the last call. None is dropped, so they have to be drained."""
-        told = tuple(self._events)
+        events = tuple(self._events)
         self._events.clear()
-        return told
+        return events
 
     # ── what it says ────────────────────────────────────────────────────────────────────────────
 
@@ -247,9 +247,9 @@ class AdmissionController(Generic[Work]):
         return self._admission.queued
 
     @property
-    def dirty(self) -> tuple[str, ...]:
+    def deferred(self) -> tuple[str, ...]:
         """Conversations whose work was deferred and that are to be asked again."""
-        return self._admission.dirty
+        return self._admission.deferred
 
     @property
     def paused(self) -> tuple[str, ...]:
@@ -271,7 +271,7 @@ class AdmissionController(Generic[Work]):
             len(self._watch_list),
             len(admission.running),
             len(admission.queued),
-            len(admission.dirty),
+            len(admission.deferred),
         )
 
     def _emit(self, event: AdmissionEvent) -> None:
@@ -279,7 +279,7 @@ class AdmissionController(Generic[Work]):
 
     def _begun(self, starts: tuple[Admit[Work], ...], now: float) -> tuple[Admit[Work], ...]:
         for start in starts:
-            self._conversations.started(start.ticket.key, now)
+            self._conversations.started(start.permit.key, now)
         return starts
 
 

@@ -130,7 +130,7 @@ class _Watched:
     activity: float
     since: int
     """Number of the scan that included it last, or after which it was added."""
-    place: int
+    arrival: int
     """Order of arrival, if two have waited equally long."""
 
 
@@ -198,4 +198,4 @@ class WatchList:
 
 
 def _waited(one: _Watched) -> tuple[int, int]:
-    return one.since, one.place
+    return one.since, one.arrival

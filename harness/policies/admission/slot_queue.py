@@ -44,7 +44,7 @@ class Permit:
 class Admit(Generic[Work]):
     """Do it now."""
 
-    ticket: Permit
+    permit: Permit
     work: Work
 
 
@@ -110,7 +110,7 @@ class SlotQueue(Generic[Work]):
         self._running: dict[str, int] = {}
         self._queue: dict[str, _Waiting[Work]] = {}
         """By conversation, oldest first; a new value for an old key keeps its place."""
-        self._dirty: dict[str, None] = {}
+        self._deferred: dict[str, None] = {}
         """Conversations whose deferred work is to be asked for again, the longest marked first."""
         self._counts = WorkCounts()
         self._closed = False
@@ -156,13 +156,13 @@ class SlotQueue(Generic[Work]):
         self._dropped(key, number, reason)
         return Defer(number, reason)
 
-    def release(self, ticket: Permit, ending: WorkEnd) -> tuple[Admit[Work], ...]:
+    def release(self, permit: Permit, ending: WorkEnd) -> tuple[Admit[Work], ...]:
         """The work of a permit is over; every free slot is filled. A permit that was already returned is ignored."""
-        if not self.holds(ticket):
+        if not self.holds(permit):
             return ()
-        del self._running[ticket.key]
+        del self._running[permit.key]
         self._count(done=1)
-        self._emit(WorkReleased(ticket.key, ticket.number, ending, len(self._running)))
+        self._emit(WorkReleased(permit.key, permit.number, ending, len(self._running)))
         return self._filled()
 
     def withdraw(self, key: str, reason: DropReason) -> None:
@@ -173,7 +173,7 @@ class SlotQueue(Generic[Work]):
     def forget(self, key: str, reason: DropReason) -> None:
         """Forget a conversation apart from its running work."""
         self.withdraw(key, reason)
-        self._dirty.pop(key, None)
+        self._deferred.pop(key, None)
 
     def close(self) -> None:
         """Reject new work; running work is released as usual."""
@@ -183,7 +183,7 @@ class SlotQueue(Generic[Work]):
         waiting = len(self._queue)
         for key in tuple(self._queue):
             self.withdraw(key, DropReason.SHUTTING_DOWN)
-        self._dirty.clear()
+        self._deferred.clear()
         self._emit(AdmissionClosed(len(self._running), waiting))
 
     # ── what it says ────────────────────────────────────────────────────────────────────────────
@@ -199,9 +199,9 @@ class SlotQueue(Generic[Work]):
         return tuple(self._queue)
 
     @property
-    def dirty(self) -> tuple[str, ...]:
+    def deferred(self) -> tuple[str, ...]:
         """Conversations to ask again, the longest marked first. None of them waits."""
-        return tuple(self._dirty)
+        return tuple(self._deferred)
 
     @property
     def closed(self) -> bool:
@@ -221,20 +221,20 @@ class SlotQueue(Generic[Work]):
     def counts(self) -> WorkCounts:
         return replace(self._counts, running=len(self._running), queued=len(self._queue))
 
-    def is_dirty(self, key: str) -> bool:
-        return key in self._dirty
+    def is_deferred(self, key: str) -> bool:
+        return key in self._deferred
 
     def runs(self, key: str) -> bool:
         return key in self._running
 
-    def holds(self, ticket: Permit) -> bool:
+    def holds(self, permit: Permit) -> bool:
         """Whether the permit was issued and not returned."""
-        return self._running.get(ticket.key) == ticket.number
+        return self._running.get(permit.key) == permit.number
 
     # ── inside ──────────────────────────────────────────────────────────────────────────────────
 
     def _accept(self, key: str) -> int:
-        self._dirty.pop(key, None)
+        self._deferred.pop(key, None)
         self._count(accepted=1)
         return self._counts.accepted
 
@@ -251,11 +251,11 @@ class SlotQueue(Generic[Work]):
         self.withdraw(next(iter(self._queue)), DropReason.QUEUE_FULL)
 
     def _dropped(self, key: str, number: int, reason: DropReason) -> None:
-        dirty = reason in RESCHEDULED
-        if dirty:
-            self._dirty.setdefault(key)
+        deferred = reason in RESCHEDULED
+        if deferred:
+            self._deferred.setdefault(key)
         self._count(dropped=1)
-        self._emit(WorkDropped(key, number, reason, dirty))
+        self._emit(WorkDropped(key, number, reason, deferred))
 
     def _count(self, accepted: int = 0, done: int = 0, replaced: int = 0, dropped: int = 0) -> None:
         counts = self._counts

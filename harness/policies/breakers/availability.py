@@ -75,9 +75,9 @@ class RegistryView(Protocol):
     def unconfirmed(self, group: CascadeGroup) -> bool: ...
 
 
-def judge(board: RegistryView, tool: str) -> tuple[bool, DispatchReason]:
+def judge(registry: RegistryView, tool: str) -> tuple[bool, DispatchReason]:
     """Whether a call of the tool may run, and the reason. One that may run on an open breaker is a probe."""
-    breaker, score = board.breaker(tool), board.scored(tool)
+    breaker, score = registry.breaker(tool), registry.scored(tool)
     if breaker.isolated:
         return False, DispatchReason.ISOLATED
     if score is Score.UNAVAILABLE:
@@ -86,43 +86,43 @@ def judge(board: RegistryView, tool: str) -> tuple[bool, DispatchReason]:
         return True, DispatchReason.DEGRADED if score is Score.DEGRADED else DispatchReason.HEALTHY
     if breaker.state is BreakerState.HALF_OPEN:
         return False, DispatchReason.PROBE_OUT
-    group = board.group_of(tool)
+    group = registry.group_of(tool)
     if group is not None:
-        return _judge_member(board, group)
-    if board.step >= due(board, tool):
+        return _judge_member(registry, group)
+    if registry.step >= due(registry, tool):
         return True, DispatchReason.PROBE_DUE
-    return False, DispatchReason.DEPENDENCY if breaker.probe_due(board.step) else DispatchReason.OPEN
+    return False, DispatchReason.DEPENDENCY if breaker.probe_due(registry.step) else DispatchReason.OPEN
 
 
-def _judge_member(board: RegistryView, group: CascadeGroup) -> tuple[bool, DispatchReason]:
-    probe_out = any(board.breaker(member).state is BreakerState.HALF_OPEN for member in group.members)
-    waiting = group.waiting(board.step, confirm=board.limits.cascade is CascadeMode.CONFIRM, probe_out=probe_out)
+def _judge_member(registry: RegistryView, group: CascadeGroup) -> tuple[bool, DispatchReason]:
+    probe_out = any(registry.breaker(member).state is BreakerState.HALF_OPEN for member in group.members)
+    waiting = group.waiting(registry.step, confirm=registry.limits.cascade is CascadeMode.CONFIRM, probe_out=probe_out)
     if waiting is not None:
         return False, waiting
     recovering = group.phase is CascadePhase.RECOVERING
     return True, DispatchReason.RECOVERING if recovering else DispatchReason.CANARY
 
 
-def due(board: RegistryView, tool: str) -> int:
+def due(registry: RegistryView, tool: str) -> int:
     """First step at which an open tool outside a group may be probed.
 
     Not before the tools it depends on are probed, but at most 20 steps after it opened
     (docs/design/breakers.md#dependencies).
     """
-    breaker = board.breaker(tool)
+    breaker = registry.breaker(tool)
     own = breaker.due or 0
-    dues = [board.breaker(name).due or 0 for name in _dependencies(board, tool)]
+    dues = [registry.breaker(name).due or 0 for name in _dependencies(registry, tool)]
     return int(min(max([own, *dues]), breaker.opened + LONGEST))
 
 
-def _dependencies(board: RegistryView, tool: str) -> set[str]:
+def _dependencies(registry: RegistryView, tool: str) -> set[str]:
     """Open tools that the tool depends on, directly or indirectly."""
     found: set[str] = set()
     left = [tool]
     while left:
-        capability = board.capabilities.get(left.pop())
+        capability = registry.capabilities.get(left.pop())
         for name in capability.depends_on if capability else ():
-            if name in board.tools and name not in found and name != tool:
+            if name in registry.tools and name not in found and name != tool:
                 found.add(name)
                 left.append(name)
-    return {name for name in found if board.breaker(name).state is BreakerState.OPEN}
+    return {name for name in found if registry.breaker(name).state is BreakerState.OPEN}

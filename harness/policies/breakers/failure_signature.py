@@ -250,8 +250,8 @@ def signature_of(category: FailureCategory, text: str, tool: str = "") -> str:
     if _SAYS_LITTLE.issuperset(words):
         return category.value if category in _TELLING else ""
     # "ConnectionRefusedError: Connection refused" is the same as "Connection refused".
-    told = [word for word in words if not word.endswith(("error", "exception"))]
-    return f"{category.value}: {' '.join(told or words)}"
+    specific = [word for word in words if not word.endswith(("error", "exception"))]
+    return f"{category.value}: {' '.join(specific or words)}"
 
 
 NO_GUESS = "a cause in common"

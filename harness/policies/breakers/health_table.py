@@ -10,9 +10,9 @@ from harness.policies.breakers.failure_signature import suspected_root
 from harness.policies.breakers.pause_report import failures_by_tool
 
 
-def row(board: RegistryView, tool: str) -> HealthRow:
+def row(registry: RegistryView, tool: str) -> HealthRow:
     """One row of the table."""
-    breaker, seen = board.breaker(tool), board.seen(tool)
+    breaker, seen = registry.breaker(tool), registry.seen(tool)
     return HealthRow(
         tool,
         breaker.state,
@@ -20,46 +20,46 @@ def row(board: RegistryView, tool: str) -> HealthRow:
         seen.last_failure,
         seen.last_success,
         seen.message,
-        probe_at(board, tool),
-        note(board, tool),
-        tool in board.capabilities.critical,
+        probe_at(registry, tool),
+        note(registry, tool),
+        tool in registry.capabilities.critical,
         seen.calls,
         seen.failed,
     )
 
 
-def probe_at(board: RegistryView, tool: str) -> int | None:
+def probe_at(registry: RegistryView, tool: str) -> int | None:
     """First step at which a request is a probe; None: not open, or a user has to act."""
-    breaker, group = board.breaker(tool), board.group_of(tool)
+    breaker, group = registry.breaker(tool), registry.group_of(tool)
     if breaker.state is not BreakerState.OPEN or breaker.isolated:
         return None
     if group is None:
-        return due(board, tool)
-    if board.unconfirmed(group):
+        return due(registry, tool)
+    if registry.unconfirmed(group):
         return None
-    return group.due if group.phase is CascadePhase.SYSTEMIC else max(board.step, group.probed + 1)
+    return group.due if group.phase is CascadePhase.SYSTEMIC else max(registry.step, group.probed + 1)
 
 
-def note(board: RegistryView, tool: str) -> str:
-    group, score = board.group_of(tool), board.scored(tool)
-    if board.breaker(tool).isolated:
+def note(registry: RegistryView, tool: str) -> str:
+    group, score = registry.group_of(tool), registry.scored(tool)
+    if registry.breaker(tool).isolated:
         return "isolated by hand"
-    if group is not None and board.unconfirmed(group):
+    if group is not None and registry.unconfirmed(group):
         return f"waits for /confirm: {suspected_root(group.signature)}"
     if group is not None:
         return f"{group.phase.value}: {suspected_root(group.signature)}"
     return score.value if score in (Score.DEGRADED, Score.UNAVAILABLE) else ""
 
 
-def why_not(board: RegistryView, tool: str) -> tuple[str, str]:
+def why_not(registry: RegistryView, tool: str) -> tuple[str, str]:
     """Why a tool cannot be used, and what would change that."""
-    if tool not in board.tools:
+    if tool not in registry.tools:
         return f"there is no tool called {tool}", "do it by hand"
-    breaker, message, group = board.breaker(tool), board.seen(tool).message, board.group_of(tool)
+    breaker, message, group = registry.breaker(tool), registry.seen(tool).message, registry.group_of(tool)
     reason = f"{tool} is {BREAKER_WORDS[breaker.state]}" + (f": {message}" if message else "")
-    if group is not None and board.unconfirmed(group):
+    if group is not None and registry.unconfirmed(group):
         return reason, "find the cause, then /confirm"
-    at = probe_at(board, tool)
+    at = probe_at(registry, tool)
     unblock = f"a successful try from step {at} on" if at is not None else "a successful try"
     return reason, f"{unblock}, or /reset {tool} when it works again"
 

@@ -134,15 +134,15 @@ def _group_steps(groups: Sequence[CascadeGroup], *, attended: bool) -> Iterator[
 def _tool_steps(
     health: Sequence[HealthRow], log: Sequence[LoggedFailure], groups: Sequence[CascadeGroup], *, attended: bool
 ) -> Iterator[str]:
-    told = {tool for group in groups for tool in group.members}
+    named = {tool for group in groups for tool in group.members}
     last = {entry.tool: entry.failure for entry in log}
     for row in health:
-        if row.tool not in told and (row.failures or row.state is not BreakerState.CLOSED):
+        if row.tool not in named and (row.failures or row.state is not BreakerState.CLOSED):
             opened = attended and row.state is not BreakerState.CLOSED
             then = f". When it works again: /reset {row.tool}" if opened else ""
             yield f"Check {row.tool}{_facts(last.get(row.tool), row)}{then}"
-    told |= {row.tool for row in health}
-    yield from (f"Check {tool}{_facts(failure)}" for tool, failure in last.items() if tool not in told)
+    named |= {row.tool for row in health}
+    yield from (f"Check {tool}{_facts(failure)}" for tool, failure in last.items() if tool not in named)
 
 
 def _facts(failure: Failure | None, row: HealthRow | None = None) -> str:

@@ -136,14 +136,14 @@ class BreakerRegistry:
         self._cascades = Cascades()
         self._scores = Scores()
         self._items: tuple[PlanItem, ...] = ()
-        self._told: list[Event] = []
+        self._events: list[Event] = []
         """Events that were not drained yet."""
         self._unsettled: set[str] = set()
         """Tools that are not closed."""
         self._version = 0
         """Rises with everything that could change a decision."""
 
-    # ── what may happen to a board ──────────────────────────────────────────────────────────────
+    # ── what may happen to a registry ──────────────────────────────────────────────────────────────
 
     def configure(self, limits: DispatchLimits) -> None:
         """Use other limits from the next decision on."""
@@ -303,10 +303,10 @@ class BreakerRegistry:
 
     def drain_events(self) -> tuple[Event, ...]:
         """The events since the last call."""
-        told, self._told = tuple(self._told), []
-        return told
+        events, self._events = tuple(self._events), []
+        return events
 
-    # ── what a board says ───────────────────────────────────────────────────────────────────────
+    # ── what a registry says ───────────────────────────────────────────────────────────────────────
 
     @property
     def step(self) -> int:
@@ -405,13 +405,13 @@ class BreakerRegistry:
     @classmethod
     def restored(cls, state: RegistryState, capabilities: CapabilityMap | None = None) -> "BreakerRegistry":
         """The registry with a saved state."""
-        board = cls((tool for tool, _, _ in state.breakers if ":" not in tool), capabilities, state.limits)
+        registry = cls((tool for tool, _, _ in state.breakers if ":" not in tool), capabilities, state.limits)
         for tool, breaker, seen in state.breakers:
-            board._rows[tool] = _Row(breaker, seen)
-        board._unsettled = {tool for tool, breaker, _ in state.breakers if breaker.state is not CLOSED}
-        board._step, board._budget, board._items = state.step, state.budget, state.items
-        board._cascades, board._scores = state.cascades, state.scores
-        return board
+            registry._rows[tool] = _Row(breaker, seen)
+        registry._unsettled = {tool for tool, breaker, _ in state.breakers if breaker.state is not CLOSED}
+        registry._step, registry._budget, registry._items = state.step, state.budget, state.items
+        registry._cascades, registry._scores = state.cascades, state.scores
+        return registry
 
     # ── deciding ────────────────────────────────────────────────────────────────────────────────
 
@@ -514,6 +514,6 @@ class BreakerRegistry:
         self._emit(*grouped(before, after, self._step, self._limits.window, self.unconfirmed))
 
     def _emit(self, *events: Event) -> None:
-        self._told += events
-        if len(self._told) > KEPT:
-            del self._told[: -KEPT // 2]
+        self._events += events
+        if len(self._events) > KEPT:
+            del self._events[: -KEPT // 2]

@@ -128,7 +128,7 @@ class Stagnation:
         )
 
 
-Told = tuple[ObservedCall, CallMark]
+MarkedCall = tuple[ObservedCall, CallMark]
 """A call and its description."""
 
 
@@ -192,13 +192,13 @@ class Detectors:
         """Observe the calls of one reply with their results. A reply without calls is not a step."""
         if not calls:
             return
-        news = self._polls.observe([call for call in calls if call.poll is not None])
+        progress = self._polls.observe([call for call in calls if call.poll is not None])
         step = [(call, mark_of(call)) for call in calls]
         work = {_interaction(call): (call, mark) for call, mark in step if call.poll is None}
         marks = tuple([mark for _, mark in work.values()])
-        self._see_failures(step, marks, news=news)
-        if work or news:
-            self._see_work(work, marks, news=news)
+        self._see_failures(step, marks, progress=progress)
+        if work or progress:
+            self._see_work(work, marks, progress=progress)
 
     def observe_visit(self, visit: Visit) -> None:
         """Observe a place or a state. An unchanged state is not an event: different things may be done in it."""
@@ -268,36 +268,36 @@ class Detectors:
 
     # ── how a step becomes symbols ──────────────────────────────────────────────────────────────
 
-    def _see_work(self, work: dict[str, Told], marks: tuple[CallMark, ...], *, news: bool) -> None:
-        """Observe everything but polls. News from a poll is something new, whatever else happened."""
-        interaction = None if news else _batch(work)
+    def _see_work(self, work: dict[str, MarkedCall], marks: tuple[CallMark, ...], *, progress: bool) -> None:
+        """Observe everything but polls. A new answer of a poll is progress, whatever else happened."""
+        interaction = None if progress else _batch(work)
         if interaction is not None and not self._interactions.tail.last(interaction):
             self._polls.restart()
         if len(work) > 1 and self._calls is None:
             self._calls = self._forked(self._interactions.snapshot())
         self._interactions.push(interaction, marks)
         if self._calls is not None:
-            self._see_single(self._calls, work, news=news)
-        self._actions.push(None if news else _batch({call.action for call, _ in work.values()}), marks)
+            self._see_single(self._calls, work, progress=progress)
+        self._actions.push(None if progress else _batch({call.action for call, _ in work.values()}), marks)
         step = {call.action: (interaction, mark) for interaction, (call, mark) in work.items()}
         self._stagnation.observe(step, changed=any(call.mutates and call.ok for call, _ in work.values()))
 
-    def _see_single(self, calls: RepeatStream, work: dict[str, Told], *, news: bool) -> None:
+    def _see_single(self, calls: RepeatStream, work: dict[str, MarkedCall], *, progress: bool) -> None:
         """Observe the calls one by one, the least recent first, so that a cycle stays one however it is divided into
         replies. A loop of whole replies is not reported again by its calls."""
         if self._interactions.tail.shortest(self._wanted_of_interactions()):
             calls.clear()
             return
-        if news:
+        if progress:
             calls.push(None)
         ages = {interaction: calls.tail.last(interaction) or MOST + 1 for interaction in work}
         for interaction in sorted(work, key=lambda one: (-ages[one], one)):
             calls.push(interaction, (work[interaction][1],))
 
-    def _see_failures(self, step: Sequence[Told], work: tuple[CallMark, ...], *, news: bool) -> None:
-        """Observe failures in a row. A success breaks the row, except a poll without news."""
-        failed = [told for told in step if not told[0].ok]
-        quiet = not news and all(call.poll is not None for call, _ in step if call.ok)
+    def _see_failures(self, step: Sequence[MarkedCall], work: tuple[CallMark, ...], *, progress: bool) -> None:
+        """Observe failures in a row. A success breaks the row, except a poll without a new answer."""
+        failed = [one for one in step if not one[0].ok]
+        quiet = not progress and all(call.poll is not None for call, _ in step if call.ok)
         if not failed and quiet:
             return
         if not quiet or not all(call.error for call, _ in failed):

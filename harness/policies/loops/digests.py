@@ -30,8 +30,8 @@ _DIGEST_BYTES = 8
 
 def digest(*parts: str) -> str:
     """16 hexadecimal digits. ("ab", "c") is another than ("a", "bc")."""
-    told = f"{[*map(len, parts)]}{''.join(parts)}"
-    return hashlib.blake2b(told.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    text = f"{[*map(len, parts)]}{''.join(parts)}"
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def action_of(tool: str, arguments: object) -> str:
@@ -117,8 +117,8 @@ class _Writer:
             return self._sequence(value.args)
         if is_dataclass(value):
             return self._mapping({one.name: getattr(value, one.name, None) for one in fields(value)})
-        if told := _attributes(value):
-            return self._mapping(told)
+        if attributes := _attributes(value):
+            return self._mapping(attributes)
         written = repr(value) if type(value).__repr__ is not object.__repr__ else ""
         return _string(_ADDRESS.sub("", written))
 
@@ -164,8 +164,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{1,16}")
 
 def _attributes(value: object) -> dict[str, object]:
     slots = [name for one in type(value).__mro__ for name in _as_names(vars(one).get("__slots__", ()))]
-    told = {name: getattr(value, name) for name in slots if not name.startswith("__") and hasattr(value, name)}
-    return told | getattr(value, "__dict__", {})
+    slotted = {name: getattr(value, name) for name in slots if not name.startswith("__") and hasattr(value, name)}
+    return slotted | getattr(value, "__dict__", {})
 
 
 def _as_names(slots: object) -> Iterable[str]:

@@ -231,7 +231,7 @@ class Learner:
         self.experience = experience or Experience()
         self._kinds: dict[str, Kind] = {}
         """Of the active loops, by signature."""
-        self._news: list[RungResult] = []
+        self._results: list[RungResult] = []
 
     def on_event(self, event: Event) -> None:
         match event:
@@ -245,12 +245,12 @@ class Learner:
 
     def take(self) -> tuple[RungResult, ...]:
         """The results since the last call."""
-        news, self._news = tuple(self._news), []
-        return news
+        results, self._results = tuple(self._results), []
+        return results
 
     def _note(self, note: RungResult) -> None:
         self.experience = self.experience.noted(note.kind, note.rung, freed=note.freed)
-        self._news.append(note)
+        self._results.append(note)
 
 
 def _read(name: str, tally: object) -> tuple[tuple[Kind, Rung], RungTally]:

@@ -195,13 +195,13 @@ class LoopLimits:
 
 def announced_limits(event: LoopPolicySet) -> LoopLimits:
     """The limits that an event of a journal announces; settings that this version does not have are ignored."""
-    told = dict(_told(event.changed))
+    changed = dict(_changes(event.changed))
     known = LoopLimits().settings()
-    policy = LoopLimits().with_changes(**{name: value for name, value in told.items() if name in known})
+    policy = LoopLimits().with_changes(**{name: value for name, value in changed.items() if name in known})
     return replace(policy, enabled=event.enabled, version=event.version)
 
 
-def _told(lines: Iterable[str]) -> Iterable[tuple[str, object]]:
+def _changes(lines: Iterable[str]) -> Iterable[tuple[str, object]]:
     for line in lines:
         name, _, value = line.partition("=")
         yield name, json.loads(value)

@@ -84,7 +84,7 @@ class _Episode:
 
     loop: Loop
     since: int
-    told_at: int
+    reported_at: int
     """Copies at the last report."""
     ignored: int = 0
     """Rejected calls of the loop: copies that the detectors do not see."""
@@ -307,15 +307,17 @@ class LoopMonitor:
         if episode is None:
             relapse = loop.signature in self._met
             self._met.add(loop.signature)
-            self._episodes[loop.signature] = _Episode(loop, since=step, told_at=loop.copies, grown_at=self._observed)
+            self._episodes[loop.signature] = _Episode(
+                loop, since=step, reported_at=loop.copies, grown_at=self._observed
+            )
             return [LoopFound(loop, step, relapse)]
         if loop.copies > episode.copies:
             episode.grown_at = self._observed
         episode.loop = loop
         episode.handled_at = min(episode.handled_at, loop.copies)
-        if loop.copies < 2 * episode.told_at:
+        if loop.copies < 2 * episode.reported_at:
             return []
-        episode.told_at = loop.copies
+        episode.reported_at = loop.copies
         return [LoopFound(loop, step)]
 
     def _left(self, episode: _Episode, step: int, *, still_stuck: bool = False) -> LoopLeft:
@@ -334,11 +336,11 @@ class LoopMonitor:
         """The loop that climbs the ladder: the first active one, strong before weak."""
         episodes = self._episodes.values()
         strong = [one for one in episodes if not one.loop.weak]
-        going_on = (one for one in strong if not any(self._rests_beside(one, other) for other in strong))
+        going_on = (one for one in strong if not any(self._stalled_beside(one, other) for other in strong))
         weak = (one for one in episodes if not self._ladder.exhausted(one.loop))
         return next(going_on, None) or next(weak, None)
 
-    def _rests_beside(self, episode: _Episode, other: _Episode) -> bool:
+    def _stalled_beside(self, episode: _Episode, other: _Episode) -> bool:
         """It had no further copy while the other had three, so it must not hold that one up."""
         return other.grown_at > episode.grown_at and self._observed - episode.grown_at > 3 * other.loop.period
 

@@ -72,14 +72,14 @@ class Polls:
         """By action the last answer, also of those that are not under way."""
 
     def observe(self, calls: Iterable[ObservedCall]) -> bool:
-        """The polls of one step. Returns whether any of them had news."""
-        news = False
+        """The polls of one step. Returns whether any of them had a new answer."""
+        new = False
         for call in {one.action: one for one in calls}.values():
             answer = digest(call.result, "ok" if call.ok else "failed")
-            news = news or self._answers.get(call.action) != answer
+            new = new or self._answers.get(call.action) != answer
             _newest(self._answers, call.action, answer)
             _newest(self._watched, call.action, _asked(self._watched.get(call.action), call, answer))
-        return news
+        return new
 
     def restart(self) -> None:
         """Other work was done: all waiting begins anew."""
@@ -257,7 +257,7 @@ class Waits:
         asked = [self._asked[action] for action in self._now if action in self._asked]
         if not asked:
             return None
-        one = min(asked, key=lambda each: each.same)  # news of any of them is news
+        one = min(asked, key=lambda each: each.same)  # a new answer of any of them is progress
         waited = one.at - one.since
         if one.same < limits.copies:
             return None

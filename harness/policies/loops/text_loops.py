@@ -291,7 +291,7 @@ class Repetition:
 class RepeatedText:
     """Observes one reply as it is streamed. The sizes of its pieces make no difference."""
 
-    __slots__ = ("_blocks", "_check_at", "_head", "_limits", "_tail", "_told")
+    __slots__ = ("_blocks", "_check_at", "_head", "_limits", "_reported", "_tail")
 
     def __init__(self, limits: TextLimits = TextLimits()) -> None:
         self._limits = limits
@@ -301,15 +301,15 @@ class RepeatedText:
         """Beginning of the current line."""
         self._check_at = 0
         """Matched length at which the unit is examined next."""
-        self._told = False
+        self._reported = False
 
     def feed(self, piece: str) -> Repetition | None:
         """Add the next piece. Returns the verdict once, with the piece that completes it."""
-        if self._told:
+        if self._reported:
             return None
         for character in piece:
             if (found := self._take(character)) is not None:
-                self._told = True
+                self._reported = True
                 return found
         return None
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.events import Json
 from harness.media.formats import pdf_pages
-from harness.practice.message_checks import pixels
+from harness.practice.checks.media import pixels
 from harness.practice.requests import HEADING, UserText, blocks, kind_of, restated_request, without_reminders
 
 DEFAULT_LIMIT = 8_000

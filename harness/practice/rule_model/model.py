@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from harness.events import Json
-from harness.practice.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.practice.rule_model.conversation import (
     AnsweredCall,
     CallOutcome,
@@ -32,6 +31,7 @@ from harness.practice.rule_model.plans import (
     report_on_subagents,
 )
 from harness.practice.rule_model.tools import Ability, NoToolError, offered_tools
+from harness.practice.wire.replies import Part, ScriptedReply, TextPart, ToolUse
 
 CHARACTERS_A_TOKEN = 4
 """Roughly; decides only where an answer is cut."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.events import Json
 from harness.practice.rule_model.conversation import ModelCall
-from harness.practice.schema_value import value_of
+from harness.practice.rule_model.schema_value import value_of
 
 
 class Ability(Enum):

@@ -268,7 +268,7 @@ def _admission(pools: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterato
         if status.name is name:
             counts = (
                 (len(status.queued), "queued"),
-                (len(status.dirty), "deferred because the queue was full"),
+                (len(status.deferred), "deferred because the queue was full"),
                 (len(status.resting), "deferred after repeated failures"),
             )
             counted = [f"{number:,} {words}" for number, words in counts if number]

@@ -105,7 +105,7 @@ def cost(session: Session, argument: str) -> CommandResult:
     if spend.usage.web_searches:
         tokens += f", {counted(spend.usage.web_searches, 'web search', 'web searches')}"
     unknown = _UNPRICED.format(counted(spend.unpriced, "request")) if spend.unpriced else ""
-    missed = f"\n{line}" if (line := cache_miss_line(session.conversation.cache_misses)) else ""
+    missed = f"\n{line}" if (line := cache_miss_line(session.conversation.state.cache_misses)) else ""
     requests = f"{counted(spend.requests, 'request')}, {tokens}"
     return ShowText(f"{requests}\n{priced(spend.cost_usd, spend.unpriced)}{retries}{unknown}{missed}")
 

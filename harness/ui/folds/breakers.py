@@ -140,8 +140,8 @@ class BreakerFold:
         self._models[model] = row
 
     def _is_open(self, key: str) -> bool:
-        board = self._replay.registry
-        return board.has_row(key) and board.breaker(key).state is not BreakerState.CLOSED
+        registry = self._replay.registry
+        return registry.has_row(key) and registry.breaker(key).state is not BreakerState.CLOSED
 
     def _holds(self, cascade: CascadeChanged) -> bool:
         """A suspicion ends without an event when too few of its tools are open."""
@@ -150,8 +150,8 @@ class BreakerFold:
 
     def _cascade_now(self, cascade: CascadeChanged) -> CascadeChanged:
         """A confirmation brings the probe forward without an event."""
-        board = self._replay.registry
-        group = next((group for group in board.cascades if group.signature == cascade.signature), None)
+        registry = self._replay.registry
+        group = next((group for group in registry.cascades if group.signature == cascade.signature), None)
         if cascade.phase is not CascadePhase.SYSTEMIC or group is None:
             return cascade
-        return replace(cascade, probe_at=None if board.unconfirmed(group) else group.due)
+        return replace(cascade, probe_at=None if registry.unconfirmed(group) else group.due)

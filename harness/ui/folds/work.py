@@ -149,7 +149,7 @@ class _Pool:
             case WorkReplaced(number=number, replaced=replaced):
                 self.queued.discard(replaced)
                 self.queued.add(number)
-            case WorkDropped(key=key, number=number, dirty=True):
+            case WorkDropped(key=key, number=number, deferred=True):
                 self.queued.discard(number)
                 self.deferred.add(key)
             case WorkDropped(number=number):

@@ -371,9 +371,9 @@ def _hook(event: HookRan | HookFailed) -> str:
 def _admission_line(event: Event) -> Line | None:
     """Work that will not be done, or not for a while."""
     match event:
-        case WorkDropped(key=key, dirty=False, reason=DropReason.PAUSED):
+        case WorkDropped(key=key, deferred=False, reason=DropReason.PAUSED):
             return Line("!", f"{key} not started: it failed too often and is paused", Tone.TROUBLE)
-        case WorkDropped(key=key, dirty=False, reason=DropReason.QUEUE_FULL):
+        case WorkDropped(key=key, deferred=False, reason=DropReason.QUEUE_FULL):
             return Line("!", f"{key} not started: the queue is full", Tone.TROUBLE)
         case WorkRejected(key=key, reason=RejectionReason.SHUTTING_DOWN):
             return Line("!", f"{key} not started: shutting down", Tone.TROUBLE)

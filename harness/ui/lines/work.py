@@ -130,9 +130,9 @@ class EventLines:
 
     def _left_out(self, event: CheckpointMade) -> Line | None:
         """Files that a checkpoint does not hold, reported once."""
-        news = [reason for reason in event.left_out if reason not in self._not_restorable]
-        self._not_restorable |= frozenset(news)
-        return Line("·", f"a rollback cannot restore: {'; '.join(news)}") if news else None
+        new = [reason for reason in event.left_out if reason not in self._not_restorable]
+        self._not_restorable |= frozenset(new)
+        return Line("·", f"a rollback cannot restore: {'; '.join(new)}") if new else None
 
 
 def _moved(event: MovedToBackground, name: str) -> Line:

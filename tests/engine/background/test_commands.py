@@ -108,7 +108,7 @@ async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stag
 async def test_a_kill_that_is_interrupted_still_ends_it_and_its_end_arrives(here: Stage) -> None:
     await here.commands.start("trap '' TERM; echo up; while :; do sleep 0.05; done", "c")
     await here.until(lambda: here.commands.rows[0].bytes)
-    kill = asyncio.create_task(here.commands.stop("b1", tell=False))
+    kill = asyncio.create_task(here.commands.stop("b1", notify=False))
     await asyncio.sleep(0)
     kill.cancel()
     await asyncio.gather(kill, return_exceptions=True)
@@ -297,7 +297,7 @@ async def session_of(folder: Path) -> list[Event]:
     await here.commands.start("exit 3", "c1")
     await here.over("b1")
     await here.commands.start("sleep 60", "c2")
-    await here.commands.stop("b2", tell=False)
+    await here.commands.stop("b2", notify=False)
     row = await here.commands.start("sleep 60", "c3")
     here.commands.hand_over("b3")
     await here.commands.start("sleep 60", "c4")
@@ -381,7 +381,7 @@ async def test_random_operations_leave_nothing_and_tell_everything_once(
             case "stop" if open_ids:
                 await here.commands.stop(dice.choice(open_ids))
             case "kill" if open_ids:
-                await here.commands.stop(dice.choice(open_ids), tell=False)
+                await here.commands.stop(dice.choice(open_ids), notify=False)
             case "time":
                 await here.pass_by(dice.choice([1, 50]))
             case _:

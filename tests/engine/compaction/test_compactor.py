@@ -330,9 +330,9 @@ async def test_a_compaction_says_when_the_server_falls_silent_and_sends_again_an
         await here.turn()
         compacted = await here.compact()
         assert methods(compacted)[0][0] == "summary"
-        news = [event for event in compacted.events if isinstance(event, SilenceHint | SilenceEnded | TextDelta)]
-        assert isinstance(news[0], SilenceHint)
-        assert isinstance(news[-1], SilenceEnded)
+        hints = [event for event in compacted.events if isinstance(event, SilenceHint | SilenceEnded | TextDelta)]
+        assert isinstance(hints[0], SilenceHint)
+        assert isinstance(hints[-1], SilenceEnded)
         assert not compacted.of(TextDelta)
         assert len(compacted.of(SilenceEnded)) <= len(compacted.of(SilenceHint))
 

@@ -27,7 +27,7 @@ from harness.events import (
     TransitionCode,
 )
 from harness.permissions import PermissionAnswer
-from harness.practice.script import KIND
+from harness.practice.script.script import KIND
 from harness.session import Opening
 from harness.settings.loop_experience_file import experience_file
 from tests.agent.person import Person

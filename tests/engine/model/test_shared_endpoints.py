@@ -48,7 +48,7 @@ async def programs(clock: HandClock, *stores: SlotStore) -> AsyncIterator[list[S
 def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], tuple[SlotStore, SlotStore]]:
     """Makes the stores of two programs."""
     if request.param == "sqlite":
-        return lambda: (SqliteSlotStore(tmp_path / "gate.sqlite"), SqliteSlotStore(tmp_path / "gate.sqlite"))
+        return lambda: (SqliteSlotStore(tmp_path / "slots.sqlite"), SqliteSlotStore(tmp_path / "slots.sqlite"))
     memory = InMemorySlotStore()
     return lambda: (memory, memory)
 
@@ -95,7 +95,7 @@ class SlowCells:
         return answer
 
 
-async def test_a_move_while_the_text_is_read_stays_and_of_others_their_news_is_taken() -> None:
+async def test_a_move_while_the_text_is_read_stays_and_of_others_their_changes_are_taken() -> None:
     cells = SlowCells(written(None, {LARGE: ONCE, SMALL: ONCE}, 0.0))
     endpoints = SharedEndpoints(cells, clock=HandClock())
     reading = asyncio.create_task(endpoints.refresh())

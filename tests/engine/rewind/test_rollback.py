@@ -154,8 +154,7 @@ class Turn:
         self.rollbacks = Rollbacks(self.talk, self.fold, self.store if files else None)
         self.talk.subscribe(self.fold.on_event)
         self.talk.subscribe(self.rollbacks.on_event)
-        self.talk.turn = 1
-        self.talk.emit(TurnStarted(1, "go"))
+        self.talk.begin_turn("go")
         self.talk.add("user", ({"type": "text", "text": "go"},), Origin.PROMPT)
 
     async def round(self, text: str, tool: str = "write_file") -> None:
@@ -236,8 +235,7 @@ async def test_files_are_kept_only_before_calls_that_may_change_them_and_once_wh
     assert [(event.turn, event.step) for event in turn.made] == [(1, 2), (1, 5)]
     assert turn.fold.last is not None
     assert turn.fold.last.ends_turn
-    turn.talk.turn = 2
-    turn.talk.emit(TurnStarted(2, "talk"))
+    turn.talk.begin_turn("talk")
     await turn.rollbacks.end_turn()  # of a turn that kept nothing
     assert len(turn.made) == 2
 

@@ -94,7 +94,7 @@ async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests
     assert (callers.fate(6), callers.fate(7)) == ("paused", "runs")
     assert callers.answer(6).until == 60.0
     assert "5 times in a row" in str(callers.answer(6))
-    assert (callers.runner.status.dirty, callers.runner.status.resting) == ((), ("a",))
+    assert (callers.runner.status.deferred, callers.runner.status.resting) == ((), ("a",))
     callers.clock.move(60.0)
     await callers.asks("a")
     assert callers.fate(8) == "runs"
@@ -124,7 +124,7 @@ async def test_where_none_may_run_in_the_background_the_setting_is_named() -> No
 async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_flag_is_named() -> None:
     callers = Callers(AdmissionLimits(max_concurrent=1, max_queue_size=0))
     await callers.asks("a", "b")
-    assert (callers.fate(2), callers.runner.status.dirty) == ("queue_full", ())
+    assert (callers.fate(2), callers.runner.status.deferred) == ("queue_full", ())
     assert "--max-queue-size" in str(callers.answer(2))
 
 

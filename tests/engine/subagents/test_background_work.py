@@ -199,7 +199,7 @@ async def test_very_long_answers_from_the_background_fit_the_history_and_are_kep
         assert sum(words in text for text in kept) == many
 
 
-async def test_news_about_what_is_shared_is_told_to_the_person_and_not_to_an_agent(tmp_path: Path) -> None:
+async def test_notices_about_what_is_shared_go_to_the_user_and_not_to_an_agent(tmp_path: Path) -> None:
     script = calls(task()) + of_subagent(calls(run("once"))) + of_subagent(says("Done.")) + says("Good.")
     async with on_stage(tmp_path, script) as here:
 

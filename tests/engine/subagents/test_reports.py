@@ -18,8 +18,8 @@ from harness.engine.subagents.reports import (
     first_row,
     played,
     report_of,
+    report_text,
     said,
-    told,
 )
 from harness.events import (
     AgentCreated,
@@ -68,7 +68,7 @@ def test_a_turn_that_is_completed_with_words_is_an_answer() -> None:
     assert (report.steps, report.requests, report.usage, report.cost_usd, report.duration_s) == (
         *(3, 4, Usage(10, 5), 0.02, 1.5),
     )
-    assert told("a1", report) == "There are three.\n\n[agent a1: 3 steps, 15 tokens]"
+    assert report_text("a1", report) == "There are three.\n\n[agent a1: 3 steps, 15 tokens]"
 
 
 @pytest.mark.parametrize("code", FINAL)
@@ -79,7 +79,7 @@ def test_every_other_end_is_a_failure_however_much_was_said(code: TransitionCode
     assert report.reason == f"the reason ({code.value})"
     assert report.text == "I look.\n\nThere are three."
     assert report.ending is (WorkEnd.CANCELLED if report.end is AgentEnd.CANCELLED else WorkEnd.FAILED)
-    text = told("a1", report)
+    text = report_text("a1", report)
     assert text.startswith("The agent did not finish: the reason")
     assert "may be incomplete or wrong" in text.split("There are three.")[0]
 
@@ -89,13 +89,13 @@ def test_every_other_end_is_a_failure_however_much_was_said(code: TransitionCode
 def test_a_turn_that_ends_without_a_word_is_no_answer(code: TransitionCode, nothing: str) -> None:
     report = report_of(turn(code, nothing), replies("I look."))
     assert (report.end, report.text, report.ending) == (AgentEnd.SILENT, "I look.", WorkEnd.FAILED)
-    assert told("a1", report).startswith("The agent did not finish: it ended without a word. This is no answer.")
+    assert report_text("a1", report).startswith("The agent did not finish: it ended without a word. This is no answer.")
 
 
 @given(st.sampled_from(AgentEnd), st.text(), st.text())
 def test_whatever_an_agent_has_said_its_failure_comes_first(end: AgentEnd, reason: str, text: str) -> None:
     report = SubagentReport(end, reason, f"words: {text}")
-    failed = told("a1", report).startswith("The agent did not finish")
+    failed = report_text("a1", report).startswith("The agent did not finish")
     assert failed != report.answered
     assert report.answered == (end is AgentEnd.ANSWERED) == (report.ending is WorkEnd.SUCCEEDED)
 
@@ -209,9 +209,9 @@ async def test_all_that_an_agent_does_is_handed_on_and_it_is_closed_with_whoever
 def test_processes_that_an_agent_left_are_named_with_its_answer_and_with_its_failure() -> None:
     left = (SurvivingProcess(12, "server"), SurvivingProcess(13, "watch"))
     for end in (AgentEnd.ANSWERED, AgentEnd.FAILED):
-        text = told("a1", SubagentReport(end, "why", "Three.", ended_processes=left))
+        text = report_text("a1", SubagentReport(end, "why", "Three.", ended_processes=left))
         assert text.endswith("and they ended with it: server (12), watch (13)]")
-    assert "it was never started, there is no room." in told(
+    assert "it was never started, there is no room." in report_text(
         "a1", SubagentReport(AgentEnd.NOT_STARTED, "there is no room")
     )
 

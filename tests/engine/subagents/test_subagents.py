@@ -155,7 +155,7 @@ class Office:
         assert self.conversation.spend.requests == sum(event.requests for event in ends)
         assert [one.closed for one in self.of_subagent] == [1] * len(self.of_subagent)
         sizes = self.controller.sizes()
-        assert (sizes.running, sizes.queued, sizes.dirty) == (0, 0, 0)
+        assert (sizes.running, sizes.queued, sizes.deferred) == (0, 0, 0)
         assert all(row.state is SubagentState.ENDED for row in self.agents.rows)
 
 

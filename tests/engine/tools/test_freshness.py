@@ -10,7 +10,7 @@ import pytest
 
 from harness.engine.tools.results import FreshnessLabels, with_label
 from harness.events import CommandEnded, FreshnessLabel, Json, ResultLabelled, ToolCall
-from harness.practice.tool_faults import parse
+from harness.practice.faults.tool_faults import parse
 from harness.tools import Tool, ToolContext, ToolResult, Workspace, standard_tools
 from tests.agent.stage import calls, says, stage
 from tests.agent.test_tool_rounds import call

@@ -71,7 +71,7 @@ class Bench:
     async def call(
         self, name: str, input: Json, *, count_errors: bool = False, mode: Mode = Mode.YOLO
     ) -> tuple[Ended, BreakerRegistry]:
-        """The one end that is told of a call, and the board after it."""
+        """The one end that is told of a call, and the registry after it."""
         events: list[Event] = []
         slow_grep = grep_tool(ProcessLimits(time_s=0.5, term_grace_s=0.2))
         tools = [slow_grep if one.name == "grep" else one for one in standard_tools()]
@@ -86,10 +86,10 @@ class Bench:
             Conversation(events.append),
             outputs=self.folder.parent / "outputs",
         )
-        calls, board = tool_calls(core, Toolbox([*tools, fetch]))
+        calls, registry = tool_calls(core, Toolbox([*tools, fetch]))
         await calls.answer([ToolCall("call_1", name, input)], [], self.interrupt)
         (ended,) = (event for event in events if isinstance(event, ToolEnded))
-        return Ended(ended.outcome, ended.failure), board
+        return Ended(ended.outcome, ended.failure), registry
 
 
 @pytest.fixture
@@ -154,28 +154,28 @@ COUNTED: list[tuple[str, Json, FailureCategory, str]] = [
 async def test_an_answer_says_nothing_against_its_tool(
     name: str, input: Json, outcome: ToolOutcome, bench: Bench
 ) -> None:
-    ended, board = await bench.call(name, input)
+    ended, registry = await bench.call(name, input)
     assert ended == (outcome, None)
-    assert board.consumed == 0
+    assert registry.consumed == 0
 
 
 @pytest.mark.parametrize(("name", "input", "category", "signature"), COUNTED)
 async def test_a_tool_that_failed_itself_is_charged_with_category_and_signature(
     name: str, input: Json, category: FailureCategory, signature: str, bench: Bench
 ) -> None:
-    (outcome, failure), board = await bench.call(name, input)
+    (outcome, failure), registry = await bench.call(name, input)
     assert outcome is O.BROKEN
     assert failure is not None
     assert (failure.category, failure.signature) == (category, signature)
     assert failure.message
     assert "\n" not in failure.message
     key = KEYS.get(str(input.get("command")), name)
-    assert (board.consumed, board.breaker(key).failures) == (1, 1)
+    assert (registry.consumed, registry.breaker(key).failures) == (1, 1)
 
 
 async def test_what_nobody_allowed_says_nothing_against_the_tool(bench: Bench) -> None:
-    ended, board = await bench.call("bash", {"command": "true"}, mode=Mode.DENY)
-    assert (ended, board.consumed) == ((O.DENIED, None), 0)
+    ended, registry = await bench.call("bash", {"command": "true"}, mode=Mode.DENY)
+    assert (ended, registry.consumed) == ((O.DENIED, None), 0)
 
 
 async def test_what_was_cancelled_says_nothing_against_the_tool(bench: Bench) -> None:
@@ -185,8 +185,8 @@ async def test_what_was_cancelled_says_nothing_against_the_tool(bench: Bench) ->
     async with asyncio.timeout(20):
         assert await asyncio.to_thread(begun.read_text) == "yes\n"
     bench.interrupt.set()
-    ended, board = await calling
-    assert (ended, board.consumed) == ((O.CANCELLED, None), 0)
+    ended, registry = await calling
+    assert (ended, registry.consumed) == ((O.CANCELLED, None), 0)
 
 
 REFUSALS: list[tuple[str, Json, str]] = [
@@ -204,11 +204,11 @@ REFUSALS: list[tuple[str, Json, str]] = [
 
 @pytest.mark.parametrize(("name", "input", "signature"), REFUSALS)
 async def test_an_ordinary_no_counts_where_it_is_wanted(name: str, input: Json, signature: str, bench: Bench) -> None:
-    (outcome, failure), board = await bench.call(name, input, count_errors=True)
+    (outcome, failure), registry = await bench.call(name, input, count_errors=True)
     assert outcome is O.ERROR
     assert failure is not None
     assert (failure.category, failure.signature) == (C.REFUSED, signature)
-    assert board.consumed == 1
+    assert registry.consumed == 1
 
 
 @pytest.mark.parametrize("count_errors", [False, True])

@@ -5,9 +5,12 @@ import pytest
 from benchmarks.canary import Canary
 from benchmarks.command_gate import CommandGate
 from harness.permissions import Allow, Mode
-from tests.permissions.attacks.lines import ATTACKS, EVERY_LINE, OF_THE_MACHINE
+from tests.cases import grouped, lines
 from tests.whole import WHOLE
 
+ATTACKS = grouped(__file__, "attacks")
+EVERY_LINE = list(dict.fromkeys(line for group in ATTACKS.values() for line in group))
+OF_THE_MACHINE = lines(__file__, "of the machine")
 HARMFUL = {
     "touch PWNED": "work/PWNED appeared",
     "rm a.txt": "work/a.txt went away",

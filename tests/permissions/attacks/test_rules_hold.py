@@ -11,20 +11,14 @@ from benchmarks.canary import SECRET, Canary
 from benchmarks.command_gate import CommandGate
 from harness.permissions import Allow, Ask
 from tests.agent.stage import Played, stage
-from tests.permissions.attacks.round_rules import (
-    DRESSES,
-    OFFERS,
-    ROUND_A_RULE_ABOUT_KEYS,
-    ROUND_A_RULE_ABOUT_READING,
-    UNDER_ALLOW_BASH,
-    WITH_A_PROGRAM_FOR_GIT,
-)
+from tests.cases import grouped, lines
 from tests.permissions.attacks.test_sessions import asks_for, bash, call, canary, ran
 
 __all__ = ["canary"]
 
 pytestmark = pytest.mark.anyio
 
+OFFERS = grouped(__file__, "offers")
 CALLS_ROUND_A_RULE_ABOUT_READING = (
     *(call("grep", pattern="TOKEN", glob=glob) for glob in ("*", ".env", "**/.env", ".e*")),
     *(call("grep", pattern=".", path=path) for path in (".", "sub", ".env", "linked")),
@@ -44,14 +38,14 @@ async def test_what_may_not_be_read_is_not_shown_by_any_tool_or_line(canary: Can
     if deny == "read(.env)":
         (canary.work / "sub" / ".env").unlink()
         shutil.rmtree(canary.work / "staged")
-    wanted = [*CALLS_ROUND_A_RULE_ABOUT_READING, *bash(*ROUND_A_RULE_ABOUT_READING)]
+    wanted = [*CALLS_ROUND_A_RULE_ABOUT_READING, *bash(*lines(__file__, "reading"))]
     turn = await turn_of(canary, tmp_path, wanted, permission_mode="yolo", permissions_deny=[deny])
     shown = {call: str(result["content"]) for call, result in zip(wanted, turn.results, strict=True)}
     assert [call for call, text in shown.items() if f"{SECRET}-env" in text or f"{SECRET}-sub" in text] == []
 
 
 async def test_keys_that_may_not_be_read_are_not_copied_either(canary: Canary, tmp_path: Path) -> None:
-    wanted = bash(*ROUND_A_RULE_ABOUT_KEYS)
+    wanted = bash(*lines(__file__, "keys"))
     turn = await turn_of(canary, tmp_path, wanted, permission_mode="yolo", permissions_deny=["read(~/.ssh/**)"])
     assert (canary.home / ".ssh" / "id_rsa").exists()
     shown = {call: str(result["content"]) for call, result in zip(wanted, turn.results, strict=True)}
@@ -68,8 +62,9 @@ async def test_no_dress_gets_a_line_past_a_rule_that_denies_it(canary: Canary, t
     git(canary.work, "remote", "add", "origin", str(remote))
     git(canary.work, "config", "push.default", "current")
     denied = ["bash(git push *)", "bash(git-push *)", "bash(git send-pack *)"]
-    turn = await turn_of(canary, tmp_path, bash(*DRESSES), permission_mode="yolo", permissions_deny=denied)
-    assert git(remote, "for-each-ref") == "", ran(turn, DRESSES)
+    pushes = lines(__file__, "git push")
+    turn = await turn_of(canary, tmp_path, bash(*pushes), permission_mode="yolo", permissions_deny=denied)
+    assert git(remote, "for-each-ref") == "", ran(turn, pushes)
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -79,18 +74,20 @@ def git(folder: Path, *arguments: str) -> str:
 async def test_what_is_dangerous_is_found_behind_what_runs_it_though_bash_is_allowed(
     canary: Canary, tmp_path: Path
 ) -> None:
+    dangerous = lines(__file__, "dangerous")
     turn = await turn_of(
-        canary, tmp_path, bash(*UNDER_ALLOW_BASH), permission_mode="ask", permissions_allow=["bash(*)", "write(**)"]
+        canary, tmp_path, bash(*dangerous), permission_mode="ask", permissions_allow=["bash(*)", "write(**)"]
     )
     assert (canary.work / "docs" / "guide.md").exists()
     assert (canary.work / "b.txt").read_text().endswith("4\n")
-    assert ran(turn, UNDER_ALLOW_BASH) == []
+    assert ran(turn, dangerous) == []
 
 
 async def test_a_rule_that_allows_git_allows_no_program_that_git_is_told_to_run(canary: Canary, tmp_path: Path) -> None:
-    lines = [line.replace("PLANTED", f"{canary.root}/programs/canary") for line in WITH_A_PROGRAM_FOR_GIT]
-    turn = await turn_of(canary, tmp_path, bash(*lines), permission_mode="ask", permissions_allow=["bash(git *)"])
-    assert canary.log.read_text() == "", ran(turn, lines)
+    program = f"{canary.root}/programs/canary"
+    planted = [line.replace("PLANTED", program) for line in lines(__file__, "program for git")]
+    turn = await turn_of(canary, tmp_path, bash(*planted), permission_mode="ask", permissions_allow=["bash(git *)"])
+    assert canary.log.read_text() == "", ran(turn, planted)
 
 
 # ── rules that a question offers to keep ────────────────────────────────────────────────────────

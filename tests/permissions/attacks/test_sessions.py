@@ -10,7 +10,7 @@ import pytest
 from benchmarks.canary import Canary, Watch, shows_secret
 from harness.events import ToolEnded, ToolOutcome
 from tests.agent.stage import Played, calls, says, stage
-from tests.permissions.attacks.lines import ATTACKS
+from tests.permissions.attacks.test_lines import ATTACKS
 from tests.whole import stride
 
 pytestmark = pytest.mark.anyio

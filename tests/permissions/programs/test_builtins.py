@@ -9,6 +9,7 @@ import pytest
 from harness.permissions.programs import ParsedCommand, WordRole, parse
 from harness.permissions.programs.builtins import PROGRAMS
 from harness.permissions.shell import read_line
+from tests.cases import cases, lines
 
 BASH = shutil.which("bash")
 
@@ -25,35 +26,12 @@ def roles(line: str) -> dict[str, WordRole]:
 
 
 def test_what_only_looks() -> None:
-    table = [
-        *("echo", "echo -n $x 'a b'", "echo $(ls)", "printf '%s\\n' \"$x\" a", "printf -- -x", "true", ": $x"),
-        *("false a", "exit", "exit 3", "exit $?", "return 1", "break 2", "continue", "pwd -P", "type -a ls git"),
-        *("which -a ls", "command -v git", "command -V ls", "hash", "jobs -l", "times", "alias", "umask", "umask -S"),
-        *("ulimit -a", "dirs", "set -euo pipefail", "set -ex", "set +x", "set -o pipefail", "shopt -p"),
-        *("shopt extglob", "sleep 2", "sleep 0.5s", "wait", "wait 123 %1", "wait $!", "kill -l", "kill -l 9"),
-        *("trap -p", "trap", "[ -f x ]", "test -d x", "[ ! -e x ]", "[ -n x ]", "[ x ]", "[ a = b ]", "[ ! a != b ]"),
-        *("[ a -nt b ]", "[ 1 -lt 2 ]", "[ $? -eq 0 ]", '[ "$x" -gt 3 ]', '[ -z "$x" ]', '[ "$x" = y ]'),
-        *('[ ! -n "$x" ]', "test -t 1", "[[ -f x ]]", "[[ a == *.py ]]", "[[ $x =~ ^a ]]", "[[ a < b ]]"),
-        *("[[ -n $x ]]", "[[ 1 -eq 2 ]]", "[[ $? -ne 0 ]]", "[[ -f *.py ]]", "[[ ! -d ~/x ]]", "[[ $x ]]"),
-        *("[[ a -ef b ]]", "[[ -t 0 ]]"),
-    ]
-    found = {line: parsed(line) for line in table}
+    found = {line: parsed(line) for line in lines(__file__, "looks")}
     assert [line for line, one in found.items() if one is None or not one.looks or not one.ends] == []
 
 
 def test_what_does_more_or_is_not_certain() -> None:
-    table = [
-        *("printf -v x y", "printf -v 'a[$(touch P)]' x", "printf $x", "printf 'a%n' x", "printf '%-5ln' x", "printf"),
-        *("printf *", "exit $x", "break a", "exit 1 2", "pwd x", "type -x ls", "command ls", "command -p ls"),
-        *("hash -r", "hash -p a b", "jobs -x ls", "times x", "alias a=b", "umask 022", "ulimit -c 0", "dirs -c", "set"),
-        *("set -- a", "set -o", "set x", "set -k", "set -o posix", "set $x", "shopt -s extglob", "shopt -u a"),
-        *("wait -n", "wait -p x", "wait -n -p 'a[$(touch P)]'", "wait $x", "wait x", "kill 1", "kill -9 1"),
-        *("kill -9 -1", "trap - EXIT", "trap x EXIT", "which --tty-only x", "[ -v x ]"),
-        *("[ -- = -- -o -v 'a[$(touch P)]' ]", "[ -f x -a -f y ]", "[ $x ]", "[ -f $x ]", "[ -R x ]", "[ x -a y ]"),
-        *("[ -f x", "[ -f x ] y", "test -v 'a[$(touch P)]'", "[ * ]", "[ a = * ]", "[ -o errexit ]", "test"),
-        *("[ a -eq b ]", "[ -t x ]", '[ -f "$x" ]', "[ ! = x y ]", "[[ -f $x ]]", "[ $x = y ]", "[ a =~ b ]"),
-    ]
-    found = {line: parsed(line) for line in table}
+    found = {line: parsed(line) for line in lines(__file__, "does more")}
     assert [line for line, one in found.items() if one is not None and one.looks] == []
 
 
@@ -80,17 +58,7 @@ EVALUATED = "a[$(touch P)]"
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("echo {}", "printf %d {}", "printf {}", "true {}", ": {}", "[ {} = x ]", "[ {} ]", "[ -n {} ]", "[ -f {} ]"),
-        *("[ {} -nt x ]", "test ! -e {}", "[[ -f {} ]]", "[[ {} == x ]]", "[[ x == {} ]]", "[[ x =~ {} ]]", "[[ {} ]]"),
-        *("type {}", "command -v {}", "shopt {}", "kill -l {}", "trap -p {}", "[[ {} < x ]]", "[[ {} -nt x ]]"),
-        *("which {}", "wait -p {}", "wait -n -p {}", "test -v {}", "[ -v {} ]", "printf -v {} x", "[ x -eq {} ]"),
-        *("wait {}", "sleep {}", "exit {}", "ulimit -n {}", "printf '%*d' {} 1", "printf %n {}", "umask {}", "hash {}"),
-        *("jobs {}", "[ -t {} ]", "[ -R {} ]", "test x -o -v {}", "[ -v {} -a x ]"),
-    ],
-)
+@cases(__file__, "evaluates", "line")
 def test_nothing_that_only_looks_evaluates_a_word(line: str, tmp_path: Path) -> None:
     assert BASH is not None
     whole = line.format(f"'{EVALUATED}'")

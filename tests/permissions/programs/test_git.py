@@ -22,6 +22,7 @@ from harness.permissions.requirements import RequirementKind, requirements_of
 from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.syntax import Unreadable, Word, WordKind
 from harness.processes.git_safety import safe_environment
+from tests.cases import cases, grouped, lines, members, rows, yes
 from tests.permissions.test_verdicts import bash
 
 
@@ -46,63 +47,11 @@ def used(line: str, *roles: WordRole) -> set[str]:
 
 
 def test_a_plain_look_is_in_the_grammar() -> None:
-    table = [
-        *("--version", "--help", "status", "status -sb --porcelain=v2 -uno"),
-        *("--no-pager log --oneline --graph --all -20", "-P -C sub diff --stat", "-c core.quotepath=off status"),
-        *("-c color.ui=false diff", "diff", "diff --cached --name-only", "diff HEAD~2..HEAD -- src 'tests/*.py'"),
-        *("diff -U10 -w main...feature/x", "show HEAD~1 --stat", "show HEAD:src/a.py", "show v1.2^{commit}"),
-        *("log -p -3 --follow -- src/a.py", "log --since='2 weeks ago' --author 'A B' --format='%h %an %ad %s'"),
-        *("log -S needle -G 'a.*b' -L 1,20:src/a.py", "rev-parse --abbrev-ref HEAD", "rev-parse --show-toplevel"),
-        *("rev-list --count HEAD", "ls-files -o --exclude-standard", "ls-files '*.py' -- docs"),
-        *("ls-tree -r --name-only HEAD", "blame -L 1,10 -w src/a.py", "grep -n -i 'def \\w+' -- '*.py'"),
-        *("grep -c x HEAD~3", "cat-file -p HEAD^{tree}", "describe --tags --always --dirty", "shortlog -sn HEAD"),
-        *("merge-base main HEAD", "for-each-ref --sort=-committerdate --format='%(refname:short)' refs/heads"),
-        *("show-ref --heads", "branch", "branch -vv", "branch -a --sort=-committerdate", "branch --show-current"),
-        *("branch --merged main", "branch --list 'feature/*'", "tag", "tag -l 'v1.*' --sort=-v:refname"),
-        *("tag --contains HEAD", "remote", "remote -v", "remote get-url origin", "stash list"),
-        *("stash show -p stash@{0}", "reflog -n 10", "reflog show main", "worktree list --porcelain"),
-        *("config --get user.email", "config user.name", "config get core.autocrlf", "notes list", "bisect log"),
-        *("submodule status --recursive", "check-ignore -v build", "check-attr -a src/a.py", "count-objects -vH"),
-        *("apply --stat a.patch", "apply --check a.patch", "whatchanged -3", "range-diff main...topic"),
-        *("cherry -v main", "name-rev HEAD", "show-branch --all", "diff-tree --no-commit-id --name-only -r HEAD"),
-        "version",
-    ]
-    assert [line for line in table if not looks(line)] == []
+    assert [line for line in lines(__file__, "looks") if not looks(line)] == []
 
 
 def test_whatever_else_git_can_do_is_asked_about() -> None:
-    table = [
-        *("-p log", "--paginate log", "-c alias.x=!touch x", "-c core.fsmonitor=./x status", "-c core.pager=./x log"),
-        *("-c filter.x.clean=y status", "--config-env core.pager=HOME log", "--config-env=core.pager=HOME log"),
-        *("--exec-path=. status", "--git-dir=x status", "--git-dir x status", "--work-tree=x status", "--bare log"),
-        *("--unheard-of status", "-c core.fsmonitor=true status", "--help log", "-h log", "status --help"),
-        *("log --help", "help log", "diff --ext-diff", "diff --textconv", "diff --output=x", "diff --outp=x"),
-        *("diff --output x", "log -O/etc/passwd", "show --textconv HEAD", "log --show-signature", "log --format=%GS"),
-        *("log --pretty=format:%h%+GK", "log --alternate-refs", "log --remerge-diff", "log --diff-merges=remerge"),
-        *("log --stdin", "for-each-ref --format='%(signature:key)'", "for-each-ref --sort=signature"),
-        *("branch --format='%(signature)'", "rev-list --format=%G? HEAD", "cat-file --filters HEAD:a"),
-        *("cat-file --textconv HEAD:a", "cat-file --batch", "cat-file --batch-check=x", "grep -O x", "grep -Ovim x"),
-        *("grep -nOvim x", "grep --open-files-in-pager=x y", "grep --textconv x", "branch new"),
-        *("branch -f main HEAD~1", "branch -d x", "branch -D x", "branch --list -D x", "branch -m a b"),
-        *("branch -l new", "branch --sort=x new", "branch --edit-description", "branch -u origin/main"),
-        *("branch --unset-upstream", "tag v1", "tag -d v1", "tag -l -d v1", "tag -v v1", "tag -s v1"),
-        *("tag --sort=x v1", "remote add x y", "remote remove x", "remote set-url origin x", "remote show origin"),
-        *("remote update", "remote prune origin", "stash", "stash -p", "stash pop", "stash drop"),
-        *("stash list --output=x", "reflog expire --all", "reflog delete x", "worktree add x", "worktree prune"),
-        *("config user.name x", "config --unset user.name", "config --list", "config -l", "config --get-regexp ."),
-        *("config --get http.extraheader", "config --get url.x.insteadof", "config -f x --get user.name"),
-        *("config --file=x --get user.name", "config --get credential.helper", "config --get-urlmatch http x"),
-        *("config -e", "config set user.name x", "submodule update", "submodule foreach ls", "submodule summary"),
-        *("notes add", "notes edit", "bisect run x", "bisect view", "bisect good", "apply a.patch"),
-        *("apply --stat --apply a.patch", "add .", "commit -m x", "push", "fetch", "pull", "ls-remote"),
-        *("ls-remote origin", "clone x", "checkout main", "switch main", "restore x", "reset --hard", "clean -n"),
-        *("rm x", "mv a b", "merge x", "rebase x", "gc", "fsck", "archive HEAD", "bundle create x HEAD"),
-        *("format-patch -1", "format-patch --stdout -1", "verify-commit HEAD", "verify-tag v1", "show-index", "var -l"),
-        *("difftool", "mergetool", "hash-object -w x", "update-ref x y", "symbolic-ref HEAD"),
-        *("symbolic-ref HEAD refs/heads/x", "merge-tree a b c", "hook run x", "maintenance run", "send-email x"),
-        *("daemon", "instaweb", "lg", "$x", "status $x", 'log "$x"', "show HEAD:*.py"),
-    ]
-    assert [line for line in table if looks(line)] == []
+    assert [line for line in lines(__file__, "does more") if looks(line)] == []
 
 
 def test_a_file_pattern_that_may_become_an_option_is_named() -> None:
@@ -114,57 +63,7 @@ def test_a_file_pattern_that_may_become_an_option_is_named() -> None:
 # ── what its words are ──────────────────────────────────────────────────────────────────────────
 
 
-READ = {
-    ".env^": [
-        *("show :0:.env", "cat-file -p :0:.env", "cat-file -p :.env", "cat-file blob HEAD:.env"),
-        *("show HEAD@{10:30}:.env", "show -- ':(top,literal).env'", "diff -- :/.env", "diff -- ':!.env'"),
-        *("log -L 1,9:.env", "log -L :main:.env", "blame --contents .env a", "blame -S .env a"),
-        *("blame --ignore-revs-file=.env a", "grep -f .env", "grep x HEAD:.env", "ls-files -X .env"),
-        *("ls-files --exclude-per-directory=.env", "status --pathspec-from-file=.env", "-C sub show HEAD:.env"),
-    ],
-    "./.env": [
-        "show HEAD:./.env",
-    ],
-    "../x": [
-        "show HEAD:../x",
-        "-C ../x log",
-    ],
-    ".env": [
-        *("diff .env", "diff HEAD .env", "diff --no-index /dev/null .env", "log -p -- .env", "blame .env"),
-        *("grep .env .env", "grep -e x .env", "grep x -- sub .env", "apply --check .env", "commit -F .env", "add .env"),
-    ],
-    "~/.ssh/id_rsa": [
-        "diff ~/.ssh/id_rsa /dev/null",
-    ],
-    "sub/.env": [
-        "-C sub diff .env",
-    ],
-    "sub/../x/.env": [
-        "-C sub -C ../x diff .env",
-    ],
-    "/a/b/.env": [
-        "-C /a -C b show HEAD:.env",
-    ],
-    "~/x/.env": [
-        "-C ~/x diff .env",
-    ],
-    "x://../../.env": [
-        "diff x://../../.env",
-    ],
-    ".git/config^": [
-        "remote -v",
-        "config --get remote.origin.url",
-    ],
-    ".git/BISECT_LOG^": [
-        "bisect log",
-    ],
-    "../elsewhere": [
-        "fetch ../elsewhere",
-    ],
-    "../other": [
-        "clone --reference ../other x://a b",
-    ],
-}
+READ = grouped(__file__, "read")
 """The path that may be read, and lines that may read it; a ^: from the top of the repository."""
 
 
@@ -179,103 +78,18 @@ def test_an_address_is_no_path(line: str) -> None:
 
 
 def test_the_words_of_a_command_have_their_roles() -> None:
-    table = [
-        ("diff", WordRole.CHANGED, {".^"}),
-        ("diff --stat", WordRole.CHANGED, set()),
-        ("diff -- src '*.py' 'a/*.c'", WordRole.CHANGED, {"src", ".", "a"}),
-        ("diff -- ':!src'", WordRole.CHANGED, {".^"}),
-        ("show", WordRole.CHANGED, {".^"}),
-        ("show HEAD:src/a.py", WordRole.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
-        ("stash show -- x", WordRole.CHANGED, {"x", ".^"}),
-        ("cat-file -p -- 1234abcd", WordRole.CHANGED, {"1234abcd", ".^"}),
-        ("cat-file -p -- HEAD:a", WordRole.CHANGED, {"HEAD:a", "a^"}),
-        ("status -sb", WordRole.CHANGED, set()),
-        ("status -v", WordRole.CHANGED, {".^"}),
-        ("show --stat HEAD:src/a.py", WordRole.CHANGED, {"HEAD:src/a.py", "src/a.py^"}),
-        ("show --stat 1234abcd", WordRole.CHANGED, {"1234abcd", ".^"}),
-        ("show --stat HEAD", WordRole.CHANGED, set()),
-        ("diff HEAD:src", WordRole.CHANGED, {"HEAD:src", ".^"}),
-        ("show :/fix", WordRole.CHANGED, {"fix^", ".^"}),
-        ("log --oneline", WordRole.CHANGED, set()),
-        ("log -p", WordRole.CHANGED, {".^"}),
-        ("log -p ./src", WordRole.CHANGED, {"./src"}),
-        ("log -p --encoding -- HEAD", WordRole.CHANGED, {"HEAD", ".^"}),
-        ("stash show", WordRole.CHANGED, {".^"}),
-        ("grep x", WordRole.TRACKED, {"."}),
-        ("grep x -- src", WordRole.TRACKED, {"src"}),
-        ("grep x src", WordRole.TRACKED, {"src", "."}),
-        ("grep x src/", WordRole.TRACKED, {"src/"}),
-        ("-C sub grep x", WordRole.TRACKED, {"sub"}),
-        ("grep --untracked x", WordRole.TREE, {"."}),
-        ("grep --no-index x a", WordRole.TREE, {"a"}),
-        ("grep --no-index /etc/*", WordRole.TREE, {"/etc/*"}),
-        ("grep --no-index /etc/*", WordRole.READ, {"/etc/*"}),
-        ("diff --no-index a b", WordRole.TREE, {"a", "b"}),
-        ("diff a b", WordRole.TREE, {"a", "b"}),
-        ("diff ../a ../b", WordRole.TREE, {"../a", "../b"}),
-        ("diff -- a b", WordRole.TREE, {"a", "b"}),
-        ("diff HEAD~2 b", WordRole.TREE, set()),
-        ("diff main..topic/x b", WordRole.TREE, set()),
-        ("log -- .env", WordRole.LIST, {".env"}),
-        ("ls-files .env", WordRole.LIST, {".env"}),
-        ("clone https://example.com/a.git there", WordRole.WRITE, {"there"}),
-        ("clone a there", WordRole.WRITE, {"there"}),
-        ("push ../elsewhere main", WordRole.WRITE, {"../elsewhere"}),
-        ("mv a b", WordRole.WRITE, {"a", "b"}),
-        ("checkout -- a", WordRole.WRITE, {"a"}),
-        ("archive -o x.tar HEAD", WordRole.WRITE, {"x.tar"}),
-        ("bundle create x HEAD", WordRole.WRITE, {"x"}),
-        ("worktree add ../x", WordRole.WRITE, {"../x"}),
-        ("clone -u 'touch x' a", WordRole.COMMAND, {"touch x"}),
-        ("push --receive-pack='touch x' a", WordRole.COMMAND, {"touch x"}),
-        ("rebase -x 'touch x' main", WordRole.COMMAND, {"touch x"}),
-        ("bisect run touch x", WordRole.COMMAND, {"touch", "x"}),
-        ("submodule foreach 'touch x'", WordRole.COMMAND, {"touch x"}),
-        ("difftool -x 'touch x'", WordRole.COMMAND, {"touch x"}),
-    ]
+    table = rows(__file__, "roles", str, WordRole, members)
     assert [line for line, role, paths in table if used(line, role) != paths] == []
 
 
-@pytest.mark.parametrize(
-    ("line", "listing"),
-    [
-        ("ls-files", GitListing()),
-        ("ls-files -m -- '*.py' src", GitListing(("*.py", "src"))),
-        ("-C sub ls-files", GitListing(folder=Word("sub"))),
-        ("diff --name-only", GitListing(top=True)),
-        ("grep -l x", GitListing()),
-        ("grep -il x -- src", GitListing(("src",))),
-        ("grep -l -e x -- src/", GitListing(("src/",))),
-        ("grep -l -e x src", None),
-        ("ls-files -o", None),
-        ("ls-files -s", None),
-        ("ls-files *.py", None),
-        ("diff --name-only HEAD~1", None),
-        ("diff --name-status", None),
-        ("diff --stat --name-only", None),
-        ("grep x", None),
-        ("grep -l x HEAD", None),
-        ("grep -l --untracked x", None),
-        ("grep -lO x", None),
-        ("log --name-only", None),
-    ],
-)
-def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: GitListing | None) -> None:
+@cases(__file__, "listings", "line listing")
+def test_a_list_of_tracked_files_is_known_as_one(line: str, listing: str) -> None:
+    odd = {"none": None, "in sub": GitListing(folder=Word("sub")), "at the top": GitListing(top=True)}
     found = parsed(line)
-    assert (found and listing_of(found)) == listing
+    assert (found and listing_of(found)) == odd.get(listing, GitListing(tuple(listing.split())))
 
 
-@pytest.mark.parametrize(
-    ("line", "looks"),
-    [
-        ("grep $(find .)", True),
-        ("git grep --no-index $(find .)", True),
-        ("grep -e $(find .)", False),
-        ("head -n $(find .)", False),
-        ("git -C sub diff --no-index a $(git ls-files)", False),
-        ("git -C $(git ls-files) log", False),
-    ],
-)
+@cases(__file__, "words of another command", "line looks", str, yes)
 def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path, line: str, *, looks: bool) -> None:
     needs = requirements_of(bash(line), Surroundings(str(tmp_path), "/home/ada"))
     assert [need.looks for need in needs if need.kind is RequirementKind.COMMAND and need.shown == line] == [looks]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from harness.permissions.shell import Unreadable, WordKind, read_line
 from harness.permissions.shell.syntax import Dialect
+from tests.cases import cases, lines, members, parts
 
 BASH = shutil.which("bash")
 
@@ -139,50 +140,8 @@ def test_a_here_document_alone_in_a_substitution_is_read() -> None:
     assert read_line("ls >&- 2>&-")[0].redirects == ()
 
 
-PRINTED = [
-    *(
-        "printf '%s\\0' \"$(cat <<'E'\nit's \"a\" $x `y` \\\\ \n\nb\n\nE\n)\"",
-        "printf '%s\\0' \"<$(cat <<E\na b\nE\n)>\"",
-    ),
-    *(
-        "printf '%s\\0' \"$(cat <<-'E'\n\t\ta\n b\n\tE\n)\"",
-        "printf '%s\\0' \"$(cat <<'E'\nE\n)\"",
-        "printf '%s\\0' \"$(echo a  'b  c')\"",
-    ),
-    *(
-        "printf '%s\\0' \"$(printf '%s\\n' 'a  b')\"",
-        "printf '%s\\0' \"$(printf 'a\n\n')\"",
-        'printf \'%s\\0\' "$(cat <<"E F"\nx\nE F\n)"',
-    ),
-]
-NOT_PRINTED = [
-    *(
-        '"$(cat a)"',
-        "\"$(cat - <<'E'\na\nE\n)\"",
-        "\"$(cat <<'E' > f\na\nE\n)\"",
-        '"$(cat <<E\n$x\nE\n)"',
-        '"$(echo $x)"',
-    ),
-    *(
-        '"$(echo -n a)"',
-        "\"$(echo 'a\\c')\"",
-        "\"$(printf '%d' 1)\"",
-        '"$(A=1 echo a)"',
-        '"$(! echo a)"',
-        '"$(echo a; echo b)"',
-    ),
-    *(
-        '"$(for i in 1 2; do echo a; done)"',
-        '"$(echo a | cat)"',
-        "\"$( (cat <<'E'\na\nE\n) )\"",
-        "$(echo a)",
-        '"$(echo *)"',
-    ),
-]
-
-
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@pytest.mark.parametrize("line", PRINTED)
+@cases(__file__, "printed", "line")
 def test_text_that_a_substitution_passes_on_is_what_bash_makes_of_it(line: str) -> None:
     assert BASH is not None
     given = subprocess.run([BASH, "-c", line], capture_output=True, check=True).stdout.decode().split("\0")[:-1]
@@ -191,7 +150,7 @@ def test_text_that_a_substitution_passes_on_is_what_bash_makes_of_it(line: str) 
     assert [word.text for word in words[2:]] == given
 
 
-@pytest.mark.parametrize("word", NOT_PRINTED)
+@cases(__file__, "not printed", "word")
 def test_a_substitution_that_does_more_than_pass_on_text_is_not_known(word: str) -> None:
     assert not read_line(f"x {word}")[-1].words[1].known
 
@@ -219,17 +178,11 @@ def test_a_redirection_names_what_it_writes() -> None:
     ]
 
 
-ASSIGNED = [
-    *("read f", "f=x", "read -r $x", "printf -v f x", "export f=x", "unset f", "eval f=x", ". x", "$x", "mapfile f"),
-    *("for f in c; do ls; done", "(f=x)", "echo $(f=x)", "IFS=x", "printf $x", "[ -v f ]", "set -- a"),
-    *("command read f", "f=x ls", "trap f=x EXIT", "wait -p f", "let f=1", "getopts a f", "local f", "shopt -s x"),
-    *("exec x", "alias a=b"),
-]
-
-
 def test_a_loop_is_read_for_its_words_only_where_nothing_else_assigns_its_variable() -> None:
     assert [
-        other for other in ASSIGNED if ["cat", "$f"] not in commands(f"for f in a b; do cat $f; {other}; done")
+        other
+        for other in lines(__file__, "assigns")
+        if ["cat", "$f"] not in commands(f"for f in a b; do cat $f; {other}; done")
     ] == []
 
 
@@ -282,64 +235,19 @@ def test_many_loops_inside_one_another_are_read_quickly() -> None:
     assert 1 < len(commands(line)) < 100
 
 
-@pytest.mark.parametrize(
-    ("line", "fed_by"),
-    [
-        ("find . | sort | xargs cat", ["find", "sort"]),
-        ("a && b | xargs cat", ["b"]),
-        ("a | { b; } | xargs cat", []),
-        ("a 2>&1 | xargs cat", []),
-        ("a |& xargs cat", []),
-        ("a | xargs cat < b", []),
-        ("a | xargs cat <<< b", []),
-        ("a | xargs cat <<E\nE", []),
-        ("a 2>/dev/null | xargs cat", ["a"]),
-        ("! a | xargs cat", []),
-        ("xargs cat", []),
-    ],
-)
+@cases(__file__, "fed by", "line fed_by", str, parts)
 def test_what_feeds_a_command_is_known_where_it_is_a_pipeline_of_simple_ones(line: str, fed_by: list[str]) -> None:
     last = read_line(line)[-1]
     assert last.program == "xargs"
     assert [one.program for one in last.fed_by] == fed_by
 
 
-@pytest.mark.parametrize(
-    ("line", "listed_by"),
-    [
-        ("cat $(git ls-files | head)", ["git", "head"]),
-        ("cat $(ls;)", ["ls"]),
-        ('cat "$(ls)"', []),
-        ("cat x$(ls)", []),
-        ("cat $(ls)$(ls)", []),
-        ("cat $(ls; pwd)", []),
-        ("cat $(ls && pwd)", []),
-        ("cat $(if ls; then pwd; fi)", []),
-        ("cat $(ls 2>&1)", []),
-        ("cat `ls`", []),
-        ("cat $(< a)", []),
-    ],
-)
+@cases(__file__, "listed by", "line listed_by", str, parts)
 def test_what_lists_a_word_is_known_where_it_is_one_pipeline(line: str, listed_by: list[str]) -> None:
     assert [one.program for one in read_line(line)[-1].words[1].listed_by] == listed_by
 
 
-@pytest.mark.parametrize(
-    ("line", "variables"),
-    [
-        ('echo $A ${B} ${C:-x} ${#D} "$E" $1 $? $$', {"A", "B", "C", "D", "E"}),
-        ("cat <<< $A", {"A"}),
-        ("cat <<E\n$A ${B}\nE", {"A", "B"}),
-        ("cat <<'E'\n$A\nE", set()),
-        ("x=$A", {"A"}),
-        ("for x in $A; do ls; done", {"A"}),
-        ("case $A in x) ls;; esac", {"A"}),
-        ("[[ $A == x ]]", {"A"}),
-        ("{ ls; } > $A", {"A"}),
-        ("echo '$A'", set()),
-        ("echo $(ls $A)", {"A"}),
-    ],
-)
+@cases(__file__, "variables", "line variables", str, members)
 def test_the_variables_that_the_shell_puts_into_a_line_are_named(line: str, variables: set[str]) -> None:
     assert {name for simple in read_line(line) for name in simple.variables} == variables
 

@@ -37,7 +37,7 @@ def fails(controller: AdmissionController[str], key: str, times: int, now: float
     for _ in range(times):
         start = controller.ask(key, "x", now)
         assert isinstance(start, Admit)
-        controller.release(start.ticket, FAILED, now)
+        controller.release(start.permit, FAILED, now)
 
 
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
@@ -50,8 +50,8 @@ def test_after_the_pause_there_is_one_attempt_and_others_wait_for_what_comes_of_
     assert isinstance(attempt, Admit)
     assert controller.breaker("a").state is BreakerState.HALF_OPEN
     assert controller.ask("a", "second", 61.0) == Enqueue(7)
-    assert controller.release(attempt.ticket, FAILED, 62.0) == ()
-    assert (controller.queued, controller.dirty) == ((), ("a",))  # it rests again, and so does what waited
+    assert controller.release(attempt.permit, FAILED, 62.0) == ()
+    assert (controller.queued, controller.deferred) == ((), ("a",))  # it rests again, and so does what waited
     assert (controller.due_again(181.9), controller.due_again(182.0)) == ((), ("a",))
 
 
@@ -67,11 +67,11 @@ def test_an_end_takes_everything_along_at_once() -> None:
     controller.end("a")
     controller.end("a")
     assert controller.drain_events() == (
-        WorkDropped("a", 6, DropReason.ENDED, dirty=False),
+        WorkDropped("a", 6, DropReason.ENDED, deferred=False),
         ConversationRemoved("a", RemovalReason.ENDED, running=False),
     )
     assert controller.sizes() == AdmissionSizes(
-        conversations=1, with_failures=0, watched=1, running=1, queued=0, dirty=0
+        conversations=1, with_failures=0, watched=1, running=1, queued=0, deferred=0
     )
 
 

@@ -80,18 +80,18 @@ class ControllerBesideOracle(RuleBasedStateMachine):
     @precondition(lambda self: self.controller.running)
     @rule(at=st.integers(0, 9), ending=st.sampled_from([*WorkEnd, WorkEnd.FAILED]))
     def finishes(self, at: int, ending: WorkEnd) -> None:
-        ticket = self.controller.running[at % len(self.controller.running)]
-        starts = self.controller.release(ticket, ending, self.now)
-        self._started(starts, lambda: self.oracle.finish(ticket.number, ending.value))
-        assert self.controller.release(ticket, ending, self.now) == ()
+        permit = self.controller.running[at % len(self.controller.running)]
+        starts = self.controller.release(permit, ending, self.now)
+        self._started(starts, lambda: self.oracle.finish(permit.number, ending.value))
+        assert self.controller.release(permit, ending, self.now) == ()
 
     @rule(key=keys, times=st.integers(1, 4))
     def fails_again_and_again(self, key: str, times: int) -> None:
         for _ in range(times):
             self._asks(key)
-            for ticket in [one for one in self.controller.running if one.key == key]:
-                starts = self.controller.release(ticket, WorkEnd.FAILED, self.now)
-                self._started(starts, lambda number=ticket.number: self.oracle.finish(number, "failed"))
+            for permit in [one for one in self.controller.running if one.key == key]:
+                starts = self.controller.release(permit, WorkEnd.FAILED, self.now)
+                self._started(starts, lambda number=permit.number: self.oracle.finish(number, "failed"))
 
     @rule(key=keys)
     def ends(self, key: str) -> None:
@@ -145,9 +145,9 @@ class ControllerBesideOracle(RuleBasedStateMachine):
     @invariant()
     def the_controller_is_where_the_oracle_is(self) -> None:
         running = sorted((work["key"], work["number"]) for work in self.oracle.of("running"))
-        assert sorted((ticket.key, ticket.number) for ticket in self.controller.running) == running
+        assert sorted((permit.key, permit.number) for permit in self.controller.running) == running
         assert list(self.controller.queued) == [work["key"] for work in self.oracle.line()]
-        assert list(self.controller.dirty) == self.oracle.marked
+        assert list(self.controller.deferred) == self.oracle.marked
         assert list(self.controller.due_again(self.now)) == ([] if self.controller.closed else self.oracle.again())
         for key, talk in self.oracle.talks.items():
             breaker = self.controller.breaker(key)
@@ -162,12 +162,12 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         self.lowered = self.lowered and len(self.controller.running) > self.controller.limits.max_concurrent
         assert self.lowered or len(self.controller.running) <= self.controller.limits.max_concurrent
         assert len(self.controller.queued) <= self.controller.limits.max_queue_size
-        in_flight = [ticket.key for ticket in self.controller.running]
+        in_flight = [permit.key for permit in self.controller.running]
         assert len(in_flight) == len(set(in_flight))
 
     @invariant()
     def no_slot_is_free_while_something_waits_that_could_start(self) -> None:
-        able = set(self.controller.queued) - {ticket.key for ticket in self.controller.running}
+        able = set(self.controller.queued) - {permit.key for permit in self.controller.running}
         assert not able or len(self.controller.running) >= self.controller.limits.max_concurrent
 
     @invariant()
@@ -186,7 +186,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
     @invariant()
     def nothing_is_kept_of_what_is_not_known(self) -> None:
         known = set(self.oracle.talks)
-        assert {*self.controller.queued, *self.controller.dirty, *self.controller.paused} <= known
+        assert {*self.controller.queued, *self.controller.deferred, *self.controller.paused} <= known
         sizes = self.controller.sizes()
         assert (sizes.conversations, sizes.watched) == (len(known), len(known))
         assert sizes.with_failures == sum(talk["failures"] > 0 for talk in self.oracle.talks.values())
@@ -199,8 +199,8 @@ class ControllerBesideOracle(RuleBasedStateMachine):
             return
         for key in KEYS:
             self.controller.end(key)
-        for ticket in self.controller.running:
-            assert self.controller.release(ticket, WorkEnd.FAILED, self.now) == ()
+        for permit in self.controller.running:
+            assert self.controller.release(permit, WorkEnd.FAILED, self.now) == ()
         assert self.controller.sizes() == AdmissionSizes(0, 0, 0, 0, 0, 0)
         assert balanced(self.controller.counts)
 
@@ -231,13 +231,13 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         before = {work["number"] for work in self.oracle.of("running")}
         happens()
         expected = {work["number"] for work in self.oracle.of("running")} - before
-        assert [start.ticket.number for start in starts] == [
+        assert [start.permit.number for start in starts] == [
             work["number"]
             for work in sorted(self.oracle.works, key=lambda work: work["place"])
             if work["number"] in expected
         ]
         for start in starts:
-            assert start.work == self.newest[start.ticket.key]  # the newest payload wins
+            assert start.work == self.newest[start.permit.key]  # the newest payload wins
 
     def _told(self, event: Event) -> None:
         match event:
@@ -251,7 +251,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
                 self.fates |= {event.number: "queued", event.replaced: "replaced"}
             case WorkDropped():
                 assert self.fates.get(event.number, "queued") == "queued"
-                assert event.dirty == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))
+                assert event.deferred == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))
                 self.fates[event.number] = "dropped"
             case WorkReleased():
                 assert self.fates[event.number] == "running"

@@ -45,18 +45,18 @@ def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() 
     controller = Told(1, 2)
     controller.asks("a", "b", "c", "d")
     assert controller.admission.queued == ("c", "d")
-    assert controller.admission.dirty == ("b",)
-    assert controller.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, dirty=True), WorkQueued("d", 4, 2)]
+    assert controller.admission.deferred == ("b",)
+    assert controller.events[-2:] == [WorkDropped("b", 2, DropReason.QUEUE_FULL, deferred=True), WorkQueued("d", 4, 2)]
 
 
 @pytest.mark.parametrize("ending", WorkEnd)
 def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
     controller = Told(1, 20)
     controller.asks("a", "b", "c")
-    assert [start.ticket.key for start in controller.admission.release(Permit("a", 1), ending)] == ["b"]
+    assert [start.permit.key for start in controller.admission.release(Permit("a", 1), ending)] == ["b"]
     assert controller.admission.release(Permit("a", 1), ending) == ()
     assert controller.admission.release(Permit("b", 99), ending) == ()
-    assert [ticket.key for ticket in controller.admission.running] == ["b"]
+    assert [permit.key for permit in controller.admission.running] == ["b"]
     assert controller.events.count(WorkReleased("a", 1, ending, 0)) == 1
 
 
@@ -65,11 +65,14 @@ def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
     controller.asks("a", "b", "c")
     controller.admission.close()
     controller.admission.close()
-    assert controller.events[-2:] == [WorkDropped("c", 3, DropReason.SHUTTING_DOWN, dirty=False), AdmissionClosed(1, 1)]
+    assert controller.events[-2:] == [
+        WorkDropped("c", 3, DropReason.SHUTTING_DOWN, deferred=False),
+        AdmissionClosed(1, 1),
+    ]
     assert controller.admission.ask("d", "x") == Reject(RejectionReason.SHUTTING_DOWN)
     assert controller.admission.defer("d", DropReason.PAUSED) == Reject(RejectionReason.SHUTTING_DOWN)
     assert controller.events[-2:] == [WorkRejected("d", RejectionReason.SHUTTING_DOWN)] * 2
     assert controller.admission.release(Permit("a", 1), OK) == ()
-    assert (controller.admission.running, controller.admission.queued, controller.admission.dirty) == ((), (), ())
+    assert (controller.admission.running, controller.admission.queued, controller.admission.deferred) == ((), (), ())
     counts = controller.admission.counts
     assert (counts.accepted, counts.done, counts.dropped, balanced(counts)) == (3, 1, 2, True)

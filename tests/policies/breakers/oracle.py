@@ -1,7 +1,7 @@
-"""A naive second reading of the breakers' rules, to compare the board with.
+"""A naive second reading of the breakers' rules, to compare the registry with.
 
 It keeps nothing but the list of what happened, and for every question goes through all of it from the beginning, in
-plain dictionaries. It shares no code with the board. Slow, and meant to be read beside the rules.
+plain dictionaries. It shares no code with the registry. Slow, and meant to be read beside the rules.
 """
 
 from dataclasses import dataclass, field

@@ -31,22 +31,22 @@ SYSTEMIC, RECOVERING, SUSPECTED, OVER = (
 
 
 class Game:
-    """A board on which one failure opens a tool, and what it tells about cascades."""
+    """A registry on which one failure opens a tool, and what it tells about cascades."""
 
     def __init__(self, **limits: object) -> None:
-        self.board = BreakerRegistry(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
+        self.registry = BreakerRegistry(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
         self.told: list[CascadeChanged] = []
 
     def step(self, number: int) -> "Game":
-        self.board.begin_step(number)
+        self.registry.begin_step(number)
         return self
 
     def call(self, tool: str, result: Finish | Failure = Finish.OK) -> DispatchReason:
         """Ask for a tool, let it end like this if it runs, and say why it was decided so."""
-        decision = self.board.decide(tool)
+        decision = self.registry.decide(tool)
         if decision.dispatch in RUNS:
-            self.board.record(decision.ticket, result)
-        self.told += [event for event in self.board.drain_events() if isinstance(event, CascadeChanged)]
+            self.registry.record(decision.ticket, result)
+        self.told += [event for event in self.registry.drain_events() if isinstance(event, CascadeChanged)]
         return decision.reason
 
     def fall(self, *tools: str, why: Failure = NET) -> "Game":
@@ -59,7 +59,7 @@ class Game:
         return [(event.phase, event.tools, event.probe_at) for event in self.told]
 
     def open(self) -> set[str]:
-        return {tool for tool in TOOLS if self.board.breaker(tool).state is not BreakerState.CLOSED}
+        return {tool for tool in TOOLS if self.registry.breaker(tool).state is not BreakerState.CLOSED}
 
 
 def sick() -> Game:
@@ -76,15 +76,15 @@ def test_the_second_opening_is_a_suspicion_and_the_third_makes_a_group() -> None
         CascadeChanged("transport: connection refused", SUSPECTED, ("a", "b"), "the network", 1),
         CascadeChanged("transport: connection refused", SYSTEMIC, ("a", "b", "c"), "the network", 1, 4),
     ]
-    assert game.board.consumed == 1
+    assert game.registry.consumed == 1
     assert game.call("d") is DispatchReason.HEALTHY  # others may go on, with care
-    assert game.board.decide("d").caution
+    assert game.registry.decide("d").caution
 
 
 @pytest.mark.parametrize(("last", "seen"), [(11, True), (12, False)])
 def test_what_lies_outside_the_window_does_not_count(last: int, seen: bool) -> None:
     game = Game(probe_distance=20).step(1).fall("a").step(5).fall("b").step(last).fall("c")
-    assert bool(game.board.cascades) is seen
+    assert bool(game.registry.cascades) is seen
 
 
 def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
@@ -97,15 +97,15 @@ def test_a_suspicion_names_only_what_lies_within_the_window() -> None:
 
 def test_while_a_canary_is_out_there_is_no_other() -> None:
     game = sick().step(4)
-    canary = game.board.decide("b")
+    canary = game.registry.decide("b")
     assert canary.reason is DispatchReason.CANARY
     assert [game.call(tool) for tool in ("a", "b", "c")] == [
         DispatchReason.SYSTEMIC,
         DispatchReason.PROBE_OUT,
         DispatchReason.SYSTEMIC,
     ]
-    game.board.record(canary.ticket, Finish.OK)
-    assert game.board.cascades[0].members == {"a", "c"}
+    game.registry.record(canary.ticket, Finish.OK)
+    assert game.registry.cascades[0].members == {"a", "c"}
 
 
 def test_a_canary_that_fails_in_whatever_way_makes_the_group_wait_longer() -> None:
@@ -115,12 +115,12 @@ def test_a_canary_that_fails_in_whatever_way_makes_the_group_wait_longer() -> No
     assert game.step(9).call("b") is DispatchReason.SYSTEMIC
     assert game.step(10).call("b", NET) is DispatchReason.CANARY
     assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c"), 22)
-    assert game.board.consumed == 2  # the network, and the disk that the first canary met
+    assert game.registry.consumed == 2  # the network, and the disk that the first canary met
 
 
 def test_a_canary_that_never_comes_back_is_followed_by_another_at_once() -> None:
     game = sick().step(4)
-    assert game.board.decide("a").reason is DispatchReason.CANARY
+    assert game.registry.decide("a").reason is DispatchReason.CANARY
     assert game.step(6).call("b") is DispatchReason.SYSTEMIC
     assert game.step(7).call("b") is DispatchReason.CANARY
 
@@ -146,10 +146,10 @@ def test_while_a_member_is_being_probed_no_other_is() -> None:
     game = sick().step(4)
     game.call("a")
     game.step(5)
-    probe = game.board.decide("b")
+    probe = game.registry.decide("b")
     assert (probe.dispatch, probe.reason) == (Dispatch.PROBE, DispatchReason.RECOVERING)
     game.step(6)
-    decision = game.board.decide("c")
+    decision = game.registry.decide("c")
     assert (decision.dispatch, decision.reason) == (Dispatch.SKIP, DispatchReason.RECOVERING)
 
 
@@ -175,19 +175,19 @@ def test_a_tool_that_falls_of_the_same_cause_joins_and_ends_a_recovery() -> None
 def test_a_tool_that_a_person_moves_leaves_its_group(command: BreakerCommand) -> None:
     game = sick()
     for tool in ("a", "b", "c"):
-        game.board.command(command, tool)
-    assert game.board.cascades == ()
-    changed = [event for event in game.board.drain_events() if isinstance(event, BreakerChanged)]
+        game.registry.command(command, tool)
+    assert game.registry.cascades == ()
+    changed = [event for event in game.registry.drain_events() if isinstance(event, BreakerChanged)]
     assert {event.detail for event in changed} == {"by hand"}
 
 
 def test_a_group_that_lives_on_costs_one_failure_in_the_next_turn_as_well() -> None:
     game = sick().step(4)
-    game.board.begin_cycle()
-    assert game.board.consumed == 0
+    game.registry.begin_cycle()
+    assert game.registry.consumed == 0
     for step in (4, 10, 22):
         game.step(step).call("a", NET)
-    assert game.board.consumed == 1
+    assert game.registry.consumed == 1
 
 
 # ── with a person's word ────────────────────────────────────────────────────────────────────────
@@ -197,11 +197,11 @@ def test_a_confirmation_is_meant_for_groups_that_wait_and_ends_with_the_canary()
     game = Game(cascade=CascadeMode.CONFIRM).step(1).fall("a", "b", "c")
     assert game.phases[-1] == (SYSTEMIC, ("a", "b", "c"), None)
     assert game.step(9).call("a") is DispatchReason.UNCONFIRMED
-    game.board.command(BreakerCommand.CONFIRM)
+    game.registry.command(BreakerCommand.CONFIRM)
     assert game.call("a", NET) is DispatchReason.CANARY
     assert game.step(30).call("a") is DispatchReason.UNCONFIRMED
-    game.board.command(BreakerCommand.CONFIRM)
+    game.registry.command(BreakerCommand.CONFIRM)
     game.call("b")
-    recovering = game.board.cascades
-    game.board.command(BreakerCommand.CONFIRM)
-    assert game.board.cascades == recovering
+    recovering = game.registry.cascades
+    game.registry.command(BreakerCommand.CONFIRM)
+    assert game.registry.cascades == recovering

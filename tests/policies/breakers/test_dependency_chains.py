@@ -29,22 +29,22 @@ edges = st.one_of(chains, circles, graphs)
 """Which tool needs which, by their places."""
 
 
-def board_of(needs: list[tuple[int, int]], distance: int) -> BreakerRegistry:
-    """A board in step 1, on which one failure opens a tool."""
+def registry_of(needs: list[tuple[int, int]], distance: int) -> BreakerRegistry:
+    """A registry in step 1, on which one failure opens a tool."""
     capabilities = CapabilityMap(
         Capability(tool, "x", "y", (), tuple(TOOLS[other] for one, other in needs if one == place))
         for place, tool in enumerate(TOOLS)
     )
-    board = BreakerRegistry(TOOLS, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
-    board.begin_step(1)
-    return board
+    registry = BreakerRegistry(TOOLS, capabilities, DispatchLimits(threshold=1, budget=9_999, probe_distance=distance))
+    registry.begin_step(1)
+    return registry
 
 
-def fails(board: BreakerRegistry, tool: str) -> Dispatch:
+def fails(registry: BreakerRegistry, tool: str) -> Dispatch:
     """Ask for it; if it may run, it fails, and from no cause that another has."""
-    decision = board.decide(tool)
+    decision = registry.decide(tool)
     if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-        board.record(decision.ticket, Failure(FailureCategory.CRASHED, "it failed", f"of {tool}"))
+        registry.record(decision.ticket, Failure(FailureCategory.CRASHED, "it failed", f"of {tool}"))
     return decision.dispatch
 
 
@@ -54,15 +54,15 @@ def test_whatever_depends_on_what_no_probe_waits_longer_than_twenty_steps(
     needs: list[tuple[int, int]], distance: int, first: list[int]
 ) -> None:
     """All tools stay sick and are asked for in every step, each from a step of its own on."""
-    board = board_of(needs, distance)
+    registry = registry_of(needs, distance)
     ran: dict[str, int] = {}
     for step in range(1, 55):
         if step > 1:
-            board.begin_step(step)
+            registry.begin_step(step)
         for tool, when in zip(TOOLS, first, strict=True):
             if step < when:
                 continue
-            if fails(board, tool) is not Dispatch.SKIP:
+            if fails(registry, tool) is not Dispatch.SKIP:
                 assert step - ran.get(tool, step) <= LONGEST
                 ran[tool] = step
             assert step - ran[tool] < LONGEST  # it is skipped for less than that
@@ -74,14 +74,14 @@ def test_whatever_depends_on_what_no_probe_waits_longer_than_twenty_steps(
 def test_probes_that_get_lost_make_nobody_wait_longer(
     needs: list[tuple[int, int]], distance: int, lost: set[str]
 ) -> None:
-    board = board_of(needs, distance)
+    registry = registry_of(needs, distance)
     for tool in TOOLS:
-        fails(board, tool)
+        fails(registry, tool)
     ran = dict.fromkeys(TOOLS, 1)
     for step in range(2, 50):
-        board.begin_step(step)
+        registry.begin_step(step)
         for tool in TOOLS:
-            dispatch = board.decide(tool).dispatch if tool in lost else fails(board, tool)
+            dispatch = registry.decide(tool).dispatch if tool in lost else fails(registry, tool)
             if dispatch is Dispatch.PROBE:
                 ran[tool] = step
             assert step - ran[tool] <= LONGEST
@@ -92,48 +92,48 @@ def test_probes_that_get_lost_make_nobody_wait_longer(
 def test_all_of_a_graph_that_is_well_again_is_closed_within_twenty_steps(
     needs: list[tuple[int, int]], distance: int
 ) -> None:
-    board = board_of(needs, distance)
+    registry = registry_of(needs, distance)
     for tool in TOOLS:
-        fails(board, tool)
+        fails(registry, tool)
     for step in range(2, 2 + LONGEST):
-        board.begin_step(step)
+        registry.begin_step(step)
         for tool in TOOLS:
-            decision = board.decide(tool)
+            decision = registry.decide(tool)
             if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-                board.record(decision.ticket, Finish.OK)
-    assert {board.breaker(tool).state for tool in TOOLS} == {BreakerState.CLOSED}
+                registry.record(decision.ticket, Finish.OK)
+    assert {registry.breaker(tool).state for tool in TOOLS} == {BreakerState.CLOSED}
 
 
 @settings(max_examples=40)
 @given(needs=edges, distance=distances)
 def test_nothing_is_probed_before_its_own_time(needs: list[tuple[int, int]], distance: int) -> None:
-    board = board_of(needs, distance)
+    registry = registry_of(needs, distance)
     for tool in TOOLS:
-        fails(board, tool)
+        fails(registry, tool)
     for step in range(2, min(1 + distance, 1 + LONGEST)):
-        board.begin_step(step)
-        assert {board.decide(tool).dispatch for tool in TOOLS} == {Dispatch.SKIP}
+        registry.begin_step(step)
+        assert {registry.decide(tool).dispatch for tool in TOOLS} == {Dispatch.SKIP}
 
 
 def test_a_tool_waits_for_the_far_end_of_its_chain_though_what_is_between_works() -> None:
-    board = board_of([(0, 1), (1, 2)], distance=3)
-    fails(board, TOOLS[0])
-    board.begin_step(3)
-    fails(board, TOOLS[2])
-    board.begin_step(5)
-    assert board.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
+    registry = registry_of([(0, 1), (1, 2)], distance=3)
+    fails(registry, TOOLS[0])
+    registry.begin_step(3)
+    fails(registry, TOOLS[2])
+    registry.begin_step(5)
+    assert registry.decide(TOOLS[0]).reason is DispatchReason.DEPENDENCY
 
 
 def test_twenty_steps_are_enough_though_what_a_tool_needs_fails_again_and_again() -> None:
-    board = board_of([(0, 1)], distance=8)
-    fails(board, TOOLS[0])
-    board.begin_step(5)
-    fails(board, TOOLS[1])
+    registry = registry_of([(0, 1)], distance=8)
+    fails(registry, TOOLS[0])
+    registry.begin_step(5)
+    fails(registry, TOOLS[1])
     waits = {}
     for step in range(6, 25):
-        board.begin_step(step)
-        fails(board, TOOLS[1])  # each time before the one that needs it
-        decision = board.decide(TOOLS[0])
+        registry.begin_step(step)
+        fails(registry, TOOLS[1])  # each time before the one that needs it
+        decision = registry.decide(TOOLS[0])
         waits[step] = decision.reason
         if decision.dispatch is Dispatch.PROBE:
             break

@@ -1,4 +1,4 @@
-"""The board as a fold over events: live, replayed, saved in between, and with results in any order."""
+"""The registry as a fold over events: live, replayed, saved in between, and with results in any order."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,8 +45,8 @@ def ended(call_id: str, tool: str, failure: Failure | None = None) -> ToolEnded:
 class Session:
     """Plays a session on a dispatcher and keeps its events, as a journal does."""
 
-    def __init__(self, board: BreakerRegistry) -> None:
-        self.dispatcher = Dispatcher(board)
+    def __init__(self, registry: BreakerRegistry) -> None:
+        self.dispatcher = Dispatcher(registry)
         self.events: list[Event] = []
         self.step = 0
 
@@ -145,7 +145,7 @@ def test_the_order_in_which_a_batch_ends_changes_nothing(order: tuple[int, ...])
     assert sessions[0].dispatcher.registry.saved() == sessions[1].dispatcher.registry.saved()
 
 
-def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_board() -> None:
+def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_registry() -> None:
     session = Session(BreakerRegistry(TOOLS))
     before = session.dispatcher.registry.saved()
     session.on_event(ended("unheard", "grep", FAILURES[1]))
@@ -172,16 +172,16 @@ def test_the_moment_of_a_result_is_kept_for_the_table() -> None:
 
 
 def test_a_journal_of_an_agent_with_other_tools_can_be_gone_on_with() -> None:
-    board = BreakerRegistry(["bash"])
-    replay = BreakerReplay(board)
-    before = board.saved()
+    registry = BreakerRegistry(["bash"])
+    replay = BreakerReplay(registry)
+    before = registry.saved()
     for event in (
         BreakerCommanded(BreakerCommand.TRIP, "weather"),
         Dispatched("1", "weather", Dispatch.CALL, DispatchReason.HEALTHY, 0, 0),
         ended("1", "weather", FAILURES[1]),
     ):
         replay.on_event(event)
-    assert board.saved() == before
+    assert registry.saved() == before
 
 
 def test_a_turn_without_a_prompt_keeps_the_plan_and_a_new_prompt_forgets_it() -> None:

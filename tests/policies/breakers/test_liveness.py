@@ -23,34 +23,34 @@ RUNS = (Dispatch.CALL, Dispatch.PROBE)
 ENDLESS = DispatchLimits(budget=1_000_000)
 
 
-def request(board: BreakerRegistry, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
+def request(registry: BreakerRegistry, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
     """Ask for a tool; if it may run, this is what comes of it."""
-    decision = board.decide(tool)
+    decision = registry.decide(tool)
     if decision.dispatch in RUNS:
-        board.record(decision.ticket, result, at)
+        registry.record(decision.ticket, result, at)
     return decision.dispatch
 
 
 def opened(*tools: str, why: Failure = REFUSED, limits: DispatchLimits = ENDLESS) -> BreakerRegistry:
-    """A board in step 1 on which these tools have just opened."""
-    board = BreakerRegistry([*tools, "other"], limits=limits)
-    board.begin_step(1)
+    """A registry in step 1 on which these tools have just opened."""
+    registry = BreakerRegistry([*tools, "other"], limits=limits)
+    registry.begin_step(1)
     for tool in tools:
         for _ in range(limits.threshold):
-            request(board, tool, why)
-    return board
+            request(registry, tool, why)
+    return registry
 
 
 @given(sick=st.integers(1, 40))
 def test_a_tool_that_is_well_again_is_closed_within_three_steps(sick: int) -> None:
-    board = opened("grep", why=BARE)
+    registry = opened("grep", why=BARE)
     for step in range(2, 2 + sick):
-        board.begin_step(step)
-        request(board, "grep", BARE)
+        registry.begin_step(step)
+        request(registry, "grep", BARE)
     for step in range(2 + sick, 2 + sick + 4):
-        board.begin_step(step)
-        request(board, "grep", Finish.OK)
-    assert board.breaker("grep").state is BreakerState.CLOSED
+        registry.begin_step(step)
+        request(registry, "grep", Finish.OK)
+    assert registry.breaker("grep").state is BreakerState.CLOSED
 
 
 @given(sick=st.integers(1, 120), members=st.integers(3, 8))
@@ -58,59 +58,59 @@ def test_a_group_that_is_well_again_is_closed_within_twenty_steps_and_one_for_ea
     sick: int, members: int
 ) -> None:
     tools = [f"tool_{number}" for number in range(members)]
-    board = opened(*tools)
+    registry = opened(*tools)
     for step in range(2, 2 + sick):
-        board.begin_step(step)
+        registry.begin_step(step)
         for tool in tools:
-            request(board, tool, REFUSED)
+            request(registry, tool, REFUSED)
     for step in range(2 + sick, 2 + sick + LONGEST + members):
-        board.begin_step(step)
+        registry.begin_step(step)
         for tool in tools:
-            request(board, tool, Finish.OK)
-    assert {board.breaker(tool).state for tool in tools} == {BreakerState.CLOSED}
-    assert board.cascades == ()
+            request(registry, tool, Finish.OK)
+    assert {registry.breaker(tool).state for tool in tools} == {BreakerState.CLOSED}
+    assert registry.cascades == ()
 
 
 def test_canaries_of_a_group_that_stays_sick_go_after_3_6_12_20_and_20_steps() -> None:
     tools = ("fetch", "search", "upload")
-    board = opened(*tools)
+    registry = opened(*tools)
     probes = []
     for step in range(2, 90):
-        board.begin_step(step)
+        registry.begin_step(step)
         for tool in tools:
-            if request(board, tool, REFUSED) is Dispatch.PROBE:
+            if request(registry, tool, REFUSED) is Dispatch.PROBE:
                 probes.append(step)
     assert probes == [4, 10, 22, 42, 62, 82]
 
 
 def test_a_flapping_tool_never_opens_and_the_budget_pauses_at_five() -> None:
-    board = BreakerRegistry(["flapping"])
-    board.begin_step(1)
+    registry = BreakerRegistry(["flapping"])
+    registry.begin_step(1)
     results: Iterator[Finish | Failure] = cycle((BARE, BARE, Finish.OK))
-    dispatches = [request(board, "flapping", next(results)) for _ in range(9)]
+    dispatches = [request(registry, "flapping", next(results)) for _ in range(9)]
     assert dispatches == [Dispatch.CALL] * 7 + [Dispatch.PAUSE] * 2
-    assert board.consumed == 5
+    assert registry.consumed == 5
 
 
 def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:
-    board = opened("grep", why=BARE)
+    registry = opened("grep", why=BARE)
     probes = []
     for step in range(2, 40):
-        board.begin_step(step)
-        if board.decide("grep").dispatch is Dispatch.PROBE:  # and nobody ever hears of it
+        registry.begin_step(step)
+        if registry.decide("grep").dispatch is Dispatch.PROBE:  # and nobody ever hears of it
             probes.append(step)
     assert probes == list(range(4, 40, 3))
-    assert board.consumed == 3  # nothing was charged for them
+    assert registry.consumed == 3  # nothing was charged for them
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=30, max_size=30))
 def test_a_clock_that_jumps_decides_nothing(moments: list[float]) -> None:
     def played(moment: Callable[[int], float]) -> list[Dispatch]:
-        board = BreakerRegistry(["grep"], limits=ENDLESS)
+        registry = BreakerRegistry(["grep"], limits=ENDLESS)
         found = []
         for step in range(30):
-            board.begin_step(step)
-            found.append(request(board, "grep", BARE if step % 5 else Finish.OK, moment(step)))
+            registry.begin_step(step)
+            found.append(request(registry, "grep", BARE if step % 5 else Finish.OK, moment(step)))
         return found
 
     assert played(lambda step: moments[step]) == played(float)
@@ -118,12 +118,12 @@ def test_a_clock_that_jumps_decides_nothing(moments: list[float]) -> None:
 
 def test_a_thousand_tools() -> None:
     tools = [f"tool_{number}" for number in range(1_000)]
-    board = opened(*tools)
-    (group,) = board.cascades
+    registry = opened(*tools)
+    (group,) = registry.cascades
     assert len(group.members) == 1_000
-    assert board.consumed == 1
+    assert registry.consumed == 1
     for step, tool in enumerate(tools[:50], 4):
-        board.begin_step(step)
-        assert request(board, tool, Finish.OK) is Dispatch.PROBE
-    assert sum(board.breaker(tool).state is BreakerState.CLOSED for tool in tools) == 50
-    assert (len(board.budget.log), board.budget.not_logged) == (200, 2_800)
+        registry.begin_step(step)
+        assert request(registry, tool, Finish.OK) is Dispatch.PROBE
+    assert sum(registry.breaker(tool).state is BreakerState.CLOSED for tool in tools) == 50
+    assert (len(registry.budget.log), registry.budget.not_logged) == (200, 2_800)

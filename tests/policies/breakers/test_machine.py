@@ -1,4 +1,4 @@
-"""The board beside the oracle, after everything that can happen in any order."""
+"""The registry beside the oracle, after everything that can happen in any order."""
 
 import os
 from collections.abc import Callable
@@ -75,7 +75,7 @@ answers = st.sampled_from(list(product(TOOLS, [*FAILURES, *FAILURES, *FINISHES])
 
 
 def limits_of(**values: Any) -> st.SearchStrategy[DispatchLimits]:
-    """Numbers for a board, small ones among them."""
+    """Numbers for a registry, small ones among them."""
     small = {
         "threshold": st.integers(1, 4),
         "budget": st.integers(1, 12),
@@ -96,12 +96,12 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.board = BreakerRegistry(TOOLS, CAPABILITIES)
+        self.registry = BreakerRegistry(TOOLS, CAPABILITIES)
         self.oracle = Oracle(TOOLS, ALTERNATIVES, DEPENDS_ON)
         self.requests = 0
         self.paused = False
         self.done: list[Callable[[BreakerRegistry], object]] = []
-        self.saves: list[tuple[int, RegistryState]] = [(0, self.board.saved())]
+        self.saves: list[tuple[int, RegistryState]] = [(0, self.registry.saved())]
         """Each with how much had been done by then."""
         self.told = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
         """State, failures and generation, by what was published."""
@@ -119,13 +119,13 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     @rule(steps=st.integers(1, 7))
     def tick(self, steps: int) -> None:
-        for number in range(self.board.step + 1, self.board.step + steps + 1):
+        for number in range(self.registry.step + 1, self.registry.step + steps + 1):
             self._step(number)
 
     @rule(steps=st.integers(2, 30))
     def leap(self, steps: int) -> None:
-        """Steps of which the board hears nothing."""
-        self._step(self.board.step + steps)
+        """Steps of which the registry hears nothing."""
+        self._step(self.registry.step + steps)
 
     @rule(target=out, tool=st.sampled_from([*TOOLS, NOWHERE]))
     def request(self, tool: str) -> Any:
@@ -161,7 +161,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         results: list[tuple[int, Ticket, Result, float]] = [
             (place, ticket, self._result(what), 0.0) for place, ((_, ticket), what) in enumerate(called)
         ]
-        self._does(lambda board: board.record_batch(order(results)))
+        self._does(lambda registry: registry.record_batch(order(results)))
         for (number, _), what in called:
             self.oracle.happens("result", number, what)
 
@@ -174,27 +174,27 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     @rule()
     def save(self) -> None:
-        self.saves.append((len(self.done), self.board.saved()))
+        self.saves.append((len(self.done), self.registry.saved()))
 
     @rule()
     def resume(self) -> None:
         """The state is saved and read again."""
-        self.board = BreakerRegistry.restored(self.board.saved(), CAPABILITIES)
+        self.registry = BreakerRegistry.restored(self.registry.saved(), CAPABILITIES)
         self.cycle()
 
     @rule(command=st.sampled_from(BreakerCommand), tool=tools)
     def command(self, command: BreakerCommand, tool: str) -> None:
-        self._does(lambda board: board.command(command, tool))
+        self._does(lambda registry: registry.command(command, tool))
         self.oracle.happens("command", command.value, tool)
 
     @rule()
     def reset_all(self) -> None:
-        self._does(lambda board: board.command(BreakerCommand.RESET))
+        self._does(lambda registry: registry.command(BreakerCommand.RESET))
         self.oracle.happens("command", "reset", "")
 
     @rule(tool=tools, score=st.sampled_from(Score))
     def score(self, tool: str, score: Score) -> None:
-        self._does(lambda board: board.score(tool, score))
+        self._does(lambda registry: registry.score(tool, score))
         self.oracle.happens("score", tool, score.value)
 
     @rule(
@@ -205,7 +205,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
     )
     def plan(self, items: list[tuple[ItemStatus, tuple[str, ...]]]) -> None:
         declared = [PlanItem(str(at), status, needs) for at, (status, needs) in enumerate(items)]
-        self._does(lambda board: board.plan(declared))
+        self._does(lambda registry: registry.plan(declared))
         self.oracle.happens("plan", [(status.value, needs) for status, needs in items])
 
     @precondition(lambda self: self.requests > 3)
@@ -217,10 +217,10 @@ class RegistryBesideOracle(RuleBasedStateMachine):
     # ── what must hold ──────────────────────────────────────────────────────────────────────────
 
     @invariant()
-    def the_board_is_where_the_oracle_is(self) -> None:
+    def the_registry_is_where_the_oracle_is(self) -> None:
         world = self.oracle.world()
         for name in TOOLS:
-            breaker, expected = self.board.breaker(name), world.tools[name]
+            breaker, expected = self.registry.breaker(name), world.tools[name]
             assert (breaker.state.value, breaker.failures, breaker.generation, breaker.due) == (
                 expected["state"],
                 expected["failures"],
@@ -228,33 +228,33 @@ class RegistryBesideOracle(RuleBasedStateMachine):
                 expected["due"],
             ), name
             if breaker.state is BreakerState.HALF_OPEN:
-                assert breaker.lease_until > self.board.step  # never stuck
-        assert (self.board.consumed, self.board.exhausted) == (self.oracle.consumed(world), world.exhausted)
-        groups = {group.signature: (group.phase.value, group.members) for group in self.board.cascades}
+                assert breaker.lease_until > self.registry.step  # never stuck
+        assert (self.registry.consumed, self.registry.exhausted) == (self.oracle.consumed(world), world.exhausted)
+        groups = {group.signature: (group.phase.value, group.members) for group in self.registry.cascades}
         assert groups == {
             signature: (group["phase"], frozenset(group["members"])) for signature, group in world.groups.items()
         }
-        for group in self.board.cascades:
+        for group in self.registry.cascades:
             if group.phase is CascadePhase.SYSTEMIC:
                 assert group.due == world.groups[group.signature]["due"]
-        log = [(one.failure.signature, one.tool) for one in self.board.budget.log]
+        log = [(one.failure.signature, one.tool) for one in self.registry.budget.log]
         assert log == world.charges[-200:]
-        assert len(log) + self.board.budget.not_logged == len(world.charges)
+        assert len(log) + self.registry.budget.not_logged == len(world.charges)
         self._what_was_published_is_so(world)
 
     def teardown(self) -> None:
         """From wherever it was saved, what was done since leads to the same state."""
         for at, state in (self.saves[0], *self.saves[-2:]):
-            board = BreakerRegistry.restored(state, CAPABILITIES)
+            registry = BreakerRegistry.restored(state, CAPABILITIES)
             for act in self.done[at:]:
-                act(board)
-            assert board.saved() == self.board.saved()
+                act(registry)
+            assert registry.saved() == self.registry.saved()
 
     def _what_was_published_is_so(self, world: World) -> None:
-        for event in self.board.drain_events():
+        for event in self.registry.drain_events():
             self._told(event)
         for name in TOOLS:
-            breaker = self.board.breaker(name)
+            breaker = self.registry.breaker(name)
             assert self.told[name] == (breaker.state, breaker.failures, breaker.generation)
         assert self.told_charges == world.charges
         assert self.told_suspected == world.suspected
@@ -288,21 +288,21 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     def _does(self, act: Callable[[BreakerRegistry], object]) -> Any:
         self.done.append(act)
-        return act(self.board)
+        return act(self.registry)
 
     def _configured(self, limits: DispatchLimits) -> None:
-        self._does(lambda board: board.configure(limits))
+        self._does(lambda registry: registry.configure(limits))
         self.oracle.happens("limits", limits)
-        self.paused = self.paused and self.board.exhausted
+        self.paused = self.paused and self.registry.exhausted
 
     def _step(self, number: int) -> None:
-        self._does(lambda board: board.begin_step(number))
+        self._does(lambda registry: registry.begin_step(number))
         self.oracle.happens("step", number)
 
     def _asked(self, tool: str) -> list[tuple[int, Ticket]]:
         """Ask both; the call, if it is let through."""
-        probe_at = {row.tool: row.probe_at for row in self.board.rows()}.get(tool)
-        decision: DispatchDecision = self._does(lambda board: board.decide(tool))
+        probe_at = {row.tool: row.probe_at for row in self.registry.rows()}.get(tool)
+        decision: DispatchDecision = self._does(lambda registry: registry.decide(tool))
         self.oracle.happens("ask", tool)
         world = self.oracle.world()
         expected = world.asked[-1]
@@ -314,15 +314,15 @@ class RegistryBesideOracle(RuleBasedStateMachine):
             self._ways_round(decision, world)
         if decision.dispatch is Dispatch.PROBE:
             assert probe_at is not None
-            assert probe_at <= self.board.step  # the table had said so
+            assert probe_at <= self.registry.step  # the table had said so
         elif decision.reason in (DispatchReason.OPEN, DispatchReason.DEPENDENCY):
             assert probe_at is not None
-            assert probe_at > self.board.step
-        group = self.board.group_of(tool) if tool in TOOLS else None
+            assert probe_at > self.registry.step
+        group = self.registry.group_of(tool) if tool in TOOLS else None
         if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed
-            states = [self.board.breaker(name).state for name in group.members]
+            states = [self.registry.breaker(name).state for name in group.members]
             assert states.count(BreakerState.HALF_OPEN) == 1
-        if decision.dispatch is Dispatch.PAUSE and self.board.exhausted:
+        if decision.dispatch is Dispatch.PAUSE and self.registry.exhausted:
             self.paused = True
         if decision.dispatch not in RUNS:
             return []
@@ -340,7 +340,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         assert direct <= through
 
     def _answered(self, number: int, ticket: Ticket, what: Any) -> None:
-        self._does(lambda board: board.record(ticket, self._result(what)))
+        self._does(lambda registry: registry.record(ticket, self._result(what)))
         self.oracle.happens("result", number, what)
 
     def _result(self, what: Any) -> Result:

@@ -24,16 +24,16 @@ def most_open(threshold: int = 3, cause: Callable[[str], Failure] = lambda tool:
     while left:
         state = left.popleft()
         for tool in TOOLS:
-            board = BreakerRegistry.restored(state)
-            decision = board.decide(tool)
+            registry = BreakerRegistry.restored(state)
+            decision = registry.decide(tool)
             if decision.dispatch is not Dispatch.CALL:
                 continue
-            board.record(decision.ticket, cause(tool))
-            open_now = sum(board.breaker(name).state is BreakerState.OPEN for name in TOOLS)
-            if not board.exhausted:
+            registry.record(decision.ticket, cause(tool))
+            open_now = sum(registry.breaker(name).state is BreakerState.OPEN for name in TOOLS)
+            if not registry.exhausted:
                 most = max(most, open_now)
-            systemic = systemic or bool(board.cascades)
-            after = board.saved()
+            systemic = systemic or bool(registry.cascades)
+            after = registry.saved()
             if after.breakers not in seen:
                 seen.add(after.breakers)
                 left.append(after)
@@ -51,12 +51,12 @@ def test_were_each_failure_charged_alone_a_cascade_could_never_be_seen(threshold
 
 
 def test_a_success_between_two_failures_does_not_hide_the_group() -> None:
-    board = BreakerRegistry(TOOLS)
+    registry = BreakerRegistry(TOOLS)
     for step, tool in enumerate(("a", "b", "c"), 1):
-        board.begin_step(step)
+        registry.begin_step(step)
         for result in (ONE_CAUSE, Finish.OK, ONE_CAUSE, ONE_CAUSE, ONE_CAUSE):
-            decision = board.decide(tool)
+            decision = registry.decide(tool)
             if decision.dispatch is Dispatch.CALL:
-                board.record(decision.ticket, result)
-    assert [len(group.members) for group in board.cascades] == [3]
-    assert board.consumed == 1
+                registry.record(decision.ticket, result)
+    assert [len(group.members) for group in registry.cascades] == [3]
+    assert registry.consumed == 1

@@ -1,4 +1,4 @@
-"""What the board promises besides its decisions: plain errors, news that may go unread, decisions that stand."""
+"""What the registry promises besides its decisions: plain errors, events that may go unread, decisions that stand."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from harness.policies.breakers.registry import KEPT, BreakerRegistry
 BARE = Failure(FailureCategory.CRASHED, "error")
 
 
-def board(limits: DispatchLimits | None = None) -> BreakerRegistry:
+def registry(limits: DispatchLimits | None = None) -> BreakerRegistry:
     """Two tools in step 1."""
     made = BreakerRegistry(["grep", "bash"], limits=limits)
     made.begin_step(1)
@@ -36,7 +36,7 @@ def fail(made: BreakerRegistry, tool: str, times: int) -> None:
 
 
 def test_steps_only_rise() -> None:
-    made = board()
+    made = registry()
     made.begin_step(1)
     with pytest.raises(ValueError, match="step 0 comes after step 1"):
         made.begin_step(0)
@@ -45,21 +45,21 @@ def test_steps_only_rise() -> None:
 @pytest.mark.parametrize("command", BreakerCommand)
 def test_a_command_for_a_tool_that_does_not_exist_is_refused(command: BreakerCommand) -> None:
     with pytest.raises(ValueError, match="no tool called 'sed'"):
-        board().command(command, "sed")
+        registry().command(command, "sed")
 
 
 @pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE, BreakerCommand.RELEASE])
 def test_only_a_reset_can_be_meant_for_all(command: BreakerCommand) -> None:
     with pytest.raises(ValueError, match="no tool called ''"):
-        board().command(command)
-    made = board()
+        registry().command(command)
+    made = registry()
     fail(made, "grep", 3)
     made.command(BreakerCommand.RESET)
     assert made.breaker("grep").state is BreakerState.CLOSED
 
 
 def test_a_tool_that_does_not_exist_is_skipped_and_nothing_is_charged() -> None:
-    made = board()
+    made = registry()
     decision = made.decide("sed")
     assert (decision.dispatch, decision.reason) == (Dispatch.SKIP, DispatchReason.UNKNOWN_TOOL)
     assert decision.ticket == Ticket("sed", 0, Dispatch.SKIP)
@@ -68,7 +68,7 @@ def test_a_tool_that_does_not_exist_is_skipped_and_nothing_is_charged() -> None:
 
 @pytest.mark.parametrize("result", [BARE, *Finish])
 def test_nothing_can_come_of_a_call_that_was_not_let_through(result: Finish | Failure) -> None:
-    made = board()
+    made = registry()
     fail(made, "grep", 3)
     made.drain_events()
     before = made.saved()
@@ -79,14 +79,14 @@ def test_nothing_can_come_of_a_call_that_was_not_let_through(result: Finish | Fa
 
 
 def test_the_score_of_a_tool_that_does_not_exist_is_not_kept() -> None:
-    made = board()
+    made = registry()
     before = made.saved()
     made.score("sed", Score.UNAVAILABLE)
     assert made.saved() == before
 
 
 def test_a_decision_stands_until_something_changes() -> None:
-    made = board()
+    made = registry()
     first = made.decide("grep")
     made.record(first.ticket, Finish.OK)
     made.begin_step(2)
@@ -98,7 +98,7 @@ def test_a_decision_stands_until_something_changes() -> None:
 
 
 def test_what_happened_is_told_in_order_and_once() -> None:
-    made = board()
+    made = registry()
     fail(made, "grep", 3)
     told = made.drain_events()
     assert [type(event) for event in told] == [BreakerChanged, FailureCharged] * 3
@@ -119,9 +119,9 @@ def test_what_happened_is_told_in_order_and_once() -> None:
     assert made.drain_events() == ()
 
 
-def test_news_that_nobody_reads_are_dropped_and_change_nothing() -> None:
+def test_events_that_are_not_read_are_dropped_and_change_nothing() -> None:
     limits = DispatchLimits(budget=1_000_000, threshold=1_000_000)
-    unread, read = board(limits), board(limits)
+    unread, read = registry(limits), registry(limits)
     for _ in range(KEPT):
         fail(unread, "grep", 1)
         fail(read, "grep", 1)
@@ -135,7 +135,7 @@ def test_news_that_nobody_reads_are_dropped_and_change_nothing() -> None:
 
 @pytest.mark.parametrize(("threshold", "degraded"), [(1, 1), (2, 2), (3, 2), (5, 4)])
 def test_a_degraded_tool_may_fail_once_less_but_once_at_least(threshold: int, degraded: int) -> None:
-    made = board(DispatchLimits(threshold=threshold, budget=99))
+    made = registry(DispatchLimits(threshold=threshold, budget=99))
     made.score("grep", Score.DEGRADED)
     for failures in range(1, degraded + 1):
         fail(made, "grep", 1)

@@ -1,4 +1,4 @@
-"""How a board looks to a person, and decisions in words."""
+"""How a registry looks to a person, and decisions in words."""
 
 from dataclasses import replace
 
@@ -33,104 +33,104 @@ CAPABILITIES = CapabilityMap(
 )
 
 
-def board_with(*failing: str, limits: DispatchLimits | None = None) -> BreakerRegistry:
-    """A board in step 1 on which these tools have just opened."""
-    board = BreakerRegistry(TOOLS, CAPABILITIES, limits or DispatchLimits())
-    board.begin_step(1)
+def registry_with(*failing: str, limits: DispatchLimits | None = None) -> BreakerRegistry:
+    """A registry in step 1 on which these tools have just opened."""
+    registry = BreakerRegistry(TOOLS, CAPABILITIES, limits or DispatchLimits())
+    registry.begin_step(1)
     for tool in failing:
         for _ in range(3):
-            board.record(board.decide(tool).ticket, REFUSED, 7.0)
-    return board
+            registry.record(registry.decide(tool).ticket, REFUSED, 7.0)
+    return registry
 
 
-def row(board: BreakerRegistry, tool: str) -> HealthRow:
+def row(registry: BreakerRegistry, tool: str) -> HealthRow:
     """One line."""
-    return next(one for one in board.rows() if one.tool == tool)
+    return next(one for one in registry.rows() if one.tool == tool)
 
 
 # ── the table ───────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_tool_that_opened_and_one_that_worked() -> None:
-    board = board_with("grep")
-    board.record(board.decide("bash").ticket, Finish.OK, 9.0)
-    assert row(board, "grep") == HealthRow(
+    registry = registry_with("grep")
+    registry.record(registry.decide("bash").ticket, Finish.OK, 9.0)
+    assert row(registry, "grep") == HealthRow(
         "grep", BreakerState.OPEN, 3, 7.0, None, "connection refused", 4, calls=3, failed=3
     )
-    assert row(board, "bash") == HealthRow("bash", BreakerState.CLOSED, 0, None, 9.0, critical=True, calls=1)
+    assert row(registry, "bash") == HealthRow("bash", BreakerState.CLOSED, 0, None, 9.0, critical=True, calls=1)
 
 
 def test_the_error_rate_counts_calls_that_succeeded_or_failed_and_failures_of_programs() -> None:
-    board = BreakerRegistry(TOOLS)
-    assert row(board, "grep").error_rate is None
+    registry = BreakerRegistry(TOOLS)
+    assert row(registry, "grep").error_rate is None
     for result in (Finish.OK, REFUSED, Finish.CANCELLED, Finish.DENIED, Finish.INVALID, Finish.OK, Finish.OK):
-        board.record(board.decide("grep").ticket, result)
-    assert (row(board, "grep").calls, row(board, "grep").failed, row(board, "grep").error_rate) == (4, 1, 0.25)
+        registry.record(registry.decide("grep").ticket, result)
+    assert (row(registry, "grep").calls, row(registry, "grep").failed, row(registry, "grep").error_rate) == (4, 1, 0.25)
     missing = replace(REFUSED, part="npm")
     for result in (missing, Finish.OK, missing):
-        board.record(board.decide("bash", ("npm",)).ticket, result)
-    assert (row(board, "bash").calls, row(board, "bash").failed) == (3, 2)
-    assert (row(board, "bash:npm").calls, row(board, "bash:npm").failed) == (3, 2)
-    board.command(BreakerCommand.RESET)
-    assert (row(board, "bash").calls, row(board, "bash").failed) == (3, 2)
-    assert BreakerRegistry.restored(board.saved()).rows() == board.rows()
+        registry.record(registry.decide("bash", ("npm",)).ticket, result)
+    assert (row(registry, "bash").calls, row(registry, "bash").failed) == (3, 2)
+    assert (row(registry, "bash:npm").calls, row(registry, "bash:npm").failed) == (3, 2)
+    registry.command(BreakerCommand.RESET)
+    assert (row(registry, "bash").calls, row(registry, "bash").failed) == (3, 2)
+    assert BreakerRegistry.restored(registry.saved()).rows() == registry.rows()
 
 
 def test_the_probe_of_a_group_and_of_its_members_one_by_one() -> None:
-    board = board_with("grep", "bash", "glob")
-    assert {row(board, tool).probe_at for tool in ("grep", "bash", "glob")} == {4}
-    assert row(board, "grep").note == "systemic: the network"
-    board.begin_step(5)
-    probe = board.decide("bash")
-    assert row(board, "bash").probe_at is None
-    board.record(probe.ticket, Finish.OK)
-    assert (row(board, "grep").probe_at, row(board, "grep").note) == (6, "recovering: the network")
-    board.begin_step(9)
-    assert row(board, "grep").probe_at == 9
-    assert row(board, "bash").note == ""
+    registry = registry_with("grep", "bash", "glob")
+    assert {row(registry, tool).probe_at for tool in ("grep", "bash", "glob")} == {4}
+    assert row(registry, "grep").note == "systemic: the network"
+    registry.begin_step(5)
+    probe = registry.decide("bash")
+    assert row(registry, "bash").probe_at is None
+    registry.record(probe.ticket, Finish.OK)
+    assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (6, "recovering: the network")
+    registry.begin_step(9)
+    assert row(registry, "grep").probe_at == 9
+    assert row(registry, "bash").note == ""
 
 
 def test_a_group_that_waits_for_a_person() -> None:
-    board = board_with("grep", "bash", "glob", limits=DispatchLimits(cascade=CascadeMode.CONFIRM))
-    assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "waits for /confirm: the network")
-    assert why_not(board, "grep") == ("grep is paused: connection refused", "find the cause, then /confirm")
-    board.command(BreakerCommand.CONFIRM)
-    assert (row(board, "grep").probe_at, row(board, "grep").note) == (1, "systemic: the network")
+    registry = registry_with("grep", "bash", "glob", limits=DispatchLimits(cascade=CascadeMode.CONFIRM))
+    assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (None, "waits for /confirm: the network")
+    assert why_not(registry, "grep") == ("grep is paused: connection refused", "find the cause, then /confirm")
+    registry.command(BreakerCommand.CONFIRM)
+    assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (1, "systemic: the network")
 
 
 def test_a_tool_that_was_switched_off() -> None:
-    board = board_with()
-    board.command(BreakerCommand.ISOLATE, "grep")
-    assert (row(board, "grep").probe_at, row(board, "grep").note) == (None, "isolated by hand")
-    assert why_not(board, "grep") == ("grep is paused", "a successful try, or /reset grep when it works again")
+    registry = registry_with()
+    registry.command(BreakerCommand.ISOLATE, "grep")
+    assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (None, "isolated by hand")
+    assert why_not(registry, "grep") == ("grep is paused", "a successful try, or /reset grep when it works again")
 
 
 @pytest.mark.parametrize(
     ("score", "note"), [(Score.AVAILABLE, ""), (Score.DEGRADED, "degraded"), (Score.UNAVAILABLE, "unavailable")]
 )
 def test_a_score_that_is_believed(score: Score, note: str) -> None:
-    board = board_with()
-    board.score("grep", score)
-    assert row(board, "grep").note == note
-    board.begin_step(6)
-    assert row(board, "grep").note == ""
+    registry = registry_with()
+    registry.score("grep", score)
+    assert row(registry, "grep").note == note
+    registry.begin_step(6)
+    assert row(registry, "grep").note == ""
 
 
 def test_a_tool_that_does_not_exist_cannot_be_used() -> None:
-    assert why_not(board_with(), "sed") == ("there is no tool called sed", "do it by hand")
+    assert why_not(registry_with(), "sed") == ("there is no tool called sed", "do it by hand")
 
 
 # ── words ───────────────────────────────────────────────────────────────────────────────────────
 
 
-def decided(board: BreakerRegistry, tool: str) -> tuple[DispatchDecision, HealthRow | None]:
+def decided(registry: BreakerRegistry, tool: str) -> tuple[DispatchDecision, HealthRow | None]:
     """The decision about a tool, and its line."""
-    decision = board.decide(tool)
-    return decision, next((one for one in board.rows() if one.tool == tool), None)
+    decision = registry.decide(tool)
+    return decision, next((one for one in registry.rows() if one.tool == tool), None)
 
 
 def test_the_answer_to_a_skipped_call() -> None:
-    decision, line = decided(board_with("grep"), "grep")
+    decision, line = decided(registry_with("grep"), "grep")
     assert isinstance(decision, Skip)
     assert messages.skipped(decision, line).splitlines() == [
         "grep was not run: it failed 3 times in a row (connection refused); next probe at step 4.",
@@ -144,9 +144,9 @@ def test_the_answer_to_a_skipped_call() -> None:
 
 
 def test_the_answer_where_no_tool_is_left() -> None:
-    board = board_with()
-    board.command(BreakerCommand.TRIP, "bash")
-    decision, line = decided(board, "bash")
+    registry = registry_with()
+    registry.command(BreakerCommand.TRIP, "bash")
+    decision, line = decided(registry, "bash")
     assert isinstance(decision, Skip)
     lines = messages.skipped(decision, line).splitlines()
     assert lines[0] == "bash was not run: a user opened it; next probe at step 4."
@@ -199,25 +199,27 @@ def test_reasons_without_a_line_of_the_table_are_words_as_well() -> None:
 
 
 def test_a_decision_in_one_line_for_the_person() -> None:
-    board = board_with("grep", "bash", "glob")
-    assert messages.explained(*decided(board, "read_file")) == ""
-    assert messages.explained(*decided(board, "grep")).startswith("it failed together with other tools (the network)")
-    board.begin_step(4)
-    assert messages.explained(*decided(board, "grep")) == "grep is probed for its whole group"
-    board.command(BreakerCommand.RESET)
-    board.score("grep", Score.DEGRADED)
-    decision, line = decided(board, "grep")
+    registry = registry_with("grep", "bash", "glob")
+    assert messages.explained(*decided(registry, "read_file")) == ""
+    assert messages.explained(*decided(registry, "grep")).startswith(
+        "it failed together with other tools (the network)"
+    )
+    registry.begin_step(4)
+    assert messages.explained(*decided(registry, "grep")) == "grep is probed for its whole group"
+    registry.command(BreakerCommand.RESET)
+    registry.score("grep", Score.DEGRADED)
+    decision, line = decided(registry, "grep")
     assert messages.explained(decision, line, "slow") == "grep is called with caution: slow"
     assert messages.explained(decision, line) == "grep is called with caution: its check reports a degraded state"
-    alone = board_with("grep")
+    alone = registry_with("grep")
     alone.begin_step(4)
     assert messages.explained(*decided(alone, "grep")) == "grep is probed once to test whether it works again"
 
 
 def test_the_answer_to_a_call_when_the_turn_pauses() -> None:
-    board = BreakerRegistry(TOOLS, limits=DispatchLimits(budget=1))
-    board.record(board.decide("grep").ticket, REFUSED)
-    decision = board.decide("bash")
+    registry = BreakerRegistry(TOOLS, limits=DispatchLimits(budget=1))
+    registry.record(registry.decide("grep").ticket, REFUSED)
+    decision = registry.decide("bash")
     assert isinstance(decision, PauseTurn)
     assert decision.dispatch is Dispatch.PAUSE
     told = "Not run: the turn pauses here, because the failure budget of this turn is used up."

@@ -51,7 +51,7 @@ def done(action: LoopAction, step: int, *, applied: bool = True, call: str = "")
 class Driver:
     """Carries out what is advised, step by step, as the loop of an agent would."""
 
-    orchestrator: LoopMonitor = field(default_factory=LoopMonitor)
+    monitor: LoopMonitor = field(default_factory=LoopMonitor)
     abilities: Abilities = field(default_factory=Abilities)
     ok: Callable[[str], bool] = lambda action: True
     error: ErrorClass | None = None
@@ -82,22 +82,22 @@ class Driver:
     def _ask(self, action: str) -> None:
         self.step += 1
         if self.before is None:
-            self.before = self.orchestrator.snapshot()
-        if signature := self.orchestrator.kept_from(action):
-            self.events += self.orchestrator.ignored(signature, self.step)
+            self.before = self.monitor.snapshot()
+        if signature := self.monitor.kept_from(action):
+            self.events += self.monitor.ignored(signature, self.step)
         else:
             call = observed(action, self.step, ok=self.ok(action), error=self.error)
-            self.events += self.orchestrator.step([call])
-        if advice := self.orchestrator.advise(self.abilities, 0.5):
+            self.events += self.monitor.step([call])
+        if advice := self.monitor.advise(self.abilities, 0.5):
             self.carry_out(advice, action)
 
     def carry_out(self, advice: LoopAction, call: str) -> None:
         self.taken.append((self.step, advice.rung))
         event = done(advice, self.step, call=self.veto or call)
         self.events.append(event)
-        self.orchestrator.on_event(event)
+        self.monitor.on_event(event)
         if advice.rung is Rung.ROLLBACK and self.before is not None:
-            self.orchestrator.rolled_back(self.before)
+            self.monitor.rolled_back(self.before)
 
 
 def rungs(driver: Driver) -> Sequence[Rung]:

@@ -146,7 +146,7 @@ class World:
             return None
         strong = [life for life in self.lives.values() if not life.loop.weak]
         weak = [life for life in self.lives.values() if self.used[life.loop.signature, Rung.NUDGE] < self.policy.nudges]
-        awake = [life for life in strong if not any(self._rests(life, other) for other in strong)]
+        awake = [life for life in strong if not any(self._stalled(life, other) for other in strong)]
         for life in (awake or weak)[:1]:
             another = life.copies() > max(life.handled(), life.silent() - 1) and life.whole(self.visits)
             if life.wanted() or another:
@@ -216,7 +216,7 @@ class World:
                     self.used.clear()
                 self.stopped = False
 
-    def _rests(self, life: Life, other: Life) -> bool:
+    def _stalled(self, life: Life, other: Life) -> bool:
         """The other one went round three times since it grew last."""
         return other.grown() > life.grown() and self.observed - life.grown() > 3 * other.loop.period
 

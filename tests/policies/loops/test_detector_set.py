@@ -195,8 +195,8 @@ def test_one_interaction_eight_times_among_others_is_a_weak_sign() -> None:
 
 
 def test_a_change_begins_the_count_anew_and_so_does_another_result() -> None:
-    for news in (edit("x", "y"), replace(A, result="another")):
-        assert first(Watch(), [*stagnating(15), (news,), *stagnating(15)]) == 0
+    for new in (edit("x", "y"), replace(A, result="another")):
+        assert first(Watch(), [*stagnating(15), (new,), *stagnating(15)]) == 0
 
 
 # ── polls ───────────────────────────────────────────────────────────────────────────────────────
@@ -210,7 +210,7 @@ def test_a_declared_poll_may_repeat_within_its_limits() -> None:
     assert (loop.projection, loop.weak, loop.copies) == (Projection.POLL, False, 122)
 
 
-def test_a_poll_with_news_waits_as_long_as_it_likes() -> None:
+def test_a_poll_with_new_answers_waits_as_long_as_it_likes() -> None:
     watch = Watch()
     assert not any(watch.observe(replace(STATUS, result=f"{number} %"), after=400.0) for number in range(50))
 

@@ -66,8 +66,8 @@ def test_from_every_state_of_the_ladder_a_stop_is_reached_and_nothing_comes_afte
         reached: list[tuple[Rung, ...]] = [()]
         while reached:
             taken = reached.pop()
-            orchestrator = stuck(taken, error)
-            advice = [orchestrator.advise(able, 0.5) for able in every]
+            monitor = stuck(taken, error)
+            advice = [monitor.advise(able, 0.5) for able in every]
             if Rung.STOP in taken:
                 assert advice == [None] * len(every)
                 edges[taken] = set()
@@ -89,28 +89,28 @@ def test_from_every_state_of_the_ladder_a_stop_is_reached_and_nothing_comes_afte
 
 def stuck(taken: tuple[Rung, ...], error: ErrorClass | None) -> LoopMonitor:
     """A loop under way against which all this was done, at the next copy of it."""
-    orchestrator = LoopMonitor()
+    monitor = LoopMonitor()
     for step in range(1, 5):
-        orchestrator.step([observed("read", step, ok=error is None, error=error)])
-    assert orchestrator.due is not None
-    loop = orchestrator.due
+        monitor.step([observed("read", step, ok=error is None, error=error)])
+    assert monitor.due is not None
+    loop = monitor.due
     for rung in taken:
-        orchestrator.on_event(Intervened(loop.signature, loop.projection, rung, 1, 1, 4, "done"))
-    orchestrator.step([observed("read", 5, ok=error is None, error=error)])
-    return orchestrator
+        monitor.on_event(Intervened(loop.signature, loop.projection, rung, 1, 1, 4, "done"))
+    monitor.step([observed("read", 5, ok=error is None, error=error)])
+    return monitor
 
 
 def test_after_a_stop_nothing_is_advised_before_a_person_says_something() -> None:
     driver = Driver(abilities=Abilities(substitute="grep"))
     driver.asks("read", repeat=20)
-    orchestrator = driver.orchestrator
+    monitor = driver.monitor
     for step in range(50, 90):
-        orchestrator.step([observed("read" if step % 7 else "write", step)])
-        assert orchestrator.due is None
-        assert orchestrator.advise(Abilities(rollback=True, human=True), 0.5) is None
+        monitor.step([observed("read" if step % 7 else "write", step)])
+        assert monitor.due is None
+        assert monitor.advise(Abilities(rollback=True, human=True), 0.5) is None
     first = list(driver.taken)
     for step, by_user in ((100, False), (200, True)):
-        orchestrator.new_prompt(by_user=by_user)
+        monitor.new_prompt(by_user=by_user)
         driver.taken.clear()
         driver.step = step
         driver.asks("read", repeat=10)

@@ -31,34 +31,34 @@ EVERYTHING = Abilities(retry=True, explore=("north",), substitute="grep", rollba
     streams=st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3, unique=True), max_size=40), ok=st.booleans()
 )
 def test_a_step_outside_of_a_loop_brings_no_event_and_no_advice(streams: list[list[int]], *, ok: bool) -> None:
-    orchestrator = LoopMonitor()
+    monitor = LoopMonitor()
     for step, numbers in enumerate(streams, 1):
         calls = [observed(f"tool{number}", step, ok=ok, result=str(step)) for number in numbers]
-        events = orchestrator.step([replace(call, error=f"{call.error}{step}" if call.error else "") for call in calls])
-        events += orchestrator.visit(Visit(step, step, float(step), 0.0, f"place {step}"))
-        events += orchestrator.reply(None, step)
+        events = monitor.step([replace(call, error=f"{call.error}{step}" if call.error else "") for call in calls])
+        events += monitor.visit(Visit(step, step, float(step), 0.0, f"place {step}"))
+        events += monitor.reply(None, step)
         assert events == ()
-        assert orchestrator.due is None
-        assert orchestrator.advise(EVERYTHING, 0.5) is None
+        assert monitor.due is None
+        assert monitor.advise(EVERYTHING, 0.5) is None
 
 
 # ── episodes ─────────────────────────────────────────────────────────────────────
 
 
 def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_goes_on_from_its_rung() -> None:
-    orchestrator = LoopMonitor()
+    monitor = LoopMonitor()
     for step in range(1, 5):  # one error whatever the arguments, found at its fourth; then the arguments stay the same
-        orchestrator.step([replace(observed("bash", step, ok=False), action=str(min(step, 3)))])
-    advice = orchestrator.advise(EVERYTHING, 0.5)
+        monitor.step([replace(observed("bash", step, ok=False), action=str(min(step, 3)))])
+    advice = monitor.advise(EVERYTHING, 0.5)
     assert advice is not None
     assert advice.loop.projection is Projection.ERROR
-    orchestrator.on_event(done(advice, 4))
-    events = orchestrator.step([replace(observed("bash", 5, ok=False), action="3")])
+    monitor.on_event(done(advice, 4))
+    events = monitor.step([replace(observed("bash", 5, ok=False), action="3")])
     left = [event for event in events if isinstance(event, LoopLeft)]
     found = [event for event in events if isinstance(event, LoopFound)]
     assert [one.freed_by for one in left] == [None]
     assert [one.loop.projection for one in found] == [Projection.INTERACTION]
-    after = orchestrator.advise(EVERYTHING, 0.5)
+    after = monitor.advise(EVERYTHING, 0.5)
     assert (advice.rung, after and after.rung) == (Rung.RETRY, Rung.NUDGE)  # one retry is all that the unknown is given
 
 
@@ -66,18 +66,18 @@ def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_goes_on_fro
 
 
 def test_after_a_rung_that_was_not_possible_the_next_one_is_due_at_once() -> None:
-    orchestrator = LoopMonitor()
+    monitor = LoopMonitor()
     for step in range(1, 5):
-        orchestrator.step([observed("read", step)])
+        monitor.step([observed("read", step)])
     tried = []
-    while action := orchestrator.advise(EVERYTHING, 0.5):
+    while action := monitor.advise(EVERYTHING, 0.5):
         tried.append((action.rung, action.number, action.quota))
-        orchestrator.on_event(done(action, 4, applied=action.rung is Rung.HUMAN))
+        monitor.on_event(done(action, 4, applied=action.rung is Rung.HUMAN))
     assert tried == [
         *((Rung.NUDGE, 1, 1), (Rung.EXPLORE, 1, 2), (Rung.EXPLORE, 2, 2), (Rung.SUBSTITUTE, 1, 1)),
         *((Rung.ROLLBACK, 1, 1), (Rung.BREAKER, 1, 1), (Rung.HUMAN, 1, 1)),
     ]
-    events = orchestrator.step([observed("write", 5)])
+    events = monitor.step([observed("write", 5)])
     assert [event.freed_by for event in events if isinstance(event, LoopLeft)] == [Rung.HUMAN]
 
 
@@ -85,15 +85,15 @@ def test_retries_wait_a_part_of_a_limit_that_doubles_up_to_a_cap() -> None:
     policy = LoopLimits(retries=14, retry_base_s=0.1, retry_cap_s=60.0)
 
     def waits(chance: float) -> list[float]:
-        orchestrator, found = LoopMonitor(policy), []
+        monitor, found = LoopMonitor(policy), []
         for step in range(1, 17):
-            orchestrator.step([observed("read", step, ok=False, error=ErrorClass.TRANSIENT)])
-            action = orchestrator.advise(Abilities(retry=True), chance)
+            monitor.step([observed("read", step, ok=False, error=ErrorClass.TRANSIENT)])
+            action = monitor.advise(Abilities(retry=True), chance)
             if action is None:
                 continue
             assert action.rung is Rung.RETRY
             found.append(action.delay_s)
-            orchestrator.on_event(done(action, step))
+            monitor.on_event(done(action, step))
         return found
 
     limits = [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60.0, 60.0, 60.0, 60.0]
@@ -114,7 +114,7 @@ def test_what_is_ignored_of_a_loop_that_is_over_is_nothing() -> None:
 
 def asked() -> Driver:
     """A person was asked at the fifth copy."""
-    driver = Driver(abilities=Abilities(human=True, rollback=True), orchestrator=LoopMonitor(LoopLimits(rollbacks=0)))
+    driver = Driver(abilities=Abilities(human=True, rollback=True), monitor=LoopMonitor(LoopLimits(rollbacks=0)))
     driver.asks("read", repeat=5)
     assert rungs(driver) == [Rung.NUDGE, Rung.HUMAN]
     return driver
@@ -122,14 +122,14 @@ def asked() -> Driver:
 
 def answer(driver: Driver, choice: LoopChoice) -> None:
     (found,) = driver.found()
-    driver.orchestrator.on_event(LoopAnswered(found.loop.signature, choice))
+    driver.monitor.on_event(LoopAnswered(found.loop.signature, choice))
 
 
 def test_what_is_meant_is_left_alone_until_it_is_twice_as_long_and_asked_about_again() -> None:
     driver = asked()
     answer(driver, LoopChoice.CONTINUE)
     driver.asks("read", repeat=4)
-    assert [one.silent for one in driver.orchestrator.status().loops] == [True]
+    assert [one.silent for one in driver.monitor.status().loops] == [True]
     assert len(driver.taken) == 2
     driver.asks("read")
     assert driver.taken[2:] == [(10, Rung.HUMAN)]
@@ -138,12 +138,12 @@ def test_what_is_meant_is_left_alone_until_it_is_twice_as_long_and_asked_about_a
 def test_off_is_for_the_rest_of_the_session_or_until_a_newer_policy() -> None:
     driver = asked()
     answer(driver, LoopChoice.OFF)
-    driver.orchestrator.new_prompt()
-    driver.orchestrator.on_event(driver.orchestrator.policy.announced())
+    driver.monitor.new_prompt()
+    driver.monitor.on_event(driver.monitor.policy.announced())
     driver.asks("read", repeat=20)
     assert len(driver.taken) == 2
-    assert not driver.orchestrator.status().active
-    driver.orchestrator.on_event(driver.orchestrator.policy.with_changes(enabled=True).announced())
+    assert not driver.monitor.status().active
+    driver.monitor.on_event(driver.monitor.policy.with_changes(enabled=True).announced())
     driver.asks("read")
     assert driver.taken[2:] == [(26, Rung.NUDGE)]  # the prompt began the ladder again
 
@@ -152,8 +152,8 @@ def test_off_is_for_the_rest_of_the_session_or_until_a_newer_policy() -> None:
 def test_what_a_person_chooses_is_done_at_once_whatever_the_quota(choice: LoopChoice, rung: Rung) -> None:
     driver = asked()
     answer(driver, choice)
-    action = driver.orchestrator.advise(driver.abilities, 0.5)
+    action = driver.monitor.advise(driver.abilities, 0.5)
     assert action is not None
     assert (action.rung, action.number, action.quota) == (rung, 1, 1)
-    driver.orchestrator.on_event(done(action, 5))
-    assert driver.orchestrator.advise(driver.abilities, 0.5) is None
+    driver.monitor.on_event(done(action, 5))
+    assert driver.monitor.advise(driver.abilities, 0.5) is None

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.events import Json
-from harness.practice.replies import ScriptedReply, TextPart, ToolUse
 from harness.practice.rule_model import RuleModel
+from harness.practice.wire.replies import ScriptedReply, TextPart, ToolUse
 
 
 def spec(name: str, *required: str, optional: Sequence[str] = (), **types: str) -> Json:

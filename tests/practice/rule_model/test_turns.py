@@ -10,11 +10,11 @@ from harness.events import ArrivalKind, Arrived, Json
 from harness.model import notices
 from harness.model.notices import arrivals_text
 from harness.permissions.decision import Deny
-from harness.practice.replies import ToolUse
 from harness.practice.requests import HEADING
 from harness.practice.rule_model import RuleModel
 from harness.practice.rule_model.conversation import read_request
 from harness.practice.rule_model.model import remaining
+from harness.practice.wire.replies import ToolUse
 from tests.practice.rule_model.requests import Talk, text_of
 
 SKIP = (

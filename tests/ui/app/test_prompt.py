@@ -470,7 +470,7 @@ async def test_a_list_is_opened_anew_when_other_files_are_known() -> None:
         assert app.offered == ["new.md"]
 
 
-async def test_news_of_files_keep_what_is_selected_and_open_nothing_that_is_not_wanted() -> None:
+async def test_new_files_keep_what_is_selected_and_open_nothing_that_is_not_wanted() -> None:
     files = ["a.md", "b.md"]
     app = Host(files=files)
     async with app.run_test(size=(60, 20)) as pilot:

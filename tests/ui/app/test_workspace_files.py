@@ -23,34 +23,34 @@ class Disk:
         return self.files
 
 
-async def test_the_first_call_knows_nothing_and_the_news_come_by_themselves() -> None:
-    disk, news = Disk(), asyncio.Event()
-    files = WorkspaceFiles(disk.read, news.set)
+async def test_the_first_call_knows_nothing_and_the_changes_come_by_themselves() -> None:
+    disk, changed = Disk(), asyncio.Event()
+    files = WorkspaceFiles(disk.read, changed.set)
     assert files() == files() == ()
-    await news.wait()
+    await changed.wait()
     assert files() == ("src/", "src/a.py")
     assert len(disk.threads) == 1
     assert disk.threads[0] != threading.current_thread().name
 
 
 async def test_files_are_read_again_when_they_are_old_and_somebody_asks() -> None:
-    now, disk, news = [0.0], Disk(), asyncio.Event()
-    files = WorkspaceFiles(disk.read, news.set, clock=lambda: now[0])
+    now, disk, changed = [0.0], Disk(), asyncio.Event()
+    files = WorkspaceFiles(disk.read, changed.set, clock=lambda: now[0])
     files()
-    await news.wait()
-    news.clear()
+    await changed.wait()
+    changed.clear()
     disk.files = ["b.py"]
     now[0] += KNOWN_FOR_S - 0.1
     assert files() == ("src/", "src/a.py")
     assert len(disk.threads) == 1
     now[0] += 0.1
     assert files() == ("src/", "src/a.py")
-    await news.wait()
+    await changed.wait()
     assert files() == ("b.py",)
 
 
 async def test_how_many_files_were_read_is_told_each_time() -> None:
-    disk, news, counts = Disk(), asyncio.Event(), list[int]()
-    WorkspaceFiles(disk.read, news.set, counts.append)()
-    await news.wait()
+    disk, changed, counts = Disk(), asyncio.Event(), list[int]()
+    WorkspaceFiles(disk.read, changed.set, counts.append)()
+    await changed.wait()
     assert counts == [1]

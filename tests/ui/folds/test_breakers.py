@@ -82,8 +82,8 @@ class Play:
 
     def put(self, event: Event) -> None:
         """An event happens, and what the board says of it is written down after it."""
-        news = self.replay.on_event(event, float(len(self.records)))
-        self.records += [(one, float(len(self.records) + index)) for index, one in enumerate((event, *news))]
+        notices = self.replay.on_event(event, float(len(self.records)))
+        self.records += [(one, float(len(self.records) + index)) for index, one in enumerate((event, *notices))]
 
     def round(self, calls: list[tuple[str, ToolOutcome, Failure | None]], order: list[int]) -> None:
         """One reply; its calls end in `order`, those that are not in it never."""

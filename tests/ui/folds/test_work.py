@@ -201,7 +201,7 @@ class Anew:
             counts[-1] if counts else 0,
             sum(self._waits(own, number) for number in range(1, 7)),
             sum(self._is_put_off(own, key) for key in ("a1", "a2", "b1")),
-            sum(isinstance(one, WorkDropped) and not one.dirty and at > self._turn for at, one in own),
+            sum(isinstance(one, WorkDropped) and not one.deferred and at > self._turn for at, one in own),
             sum(isinstance(one, WorkRejected) and at > self._turn for at, one in own),
             sum(self._rests(own, key) for key in ("a1", "a2", "b1")),
         )
@@ -224,7 +224,7 @@ class Anew:
     def _is_put_off(own: list[tuple[int, AdmissionEvent]], key: str) -> bool:
         for _, event in reversed(own):
             match event:
-                case WorkDropped(key=dropped, dirty=True) if dropped == key:
+                case WorkDropped(key=dropped, deferred=True) if dropped == key:
                     return True
                 case WorkQueued(key=other) | WorkAdmitted(key=other) | ConversationRemoved(key=other) if other == key:
                     return False

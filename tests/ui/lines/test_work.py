@@ -107,12 +107,12 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
         (WorkQueued("a1", 1, 1), None),
         (work.admitted("b1", 1, 1, AdmissionPool.COMMANDS), None),
         (work.put_off("a1", 1), None),
-        (WorkDropped("a1", 1, DropReason.ENDED, dirty=False), None),  # the agent's own end says so
+        (WorkDropped("a1", 1, DropReason.ENDED, deferred=False), None),  # the agent's own end says so
         (
-            WorkDropped("a1", 1, DropReason.PAUSED, dirty=False),
+            WorkDropped("a1", 1, DropReason.PAUSED, deferred=False),
             "! a1 not started: it failed too often and is paused",
         ),
-        (WorkDropped("a1", 1, DropReason.QUEUE_FULL, dirty=False), "! a1 not started: the queue is full"),
+        (WorkDropped("a1", 1, DropReason.QUEUE_FULL, deferred=False), "! a1 not started: the queue is full"),
         (WorkRejected("a1", RejectionReason.SHUTTING_DOWN), "! a1 not started: shutting down"),
         (WorkRejected("a1", RejectionReason.NOT_KNOWN), "! a1 not started: it has ended"),
         (replace(work.RESTS, until=None), "‖ a3 is paused: it failed 5 times in a row"),

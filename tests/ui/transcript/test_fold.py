@@ -521,8 +521,8 @@ def test_turns_of_a_schedule_with_nothing_to_report_are_one_line() -> None:
         "NoteEntry c1: nothing to report, 3 times",
         "NoteEntry c2: nothing to report",
     ]
-    news = fired(5, "c1", added("The build is red."), answer="The build is red.")
-    shown = texts(folded(*quiet, *news, *quiet).entries)
+    fires = fired(5, "c1", added("The build is red."), answer="The build is red.")
+    shown = texts(folded(*quiet, *fires, *quiet).entries)
     assert (shown[0], shown[-1]) == ("NoteEntry c1: nothing to report, 3 times",) * 2
     assert "AnswerEntry The build is red." in shown
 

@@ -7,8 +7,8 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.practice.message_checks import message_problems
-from harness.practice.server_rules import ServedModel
+from harness.practice.checks.messages import message_problems
+from harness.practice.checks.rules import ServedModel
 
 MODEL = ServedModel("practice-1", window=200_000, max_output=64_000)
 REPLIES, LONGEST = 300, 8

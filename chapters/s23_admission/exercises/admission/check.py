@@ -111,8 +111,8 @@ class Real:
         """The answer to a request."""
         self._names[self._admission.counts.accepted + 1] = work
         match self._admission.ask(key, work):
-            case Admit(ticket=ticket):
-                self._permits[key] = ticket
+            case Admit(permit=permit):
+                self._permits[key] = permit
                 return str(self._work.RUN)
             case Enqueue(replaced=None):
                 return str(self._work.WAIT)
@@ -125,9 +125,9 @@ class Real:
 
     def release(self, key: str) -> list[str]:
         """The work that starts when that of an agent has ended."""
-        ticket = self._permits.pop(key, None)
-        starts = self._admission.release(ticket, WorkEnd.SUCCEEDED) if ticket else ()
-        self._permits.update((start.ticket.key, start.ticket) for start in starts)
+        permit = self._permits.pop(key, None)
+        starts = self._admission.release(permit, WorkEnd.SUCCEEDED) if permit else ()
+        self._permits.update((start.permit.key, start.permit) for start in starts)
         return [start.work for start in starts]
 
     def close(self) -> None:

@@ -73,7 +73,7 @@ class AdmittedWork:
         answer = self._admission.ask(work.key, work.name)
         for name in self._admission.dropped[before:]:
             if (lost := self._waiting.pop(name, None)) is not None and answer != self._decisions.REPLACE:
-                self._session.show(WorkDropped(lost.key, lost.number, DropReason.QUEUE_FULL, dirty=False))
+                self._session.show(WorkDropped(lost.key, lost.number, DropReason.QUEUE_FULL, deferred=False))
         if answer == self._decisions.RUN:
             self._start(work)
         elif answer == self._decisions.REPLACE:
@@ -83,7 +83,7 @@ class AdmittedWork:
             self._waiting[work.name] = work
             self._session.show(WorkQueued(work.key, work.number, len(self._admission.queue)))
         elif answer == self._decisions.DROP:
-            self._session.show(WorkDropped(work.key, work.number, DropReason.QUEUE_FULL, dirty=False))
+            self._session.show(WorkDropped(work.key, work.number, DropReason.QUEUE_FULL, deferred=False))
         elif answer == self._decisions.REJECT:
             self._session.show(WorkRejected(work.key, RejectionReason.SHUTTING_DOWN))
         else:

@@ -8,10 +8,10 @@ from chapters.course.exam.playback import ExamPlayback
 from chapters.course.exam.player import row_of
 from chapters.course.exam.rows import ANSWER, PIECES
 from harness.events import Json
-from harness.practice.faults import CutTool, Reset
-from harness.practice.replies import ScriptedReply, TextPart, ToolUse
+from harness.practice.faults.model_faults import CutTool, Reset
 from harness.practice.script import Script
-from harness.practice.script_entries import PlayReply
+from harness.practice.script.entries import PlayReply
+from harness.practice.wire.replies import ScriptedReply, TextPart, ToolUse
 
 
 def tool(name: str, *fields: str) -> Json:

@@ -1,0 +1,1 @@
+"""Which requests the real API refuses, and in which words."""

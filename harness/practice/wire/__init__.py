@@ -1,0 +1,1 @@
+"""Bytes on the socket: connections, requests, and replies as events or JSON bodies."""
