@@ -72,7 +72,7 @@ class _FactFormatter(Formatter):
 
 
 def names_of(kind: type) -> tuple[str, ...]:
-    """Names of the values that facts of a type have; none where it is no type of facts."""
+    """Names of the values that facts of a type have; empty if it is not a type of facts."""
     if not is_dataclass(kind):
         return ()
     follow = (name for name, member in vars(kind).items() if isinstance(member, property))

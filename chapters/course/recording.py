@@ -390,7 +390,7 @@ class Recording:
 
 
 def failed_in(lesson: Lesson, error: BaseException) -> str:
-    """What failed in the files of a chapter, which a learner may have changed, and in which line."""
+    """The error in the files of a chapter, which a learner may have changed, with its line."""
     if isinstance(error, BaseExceptionGroup):
         return failed_in(lesson, error.exceptions[0])
     if isinstance(error, SyntaxError) and lesson.name in Path(error.filename or "").parts:

@@ -24,7 +24,7 @@ BASH: Any = {
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -22,11 +22,11 @@ from harness.tools.workspace import Workspace
 MODEL = os.environ.get("MY_AGENT_MODEL", "claude-sonnet-5-5")
 MAX_TOKENS = 8_000
 OUTPUTS = Path(tempfile.gettempdir(), "my_agent")
-"""For results too long for the history."""
+"""Files for results too long for the history."""
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -66,7 +66,7 @@ class Agent:
         return [block.model_dump(mode="json", exclude_none=True) for block in reply.content]
 
     async def result(self, call: Any) -> Any:
-        """The block that answers a tool call. A mistake of the model is an answer, too."""
+        """The block that answers a tool call. A mistake of the model gets an error result."""
         note(f"○ {call['name']} {call['input']}")
         text, failed = await self.called(call)
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": failed}

@@ -25,11 +25,11 @@ MAX_TOKENS = 8_000
 FLAGS = ("--yolo", "--continue")
 ALLOW_ALL = "--yolo" in sys.argv[1:]
 OUTPUTS = Path(tempfile.gettempdir(), "my_agent")
-"""For results too long for the history."""
+"""Files for results too long for the history."""
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -40,7 +40,7 @@ def permissions_here() -> Permissions:
 
 
 def ask_user(question: str) -> bool:
-    """Whether the user allows it; without a terminal nobody does."""
+    """Whether the user allows it; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"? {question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -84,7 +84,7 @@ class Agent:
         return [block.model_dump(mode="json", exclude_none=True) for block in reply.content]
 
     async def result(self, call: Any) -> Any:
-        """The block that answers a tool call. A mistake of the model is an answer, too."""
+        """The block that answers a tool call. A mistake of the model gets an error result."""
         note(f"○ {call['name']} {call['input']}")
         text, failed = await self.called(call)
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": failed}
@@ -103,7 +103,7 @@ class Agent:
         return await self.use(tool, call, arguments)
 
     async def denied(self, tool: Tool, call: Any) -> str | None:
-        """Why a call may not run, in words for the model; None: it may."""
+        """Why a call may not run, as a sentence for the model; None: it may run."""
         line = tool.summarise(call["input"])
         request = PermissionRequest(call["id"], tool.name, tool.effect, line, line, call["input"])
         match self.permissions.decide(request):

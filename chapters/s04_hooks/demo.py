@@ -41,7 +41,7 @@ no_network = Hook("no_network", HookPoint.BEFORE_TOOL, "python3 guards/no_networ
 
 @hook("after_tool", tools=WRITES)
 def python_parses(call: HookCall) -> HookAnswer | None:
-    """After the tool: check what was written. The model reads the remark."""
+    """After the tool: check the written file. The model reads the remark."""
     path = Path(call.workspace, str(call.input["path"]))
     if path.suffix != ".py" or call.outcome != "ok":
         return None

@@ -28,11 +28,11 @@ MAX_TOKENS = 8_000
 FLAGS = ("--yolo", "--continue")
 ALLOW_ALL = "--yolo" in sys.argv[1:]
 OUTPUTS = Path(tempfile.gettempdir(), "my_agent")
-"""For results too long for the history."""
+"""Files for results too long for the history."""
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -43,7 +43,7 @@ def permissions_here() -> Permissions:
 
 
 def ask_user(question: str) -> bool:
-    """Whether the user allows it; without a terminal nobody does."""
+    """Whether the user allows it; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"? {question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -52,13 +52,13 @@ def ask_user(question: str) -> bool:
 
 @hook("before_tool", tools="write_file|edit_file", required=True)
 def keys_stay(call: HookCall) -> HookAnswer | None:
-    """Block: the file with the keys is not written."""
+    """Block writes to the file with the keys."""
     return HookAnswer(block=".env holds keys; leave it alone") if Path(call.input["path"]).name == ".env" else None
 
 
 @hook("after_tool", tools="write_file|edit_file")
 def python_parses(call: HookCall) -> HookAnswer | None:
-    """Context: what was written is checked at once."""
+    """Context: the written file is checked at once."""
     path = Path(call.workspace, str(call.input["path"]))
     if path.suffix == ".py" and call.outcome == "ok":
         try:
@@ -108,7 +108,7 @@ class Agent:
         return [block.model_dump(mode="json", exclude_none=True) for block in reply.content]
 
     async def result(self, call: Any) -> Any:
-        """The block that answers a tool call. A mistake of the model is an answer, too."""
+        """The block that answers a tool call. A mistake of the model gets an error result."""
         note(f"○ {call['name']} {call['input']}")
         text, failed = await self.called(call)
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": failed}
@@ -132,7 +132,7 @@ class Agent:
         return "\n\n".join([text, *(answer.context for answer in after if answer.context)]), failed
 
     async def hooked(self, point: HookPoint, call: Any, outcome: str = "", result: str = "") -> list[HookAnswer]:
-        """The answers of all hooks of a point. One that fails says nothing, unless it is required."""
+        """The answers of all hooks of a point. A failed hook is ignored unless it is required."""
         about = HookCall(
             point, str(Path.cwd()), 1, tool=call["name"], input=call["input"], outcome=outcome, result=result
         )
@@ -148,7 +148,7 @@ class Agent:
         return answers
 
     async def denied(self, tool: Tool, call: Any) -> str | None:
-        """Why a call may not run, in words for the model; None: it may."""
+        """Why a call may not run, as a sentence for the model; None: it may run."""
         line = tool.summarise(call["input"])
         request = PermissionRequest(call["id"], tool.name, tool.effect, line, line, call["input"])
         match self.permissions.decide(request):

@@ -35,14 +35,14 @@ MOST_STEPS = 30
 """Replies that a subagent may take for its task."""
 SKILLS = Path(".skills")
 """A folder for each skill, with a file SKILL.md that begins with `description: …`."""
-REMIND_AFTER_ROUNDS = 8
+REMIND_AFTER_STEPS = 8
 ALLOW_ALL = "--yolo" in sys.argv[1:]
 OUTPUTS = Path(tempfile.gettempdir(), "my_agent")
-"""For results too long for the history."""
+"""Files for results too long for the history."""
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -53,7 +53,7 @@ def permissions_here() -> Permissions:
 
 
 def ask_user(question: str) -> bool:
-    """Whether the user allows it; without a terminal nobody does."""
+    """Whether the user allows it; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"? {question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -62,13 +62,13 @@ def ask_user(question: str) -> bool:
 
 @hook("before_tool", tools="write_file|edit_file", required=True)
 def keys_stay(call: HookCall) -> HookAnswer | None:
-    """Block: the file with the keys is not written."""
+    """Block writes to the file with the keys."""
     return HookAnswer(block=".env holds keys; leave it alone") if Path(call.input["path"]).name == ".env" else None
 
 
 @hook("after_tool", tools="write_file|edit_file")
 def python_parses(call: HookCall) -> HookAnswer | None:
-    """Context: what was written is checked at once."""
+    """Context: the written file is checked at once."""
     path = Path(call.workspace, str(call.input["path"]))
     if path.suffix == ".py" and call.outcome == "ok":
         try:
@@ -98,7 +98,7 @@ class Failed(Exception):  # noqa: N818
 
 
 class Agent:
-    """One conversation; `parent` is the agent that asks this one."""
+    """One conversation; `parent` is the agent that started this one."""
 
     def __init__(self, parent: "Agent | None" = None) -> None:
         self.parent = parent
@@ -108,7 +108,7 @@ class Agent:
         self.steps = 0
         self.messages: list[Message] = []
         self.plan: tuple[PlanItem, ...] = ()
-        self.rounds = 0
+        self.quiet_steps = 0
         if GO_ON and parent is None:
             self.load()
         elif parent is None:
@@ -118,7 +118,7 @@ class Agent:
         self.tools = {tool.name: tool for tool in self.own_tools()}
 
     def own_tools(self) -> tuple[Tool, ...]:
-        """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
+        """The tools: files, search, a shell, and subagents that cannot start further ones."""
         tools = (*standard_tools(), *([self.skill_tool()] if self.skills else []))
         return tools if self.parent else (*tools, self.agent_tool())
 
@@ -140,11 +140,11 @@ class Agent:
         return skill
 
     def agent_tool(self) -> Tool:
-        """The tool that has a subagent work on a task."""
+        """The tool that gives a task to a subagent."""
 
         @tool(effect=Effect.DELEGATE, parallel=True)
         async def agent(prompt: str) -> str:
-            """Have another agent with an empty history do a part of the work, and get its answer."""
+            """Let another agent with an empty history do a part of the work; returns its answer."""
             try:
                 return await Agent(self).run(prompt)
             except (APIError, Failed) as error:
@@ -167,18 +167,18 @@ class Agent:
             self.add("user", [*await self.results(calls), *self.reminder()])
 
     async def results(self, calls: list[Any]) -> list[Any]:
-        """The results of the calls of one reply; calls that cannot disturb each other run side by side."""
+        """The results of the calls of one reply; independent calls run side by side."""
         found = [self.tools.get(call["name"]) for call in calls]
         if all(one is not None and one.parallel for one in found):
             return await asyncio.gather(*map(self.result, calls))
         return [await self.result(call) for call in calls]
 
     def reminder(self) -> list[Any]:
-        """The open parts of the plan, where the model has not mentioned it for a while."""
-        self.rounds += 1
-        if self.rounds < REMIND_AFTER_ROUNDS or not any(item.is_open for item in self.plan):
+        """The open items of the plan, if the model has not updated it for a while."""
+        self.quiet_steps += 1
+        if self.quiet_steps < REMIND_AFTER_STEPS or not any(item.is_open for item in self.plan):
             return []
-        self.rounds = 0
+        self.quiet_steps = 0
         plan = "\n".join(item.line for item in self.plan)
         return [{"type": "text", "text": f"Your plan, as you last wrote it:\n{plan}\nUse todo_write to update it."}]
 
@@ -234,7 +234,7 @@ class Agent:
         return [block.model_dump(mode="json", exclude_none=True) for block in reply.content]
 
     async def result(self, call: Any) -> Any:
-        """The block that answers a tool call. A mistake of the model is an answer, too."""
+        """The block that answers a tool call. A mistake of the model gets an error result."""
         note(f"○ {call['name']} {call['input']}")
         text, failed = await self.called(call)
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": failed}
@@ -258,7 +258,7 @@ class Agent:
         return "\n\n".join([text, *(answer.context for answer in after if answer.context)]), failed
 
     async def hooked(self, point: HookPoint, call: Any, outcome: str = "", result: str = "") -> list[HookAnswer]:
-        """The answers of all hooks of a point. One that fails says nothing, unless it is required."""
+        """The answers of all hooks of a point. A failed hook is ignored unless it is required."""
         about = HookCall(
             point, str(Path.cwd()), 1, tool=call["name"], input=call["input"], outcome=outcome, result=result
         )
@@ -274,7 +274,7 @@ class Agent:
         return answers
 
     async def denied(self, tool: Tool, call: Any) -> str | None:
-        """Why a call may not run, in words for the model; None: it may."""
+        """Why a call may not run, as a sentence for the model; None: it may run."""
         line = tool.summarise(call["input"])
         request = PermissionRequest(call["id"], tool.name, tool.effect, line, line, call["input"])
         match self.permissions.decide(request):
@@ -290,7 +290,7 @@ class Agent:
         """Run a tool."""
         result = await tool.run(ToolContext(Workspace(Path.cwd()), OUTPUTS, call["id"]), arguments)
         if result.plan is not None:
-            self.plan, self.rounds = result.plan, 0
+            self.plan, self.quiet_steps = result.plan, 0
         return result.content, result.outcome != "ok"
 
 

@@ -43,17 +43,17 @@ SKILLS = Path(".skills")
 COMPACT_AT = 400_000
 """Characters of the history, about 100,000 tokens, at which it is summarised."""
 SUMMARISE = (
-    "Summarise the conversation so far for yourself: what was requested, what is done, what was found out "
-    "(names, numbers, paths), and what is next. Write only the summary."
+    "Summarise the conversation so far for yourself: the requests, the work done, the findings "
+    "(names, numbers, paths), and the next steps. Write only the summary."
 )
-REMIND_AFTER_ROUNDS = 8
+REMIND_AFTER_STEPS = 8
 ALLOW_ALL = "--yolo" in sys.argv[1:]
 OUTPUTS = Path(tempfile.gettempdir(), "my_agent")
-"""For results too long for the history."""
+"""Files for results too long for the history."""
 
 
 def note(text: str) -> None:
-    """A line for the user that is not part of an answer."""
+    """A line for the user, outside of the answer."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -64,7 +64,7 @@ def permissions_here() -> Permissions:
 
 
 def ask_user(question: str) -> bool:
-    """Whether the user allows it; without a terminal nobody does."""
+    """Whether the user allows it; without a terminal the answer is no."""
     if not sys.stdin.isatty():
         return False
     print(f"? {question} [y/N] ", end="", file=sys.stderr, flush=True)
@@ -73,13 +73,13 @@ def ask_user(question: str) -> bool:
 
 @hook("before_tool", tools="write_file|edit_file", required=True)
 def keys_stay(call: HookCall) -> HookAnswer | None:
-    """Block: the file with the keys is not written."""
+    """Block writes to the file with the keys."""
     return HookAnswer(block=".env holds keys; leave it alone") if Path(call.input["path"]).name == ".env" else None
 
 
 @hook("after_tool", tools="write_file|edit_file")
 def python_parses(call: HookCall) -> HookAnswer | None:
-    """Context: what was written is checked at once."""
+    """Context: the written file is checked at once."""
     path = Path(call.workspace, str(call.input["path"]))
     if path.suffix == ".py" and call.outcome == "ok":
         try:
@@ -115,7 +115,7 @@ def size(messages: Sequence[Message]) -> int:
 
 
 def shortened(messages: Sequence[Message]) -> list[Message]:
-    """A history whose tool results are cut, so that a summary of it can be asked for."""
+    """A history with shortened tool results, for a summary request."""
 
     def cut(block: Any) -> Any:
         long = block["type"] == "tool_result" and isinstance(block["content"], str)
@@ -125,14 +125,14 @@ def shortened(messages: Sequence[Message]) -> list[Message]:
 
 
 def client() -> ModelClient:
-    """Sends requests, each once, and makes a reply or a fault of what comes back."""
+    """Sends each request once; returns the reply, or raises the fault."""
     return ModelClient(
         checked(ADDRESS, api_key=os.environ.get("ANTHROPIC_API_KEY") or None, origin="ANTHROPIC_BASE_URL")
     )
 
 
 def instructions() -> str:
-    """What the project wants of agents."""
+    """Instructions of the project for agents."""
     file = Path("AGENTS.md")
     return file.read_text("utf-8", "replace") if file.exists() else ""
 
@@ -142,7 +142,7 @@ class Failed(Exception):  # noqa: N818
 
 
 class Agent:
-    """One conversation; `parent` is the agent that asks this one."""
+    """One conversation; `parent` is the agent that started this one."""
 
     def __init__(self, parent: "Agent | None" = None) -> None:
         self.parent = parent
@@ -150,7 +150,7 @@ class Agent:
         self.steps = 0
         self.messages: list[Message] = []
         self.plan: tuple[PlanItem, ...] = ()
-        self.rounds = 0
+        self.quiet_steps = 0
         if GO_ON and parent is None:
             self.load()
         elif parent is None:
@@ -164,7 +164,7 @@ class Agent:
         self.prompt = self.system()
 
     def own_tools(self) -> tuple[Tool, ...]:
-        """What the model may ask for: files, search, a shell, and agents that cannot ask for more agents."""
+        """The tools: files, search, a shell, and subagents that cannot start further ones."""
         tools = (*standard_tools(), recall_tool(self.memory), *([self.skill_tool()] if self.skills else []))
         return tools if self.parent else (*tools, *keeping_tools(self.memory), self.agent_tool())
 
@@ -192,11 +192,11 @@ class Agent:
         return skill
 
     def agent_tool(self) -> Tool:
-        """The tool that has a subagent work on a task."""
+        """The tool that gives a task to a subagent."""
 
         @tool(effect=Effect.DELEGATE, parallel=True)
         async def agent(prompt: str) -> str:
-            """Have another agent with an empty history do a part of the work, and get its answer."""
+            """Let another agent with an empty history do a part of the work; returns its answer."""
             try:
                 return await Agent(self).run(prompt)
             except Failed as error:
@@ -221,18 +221,18 @@ class Agent:
             self.add("user", [*await self.results(calls), *self.reminder()])
 
     async def results(self, calls: list[Any]) -> list[Any]:
-        """The results of the calls of one reply; calls that cannot disturb each other run side by side."""
+        """The results of the calls of one reply; independent calls run side by side."""
         found = [self.tools.get(call["name"]) for call in calls]
         if all(one is not None and one.parallel for one in found):
             return await asyncio.gather(*map(self.result, calls))
         return [await self.result(call) for call in calls]
 
     def reminder(self) -> list[Any]:
-        """The open parts of the plan, where the model has not mentioned it for a while."""
-        self.rounds += 1
-        if self.rounds < REMIND_AFTER_ROUNDS or not any(item.is_open for item in self.plan):
+        """The open items of the plan, if the model has not updated it for a while."""
+        self.quiet_steps += 1
+        if self.quiet_steps < REMIND_AFTER_STEPS or not any(item.is_open for item in self.plan):
             return []
-        self.rounds = 0
+        self.quiet_steps = 0
         plan = "\n".join(item.line for item in self.plan)
         return [{"type": "text", "text": f"Your plan, as you last wrote it:\n{plan}\nUse todo_write to update it."}]
 
@@ -275,7 +275,7 @@ class Agent:
             self.add("user", [lost | {"tool_use_id": id} for id in calls])
 
     async def compact(self) -> None:
-        """Replace all but the newest exchange by a summary, and say the newest request again, word for word."""
+        """Replace all but the newest exchange by a summary, and repeat the newest request word for word."""
         note("· the history is summarised")
         kept = 2 if any(block["type"] == "tool_result" for block in self.messages[-1].content) else 1
         older, tail = self.messages[:-kept], self.messages[-kept:]
@@ -309,7 +309,7 @@ class Agent:
         return await self.client.send(request, emit=lambda event: None, interrupt=asyncio.Event())
 
     async def result(self, call: Any) -> Any:
-        """The block that answers a tool call. A mistake of the model is an answer, too."""
+        """The block that answers a tool call. A mistake of the model gets an error result."""
         note(f"○ {call['name']} {call['input']}")
         text, failed = await self.called(call)
         return {"type": "tool_result", "tool_use_id": call["id"], "content": text, "is_error": failed}
@@ -333,7 +333,7 @@ class Agent:
         return "\n\n".join([text, *(answer.context for answer in after if answer.context)]), failed
 
     async def hooked(self, point: HookPoint, call: Any, outcome: str = "", result: str = "") -> list[HookAnswer]:
-        """The answers of all hooks of a point. One that fails says nothing, unless it is required."""
+        """The answers of all hooks of a point. A failed hook is ignored unless it is required."""
         about = HookCall(
             point, str(Path.cwd()), 1, tool=call["name"], input=call["input"], outcome=outcome, result=result
         )
@@ -349,7 +349,7 @@ class Agent:
         return answers
 
     async def denied(self, tool: Tool, call: Any) -> str | None:
-        """Why a call may not run, in words for the model; None: it may."""
+        """Why a call may not run, as a sentence for the model; None: it may run."""
         line = tool.summarise(call["input"])
         request = PermissionRequest(call["id"], tool.name, tool.effect, line, line, call["input"])
         match self.permissions.decide(request):
@@ -365,7 +365,7 @@ class Agent:
         """Run a tool."""
         result = await tool.run(ToolContext(Workspace(Path.cwd()), OUTPUTS, call["id"]), arguments)
         if result.plan is not None:
-            self.plan, self.rounds = result.plan, 0
+            self.plan, self.quiet_steps = result.plan, 0
         return result.content, result.outcome != "ok"
 
 

@@ -1,4 +1,4 @@
-"""The drawings of the chapter, made from the tables by which the program decides."""
+"""The drawings of the chapter, made from the decision tables of the program."""
 
 from itertools import zip_longest
 from textwrap import wrap
@@ -61,11 +61,11 @@ def ways_back() -> str:
 
 
 def reason_codes() -> str:
-    """The codes with which a step can end: those after which the turn goes on, and those that end it."""
+    """The codes with which a step can end: those after which the turn continues, and those that end it."""
     on, over = (
         [code.value for code, row in TRANSITIONS.items() if row.kind is kind]
         for kind in (TransitionKind.CONTINUE, TransitionKind.END)
     )
-    lines = [f"   {'the turn goes on':<{LEFT + 4}}the turn ends", ""]
+    lines = [f"   {'the turn continues':<{LEFT + 4}}the turn ends", ""]
     lines += [f"   {left:<{LEFT + 4}}{right}" for left, right in zip_longest(on, over, fillvalue="")]
     return "\n".join(line.rstrip() for line in lines)

@@ -1,1 +1,1 @@
-"""Chapter s13: start it, go on, and hear of the end exactly once."""
+"""Chapter s13: start it, continue, and report its end exactly once."""

@@ -1,4 +1,4 @@
-"""s13: an oven that nobody waits for. Its bell rings while the agent is idle, and again in the middle of a turn."""
+"""s13: an oven that no call waits for. Its bell rings while the agent is idle, and again in the middle of a turn."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ class BetweenTurns:
             self._arrived.set()
 
     async def arrival(self, bell: Bell) -> None:
-        """Ring, and wait until there is something to tell the model."""
+        """Ring, and wait until there is something to report to the model."""
         self._arrived.clear()
         self._waits = True
         bell.ring()
@@ -54,7 +54,7 @@ class BetweenTurns:
 
 
 async def demo(session: DemoSession) -> None:
-    """Nobody waits for the oven, and each end is told once."""
+    """No call waits for the oven, and each end is reported once."""
     settings = session.settings(permission_mode="yolo", background_at_limit=True)
     prompts, between = session.prompts(), BetweenTurns(session)
     async with session.agent(settings, conversation=Conversation(between.record)) as agent:

@@ -55,7 +55,7 @@ class DemoClock:
 
 
 TIMES = ("2027-03-26 09:01", "2027-03-27 02:45", "2027-03-28 03:10", "2027-03-31 10:00")
-"""The kettle; a night; the night in which the clocks change; three nights in which the machine slept."""
+"""The kettle; a night; the night when the clocks change; three nights while the machine slept."""
 BAD_NIGHTS = ("2027-04-01 02:45", "2027-04-02 02:45", "2027-04-03 02:45")
 """The model fails each time."""
 
@@ -88,7 +88,7 @@ class Schedule:
         return ScheduleStore(self._path, this_process(name), clock=self.clock)
 
     async def another_program_looks(self) -> None:
-        """Another program opens the same file, and would fire what is due."""
+        """Another program opens the same file and would fire the due jobs."""
         other = self.store("other")
         may = await in_thread(other.own)
         other.close()

@@ -25,7 +25,7 @@ WORDS: tuple[tuple[Sequence[Step], int], ...] = (
 
 RUNGS = {
     Rung.RETRY: "make the failing call once more",
-    Rung.NUDGE: "tell the model that it repeats itself",
+    Rung.NUDGE: "point out the repetition to the model",
     Rung.EXPLORE: "point to another part of the plan",
     Rung.SUBSTITUTE: "let another tool take its place",
     Rung.ROLLBACK: "go back to before the loop",

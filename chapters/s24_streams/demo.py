@@ -1,4 +1,4 @@
-"""s24: streams that break, stall and end early, and a client that keeps only what is complete.
+"""s24: streams that break, stall and end early, and a client that keeps only complete blocks.
 
 Reading a stream needs no code here. The demo sets short limits of silence and counts what the line has cost.
 """

@@ -17,7 +17,7 @@ BREAKS: Mapping[str, tuple[str, ...]] = {
     "inside a call, after a whole call": ("call", "call…"),
     "after the stop reason": ("text", "end"),
 }
-"""Where a stream breaks: what has arrived by then; … marks an open block."""
+"""Where a stream breaks: the blocks that have arrived; … marks an open block."""
 ROWS = (
     ("until the answer begins", "headers_s", ""),
     ("between blocks, while thinking", "quiet_bytes_s", "quiet_event_s"),
@@ -54,7 +54,7 @@ def after(parts: tuple[str, ...]) -> tuple[str, Decision]:
 
 
 def breaks() -> str:
-    """For each place where a stream can break: what is kept, and the decision."""
+    """For each place where a stream can break: the kept blocks, and the decision."""
     lines = [f"   {'the stream breaks':<38}{'kept':<11}decision", ""]
     for where, parts in BREAKS.items():
         kept, decision = after(parts)

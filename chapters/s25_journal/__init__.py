@@ -1,1 +1,1 @@
-"""Chapter s25: what was done is written down before the next thing happens, so a kill loses nothing."""
+"""Chapter s25: every event is written down before the next thing happens, so a kill loses nothing."""

@@ -1,4 +1,4 @@
-"""s25: a program is killed while a command runs, and another one goes on from the file that it left."""
+"""s25: a program is killed while a command runs, and another one continues from its file."""
 
 import asyncio
 import json

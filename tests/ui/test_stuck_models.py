@@ -1,4 +1,4 @@
-"""A model that asks for the same for ever, and work that only looks like it: what the command makes of both.
+"""A model that asks for the same forever, and work that only looks like it: what the command makes of both.
 
 Two rows of the fault table are played to the real command, and two in this process.
 """
@@ -47,7 +47,7 @@ async def here(row: FaultRow, folder: Path) -> Played:
 
 async def test_the_command_ends_a_model_that_asks_for_the_same_call_for_ever() -> None:
     """Here `harness -p` is started cold, and reaches a model and its tools."""
-    played = await play(row("the model asks for the same call for ever"))
+    played = await play(row("the model asks for the same call forever"))
     assert (played.misses, played.exit_code, played.requests) == ([], 3, 7)
     assert "IN A LOOP: bash ls" in played.stderr
 
@@ -59,7 +59,7 @@ async def test_the_command_lets_fifty_polls_pass() -> None:
 
 
 async def test_a_call_that_fails_for_ever_ends_with_a_report(tmp_path: Path) -> None:
-    played = await here(row("the same call fails for ever"), tmp_path)
+    played = await here(row("the same call fails forever"), tmp_path)
     assert (played.misses, played.exit_code, played.requests) == ([], 3, 7)
     assert "see why bash fails" in played.stderr
 

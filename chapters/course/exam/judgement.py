@@ -14,7 +14,7 @@ NEEDED = 22
 MOST_LOST = 1
 """Messages that may be missing after a kill."""
 OPENING = 16
-"""Characters without blanks by which the beginning and the end of an answer are known."""
+"""Characters without blanks that identify the beginning and the end of an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ ROWS: tuple[FaultRow, ...] = (
     _fault("529 twice", "status = 529\ntimes = 2", (4, 4), seconds=(1.5, 2.6)),
     _fault("529 five times, no fallback set", "status = 529\ntimes = 5", (7, 7), seconds=(15.5, 20.5), slow=True),
     FaultRow(
-        "529 for ever, fallback model set",
+        "529 forever, fallback model set",
         f"{GOOD_ROUND}\n[[reply]]\nwhen = {{ model = 'haiku' }}\ntext = '{ANSWER}'\n"
         "[[reply]]\nstatus = 529\ntimes = 'forever'\n",
         (5, 5),
@@ -182,7 +182,7 @@ ROWS: tuple[FaultRow, ...] = (
     _fault("prompt too long once", TOO_LONG, (3, 4), mechanism=Mechanism.COMPACTION),
     _fault("413 once", "status = 413", (3, 4), mechanism=Mechanism.COMPACTION),
     FaultRow(
-        "prompt too long for ever",
+        "prompt too long forever",
         f'{GOOD_ROUND}\n[[reply]]\ntimes = "forever"\n{TOO_LONG}',
         (2, 4),
         answer=None,
@@ -250,8 +250,8 @@ ROWS: tuple[FaultRow, ...] = (
         rounds=0,
         stderr="ANTHROPIC_API_KEY",
     ),
-    _stuck("the model asks for the same call for ever", "ls"),
-    _stuck("the same call fails for ever", "cat missing.txt"),
+    _stuck("the model asks for the same call forever", "ls"),
+    _stuck("the same call fails forever", "cat missing.txt"),
     _fifty("the same call 50 times, news each time", "wc -l < rounds.txt"),
     _fifty("50 pages, one call each", "echo page {number}"),
 )

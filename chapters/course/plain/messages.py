@@ -34,7 +34,7 @@ LIVE = LocalizedText(
     "ここからは章のエージェントを自由に使えます。打ったものがそのままプロンプトになります。",
 )
 LIVE_ON_SCREEN = LocalizedText(
-    "The agent of the chapter is yours now: p types a prompt, f breaks something, e copies the exercise, g goes on.",
+    "The agent of the chapter is yours now: p types a prompt, f breaks something, e copies the exercise, g continues.",
     "ここからは章のエージェントを自由に使えます (p: プロンプト、f: 壊す、e: 演習、g: 次の章へ)。",
 )
 NOTHING_AFTER_ON_SCREEN = LocalizedText(

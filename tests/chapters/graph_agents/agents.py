@@ -31,7 +31,7 @@ def refuses(arguments: Arguments) -> str:
 
 
 class Circling:
-    """Goes round over some places for ever and calls nothing. It can do nothing but take steps."""
+    """Goes round over some places forever and calls nothing. It can do nothing but take steps."""
 
     def __init__(self, places: str) -> None:
         self.places = places
@@ -45,7 +45,7 @@ class Circling:
 
 
 class Calling:
-    """Stays where it is and calls the same tool with the same arguments for ever."""
+    """Stays where it is and calls the same tool with the same arguments forever."""
 
     def __init__(self, tool: str, arguments: Arguments | None = None) -> None:
         self.tool = tool

@@ -1,4 +1,4 @@
-"""The graphs of the simulation, and the agent that goes round in them for ever."""
+"""The graphs of the simulation, and the agent that goes round in them forever."""
 
 import asyncio
 

@@ -30,14 +30,14 @@ async def played(work: ModuleType, *replies: Sequence[dict[str, Any]]) -> tuple[
     return said, [results_of(*body["messages"][-2:]) for body in bodies[1:]]
 
 
-def results_of(asked: dict[str, Any], told: dict[str, Any]) -> list[Any]:
+def results_of(asked: dict[str, Any], sent: dict[str, Any]) -> list[Any]:
     """For each call of a message of the model the result that was sent for it, found by its id."""
-    results = {block["tool_use_id"]: block for block in told["content"]}
+    results = {block["tool_use_id"]: block for block in sent["content"]}
     return [results[block["id"]] for block in asked["content"] if block["type"] == "tool_use"]
 
 
 def bash(command: str) -> dict[str, Any]:
-    """A call of the tool that there is."""
+    """A call of the only tool."""
     return {"name": "bash", "input": {"command": command}}
 
 
@@ -48,15 +48,15 @@ def toml(call: dict[str, Any]) -> str:
 
 
 def text_of(result: Any) -> str:
-    """The text of a tool_result, which may be a string or blocks."""
+    """The text of a tool_result: a string or blocks."""
     content = result.get("content", "")
     return content if isinstance(content, str) else "".join(str(block.get("text", "")) for block in content)
 
 
 async def check_every_call_is_answered(work: ModuleType) -> None:
-    said, told = await played(work, [bash("echo first")], [bash("echo second")])
+    said, sent = await played(work, [bash("echo first")], [bash("echo second")])
     assert said == END, f"run() -> {said!r}; the model said {END!r}"
-    for (result,), word in zip(told, ("first", "second"), strict=True):
+    for (result,), word in zip(sent, ("first", "second"), strict=True):
         assert word in text_of(result), f"echo {word} -> {result}"
         assert not result.get("is_error"), f"echo {word} -> {result}"
 

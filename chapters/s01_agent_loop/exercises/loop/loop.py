@@ -16,7 +16,7 @@ BASH: Any = {
 
 
 def run_bash(command: str) -> tuple[str, bool]:
-    """What a command printed, and whether it failed."""
+    """The output of a command, and whether it failed."""
     done = subprocess.run(
         ["bash", "-c", command],
         stdin=subprocess.DEVNULL,
@@ -29,7 +29,7 @@ def run_bash(command: str) -> tuple[str, bool]:
 
 
 async def run(client: Any, prompt: str) -> str:
-    """Ask the model until it asks for no more tools; return what it says last."""
+    """Ask the model until it calls no more tools; returns its last text."""
     messages: list[Any] = [{"role": "user", "content": prompt}]
     while True:
         reply = await client.messages.create(model=MODEL, max_tokens=1000, tools=[BASH], messages=messages)

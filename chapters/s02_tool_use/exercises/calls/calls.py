@@ -10,18 +10,18 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something the model may ask for."""
+    """A tool that the model may call."""
 
     run: Callable[..., Awaitable[str]]
-    """Takes the arguments by name. Returns what the model should read, or raises."""
+    """Takes the arguments by name. Returns the text for the model, or raises."""
     takes: Mapping[str, type]
-    """The arguments and their types. All are needed."""
+    """The arguments and their types. All are required."""
     reads: bool
-    """It only looks, so that it may run at the same time as others that only look."""
+    """Whether it is read-only and may run at the same time as other such tools."""
 
 
 def complaint(name: str, tool: Tool, given: Mapping[str, Any]) -> str:
-    """The error in the arguments of a call, as a sentence for the model; empty where nothing is."""
+    """The error in the arguments of a call, as a sentence for the model; empty if there is none."""
     if given.keys() != tool.takes.keys():
         return f"{name} takes {', '.join(tool.takes)}, and was given {', '.join(given) or 'nothing'}."
     for argument, wanted in tool.takes.items():

@@ -1,4 +1,4 @@
-"""Checks of the answers: tools that take turns on the event loop, and the rules that the practice server goes by."""
+"""Checks of the answers: tools that take turns on the event loop, and the rules of the practice server."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,24 +13,24 @@ from harness.practice.checks.rules import ServedModel
 MODEL = ServedModel("practice-1", window=200_000, max_output=64_000)
 REPLIES, LONGEST = 300, 8
 ENDLESS = 10_000
-"""Turns of the event loop that no check waits for."""
+"""More turns of the event loop than any check waits for."""
 Block = dict[str, Any]
 
 
 @dataclass
-class Desk:
-    """A list of words with a tool that looks at it and one that adds to it, and what they did."""
+class WordList:
+    """A list of words, a tool that counts them, a tool that adds one, and a record of their calls."""
 
     words: list[str] = field(default_factory=list)
     running: int = 0
     most: list[int] = field(default_factory=list)
-    """How many calls worked at the same time, counted whenever one began."""
+    """The number of running calls at the start of each call."""
     run: list[int] = field(default_factory=list)
     """The turns of each call that began."""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def look(self, turns: int) -> str:
-        """How many words there are before and after some turns of the event loop."""
+        """Count the words before and after some turns of the event loop."""
         before = len(self.words)
         await self._work(turns)
         return f"{before} words, then {len(self.words)}"
@@ -53,14 +53,14 @@ class Desk:
             self.running -= 1
 
     def tools(self, work: ModuleType, **more: Callable[..., Awaitable[str]]) -> dict[str, Any]:
-        """The two tools, and more of them without arguments that only look."""
+        """The two tools, and further read-only ones without arguments."""
         tools = {"look": work.Tool(self.look, {"turns": int}, reads=True)}
         tools["add"] = work.Tool(self.add, {"word": str, "turns": int}, reads=False)
         return tools | {name: work.Tool(run, {}, reads=True) for name, run in more.items()}
 
 
 def look(turns: int = 3) -> Block:
-    """A call that looks."""
+    """A call of the read-only tool."""
     return {"name": "look", "input": {"turns": turns}}
 
 
@@ -70,7 +70,7 @@ def add(word: str, turns: int = 3) -> Block:
 
 
 def reply_of(*calls: Block) -> list[Block]:
-    """What a model says that makes these calls."""
+    """A reply with these calls."""
     blocks = [{"type": "tool_use", "id": f"call_{number}", **call} for number, call in enumerate(calls, 1)]
     return [{"type": "text", "text": "Let me see."}, *blocks]
 
@@ -82,7 +82,7 @@ def shown(*calls: Block) -> str:
 
 
 async def answered(work: ModuleType, tools: dict[str, Any], *calls: Block) -> list[Block]:
-    """The results of some calls, in an order that has been looked at and with nothing that the API would refuse."""
+    """The results of some calls, after a check of their order and of the rules of the API."""
     case = shown(*calls)
     reply = reply_of(*calls)
     results = await work.answers(reply, tools)
@@ -98,21 +98,23 @@ async def answered(work: ModuleType, tools: dict[str, Any], *calls: Block) -> li
 
 
 def texts(results: list[Block]) -> list[str]:
-    """What the model reads."""
+    """The contents that the model reads."""
     return [str(result.get("content")) for result in results]
 
 
 async def check_every_call_is_answered_in_its_order(work: ModuleType) -> None:
-    desk = Desk(["one"])
+    words_list = WordList(["one"])
     calls = (look(9), look(1), add("two"), look(5))
-    results = await answered(work, desk.tools(work), *calls)
+    results = await answered(work, words_list.tools(work), *calls)
     wanted = ["1 words, then 1", "1 words, then 1", "one two", "2 words, then 2"]
     assert texts(results) == wanted, f"{shown(*calls)} -> {texts(results)}, wanted {wanted}"
     assert not any(result.get("is_error") for result in results), f"{shown(*calls)} -> {results}"
-    assert await work.answers([{"type": "text", "text": "Done."}], desk.tools(work)) == [], "a reply without calls"
+    assert await work.answers([{"type": "text", "text": "Done."}], words_list.tools(work)) == [], (
+        "a reply without calls"
+    )
 
 
-async def check_what_the_model_got_wrong_is_told(work: ModuleType) -> None:
+async def check_mistakes_of_the_model_become_error_results(work: ModuleType) -> None:
     cases = (
         ({"name": "grep", "input": {"pattern": "a"}}, ("grep", "look", "add")),
         ({"name": "add", "input": {"text": "a", "turns": 1}}, ("word",)),
@@ -120,57 +122,59 @@ async def check_what_the_model_got_wrong_is_told(work: ModuleType) -> None:
         ({"name": "look", "input": {"turns": "many"}}, ("turns", "int")),
     )
     for wrong, words in cases:
-        desk = Desk()
+        words_list = WordList()
         calls = (look(1), wrong, add("last", 1))
-        first, told, last = await answered(work, desk.tools(work), *calls)
-        assert told.get("is_error") is True, f"{shown(wrong)} -> {told}"
+        first, error, last = await answered(work, words_list.tools(work), *calls)
+        assert error.get("is_error") is True, f"{shown(wrong)} -> {error}"
         for word in words:
-            assert word in str(told["content"]), f"{shown(wrong)} -> {told['content']!r}, which does not name {word}"
-        assert len(desk.run) == 2, f"{shown(*calls)} -> {len(desk.run)} of them ran"
+            assert word in str(error["content"]), f"{shown(wrong)} -> {error['content']!r}, which does not name {word}"
+        assert len(words_list.run) == 2, f"{shown(*calls)} -> {len(words_list.run)} of them ran"
         for result in (first, last):
             assert not result.get("is_error"), f"{shown(*calls)} -> {result}"
 
 
-async def check_a_tool_that_breaks_is_one_more_answer(work: ModuleType) -> None:
+async def check_an_exception_becomes_a_result(work: ModuleType) -> None:
     errors = (OSError("no space left"), KeyError("city"), RuntimeError("a bug of its own"), TimeoutError())
     for error in errors:
 
         async def broken(error: Exception = error) -> str:
             raise error
 
-        desk = Desk()
+        words_list = WordList()
         calls = (look(5), {"name": "broken", "input": {}}, look(2), add("last", 1))
-        results = await answered(work, desk.tools(work, broken=broken), *calls)
-        told = results[1]
-        assert told.get("is_error") is True, f"broken() raises {error!r} -> {told}"
+        results = await answered(work, words_list.tools(work, broken=broken), *calls)
+        result = results[1]
+        assert result.get("is_error") is True, f"broken() raises {error!r} -> {result}"
         for part in (type(error).__name__, *map(str, error.args)):
-            assert part in str(told["content"]), f"broken() raises {error!r} -> {told['content']!r}, without {part!r}"
-        good = [result.get("content") for result in results if result is not told]
+            assert part in str(result["content"]), (
+                f"broken() raises {error!r} -> {result['content']!r}, without {part!r}"
+            )
+        good = [other.get("content") for other in results if other is not result]
         wanted = ["0 words, then 0", "0 words, then 0", "last"]
         assert good == wanted, f"{shown(*calls)} -> the others {good}, wanted {wanted}"
 
 
-async def check_what_only_looks_runs_at_the_same_time(work: ModuleType) -> None:
+async def check_read_only_calls_run_at_the_same_time(work: ModuleType) -> None:
     for count in (2, 5):
-        desk = Desk()
+        words_list = WordList()
         calls = [look()] * count
-        await answered(work, desk.tools(work), *calls)
-        assert max(desk.most) == count, f"{shown(*calls)} -> at most {max(desk.most)} at the same time"
-    desk = Desk()
+        await answered(work, words_list.tools(work), *calls)
+        assert max(words_list.most) == count, f"{shown(*calls)} -> at most {max(words_list.most)} at the same time"
+    words_list = WordList()
     calls = [look(), look(), add("a"), look(), look(), look()]
-    await answered(work, desk.tools(work), *calls)
+    await answered(work, words_list.tools(work), *calls)
     wanted = [1, 2, 1, 1, 2, 3]
-    assert desk.most == wanted, f"{shown(*calls)} -> at work as each began: {desk.most}, wanted {wanted}"
+    assert words_list.most == wanted, f"{shown(*calls)} -> running as each began: {words_list.most}, wanted {wanted}"
 
 
-async def check_all_comes_out_as_if_one_ran_after_another(work: ModuleType) -> None:
+async def check_results_are_as_if_calls_ran_one_after_another(work: ModuleType) -> None:
     differences = [await difference(work, Random(seed)) for seed in range(REPLIES)]
     shortest = min(filter(None, differences), key=len, default="")
     assert not shortest, shortest
 
 
 async def difference(work: ModuleType, chance: Random) -> str:
-    """What a random reply came to instead of what its calls give one after another; empty: just that."""
+    """A random reply whose results differ from those of its calls one after another; empty: they do not."""
     calls: list[Block] = []
     words: list[str] = []
     wanted: list[str] = []
@@ -183,22 +187,22 @@ async def difference(work: ModuleType, chance: Random) -> str:
             words.append("abcdefgh"[number])
             calls.append(add(words[-1], turns))
             wanted.append(" ".join(words))
-    got = texts(await answered(work, Desk().tools(work), *calls))
+    got = texts(await answered(work, WordList().tools(work), *calls))
     return "" if got == wanted else f"{shown(*calls)} -> {got}, wanted {wanted}"
 
 
-async def check_an_interruption_is_no_answer(work: ModuleType) -> None:
+async def check_an_interruption_passes_through(work: ModuleType) -> None:
     for call in (look(ENDLESS), add("a", ENDLESS)):
-        desk = Desk()
+        words_list = WordList()
         calls = (call, look(ENDLESS))
-        task = asyncio.ensure_future(work.answers(reply_of(*calls), desk.tools(work)))
-        begun = asyncio.ensure_future(desk.begun.wait())
+        task = asyncio.ensure_future(work.answers(reply_of(*calls), words_list.tools(work)))
+        begun = asyncio.ensure_future(words_list.begun.wait())
         await asyncio.wait((task, begun), return_when=asyncio.FIRST_COMPLETED)
         begun.cancel()
         task.cancel()
         for _ in range(100):
             await asyncio.sleep(0)
-        left = desk.running
-        assert task.done(), f"{shown(*calls)}, interrupted -> answers() goes on"
+        left = words_list.running
+        assert task.done(), f"{shown(*calls)}, interrupted -> answers() keeps running"
         assert task.cancelled(), f"{shown(*calls)}, interrupted -> answers() returned {task.result()}"
-        assert not left, f"{shown(*calls)}, interrupted -> {left} still at work"
+        assert not left, f"{shown(*calls)}, interrupted -> {left} still running"

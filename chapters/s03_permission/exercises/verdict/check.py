@@ -1,4 +1,4 @@
-"""Checks of the verdict: what the gate of harness says about the same lines by the same rules."""
+"""Checks of the verdict: the gate of harness decides about the same lines by the same rules."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -22,7 +22,7 @@ PATTERNS = ("make *", "make test", "make test *", "make deploy", "make deploy *"
 
 
 def real(line: str, rules: Sequence[str]) -> str:
-    """What harness says: allow, ask or deny."""
+    """The verdict of harness: allow, ask or deny."""
     book = RuleBook(AROUND)
     for verdict, _, command in (rule.partition(" ") for rule in rules):
         book.add(book.parse(Verdict(verdict), f"bash({command})", RuleScope.SESSION))
@@ -31,7 +31,7 @@ def real(line: str, rules: Sequence[str]) -> str:
 
 
 def difference(work: ModuleType, line: str, rules: Sequence[str]) -> str:
-    """The case where the learner's verdict differs from harness; empty: it is."""
+    """The line and rules if the learner's verdict differs from harness; empty: it does not."""
     made = [work.Rule(verdict, command) for verdict, _, command in (rule.partition(" ") for rule in rules)]
     got, wanted = work.decide(line, made), real(line, rules)
     return "" if got == wanted else f"{line}  [{'; '.join(rules)}] -> {got}, wanted {wanted}"
@@ -55,7 +55,7 @@ def check_the_order_of_the_rules_does_not_matter(work: ModuleType) -> None:
         same(work, ("make test", "make deploy", "make deploy now"), rules)
 
 
-def check_what_no_rule_is_about_is_asked(work: ModuleType) -> None:
+def check_no_matching_rule_means_ask(work: ModuleType) -> None:
     same(work, ("make", "make test", "make  test", "make testing", "make test all"), ("allow make test",))
     same(work, ("just test", "make 'test all'", "makefile", "remake test"), ("allow make test *", "deny make deploy"))
     same(work, ("just test",), ())
@@ -73,7 +73,7 @@ def check_a_denied_command_stays_denied(work: ModuleType) -> None:
     same(work, ("./make clean", "./make test", "/usr/bin/make test"))
 
 
-def check_it_says_what_the_gate_of_harness_says(work: ModuleType) -> None:
+def check_it_agrees_with_the_gate_of_harness(work: ModuleType) -> None:
     cases = (difference(work, *chosen(Random(seed))) for seed in range(LINES))
     shortest = min(filter(None, cases), key=len, default="")
     assert not shortest, shortest

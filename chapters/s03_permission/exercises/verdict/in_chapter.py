@@ -1,4 +1,4 @@
-"""A model behind the learner's `decide`: what it says about a command line is what a hook answers."""
+"""A model behind the learner's `decide`: a hook answers with its verdict on each command line."""
 
 from types import ModuleType
 
@@ -17,7 +17,7 @@ LINES = (
 
 
 async def demo(session: DemoSession, work: ModuleType) -> None:
-    """Ask the learner's gate about some lines; then let a model work behind it."""
+    """Judge some lines with the learner's gate, then let a model work behind it."""
     rules = [work.Rule(verdict, command) for verdict, _, command in (rule.partition(" ") for rule in RULES)]
     errors: list[Exception] = []
 

@@ -1,4 +1,4 @@
-"""May a command line run? The line is taken apart already; what its commands come to is missing."""
+"""May a command line run? The line is already parsed; the verdict is missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ ALLOW, ASK, DENY = "allow", "ask", "deny"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a person has said about a command."""
+    """A rule of the user about a command."""
 
     verdict: str
     """ALLOW, ASK or DENY."""
@@ -19,7 +19,7 @@ class Rule:
     """Its words. A * as the last one matches any further words, including none: `make *`."""
 
     def fits(self, words: Sequence[str]) -> bool:
-        """It is about the command that has these words."""
+        """Whether it matches a command with these words."""
         *wanted, last = self.command.split()
         return list(words[: len(wanted)]) == wanted if last == "*" else list(words) == [*wanted, last]
 
@@ -30,7 +30,7 @@ def bare(words: Sequence[str]) -> list[str]:
 
 
 def decide(line: str, rules: Sequence[Rule]) -> str:
-    """The verdict on a command line. What cannot be read for certain is asked about."""
+    """The verdict on a command line. A line that cannot be read for certain gets ASK."""
     try:
         commands = [run.simple for run in resolved_commands(line)]
     except Unreadable:

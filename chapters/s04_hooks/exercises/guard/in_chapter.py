@@ -1,4 +1,4 @@
-"""An agent that may do everything, held by the learner's hook."""
+"""An agent that may do everything, with the learner's hook."""
 
 from dataclasses import replace
 from types import ModuleType

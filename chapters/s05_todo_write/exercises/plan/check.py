@@ -43,9 +43,9 @@ class Play:
 
     def steps(self, count: int) -> list[list[str]]:
         """What the model is reminded of after each of this many steps."""
-        told: list[list[str]] = [self.plan.after_step() for _ in range(count)]
-        self.story.extend(f"after_step() -> {one}" for one in told)
-        return told
+        reminders: list[list[str]] = [self.plan.after_step() for _ in range(count)]
+        self.story.extend(f"after_step() -> {one}" for one in reminders)
+        return reminders
 
     def wants(self, found: object, wanted: object, what: str) -> None:
         """Raises AssertionError, with the story, when they differ."""
@@ -107,8 +107,10 @@ def check_a_reminder_comes_after_quiet_steps(work: ModuleType) -> None:
         play = Play(work, every)
         play.write(*GOOD)
         quiet: list[list[str]] = [[]] * (every - 1)
-        told = play.steps(1 + 3 * every)
-        play.wants(told, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the step that writes the plan")
+        reminders = play.steps(1 + 3 * every)
+        play.wants(
+            reminders, [[], *[*quiet, ["mend", "test it"]] * 3], "the reminders, from the step that writes the plan"
+        )
     play = Play(work, every=0)
     play.write(*GOOD)
     play.wants(play.steps(4), [[]] * 4, "the reminders with every=0")

@@ -101,8 +101,8 @@ async def check_a_child_knows_its_task_and_nothing_else(work: ModuleType) -> Non
         assert found[0][0] == [{"role": "user", "content": prompt}], f"first request of {prompt!r} -> {found[0][0]}"
     roles = [message["role"] for message in agent.messages]
     assert roles == ["user", "assistant"] * 3, f"history of the parent -> {roles}"
-    told = [(block["tool_use_id"], block["content"], bool(block.get("is_error"))) for block in _results(agent)]
-    assert told == [("agent-0", "One.", False), ("agent-0", "Two.", False)], f"its results -> {told}"
+    results = [(block["tool_use_id"], block["content"], bool(block.get("is_error"))) for block in _results(agent)]
+    assert results == [("agent-0", "One.", False), ("agent-0", "Two.", False)], f"its results -> {results}"
     assert ended.answer == "Done.", f"the parent -> {ended}"
 
 
@@ -135,8 +135,10 @@ async def check_children_share_one_budget(work: ModuleType) -> None:
     agent = parent(work, scripted, requests=3)
     ended = await agent.run("Begin.")
     assert len(scripted.asked) == 3, f"{len(scripted.asked)} requests out of a budget of 3; {ended}"
-    told = _results(agent)
-    assert [block.get("is_error") for block in told] == [True], f"a child that found the budget exhausted -> {told}"
+    results = _results(agent)
+    assert [block.get("is_error") for block in results] == [True], (
+        f"a child that found the budget exhausted -> {results}"
+    )
 
 
 async def check_only_an_answer_counts_as_an_answer(work: ModuleType) -> None:
@@ -185,9 +187,9 @@ async def check_failures_become_results_and_interruptions_pass(work: ModuleType)
     scripted.replies["c"] = [READS, says("Three.")]
     agent = parent(work, scripted)
     ended = await agent.run("Begin.")
-    told = [(block["tool_use_id"], bool(block.get("is_error"))) for block in _results(agent)]
+    results = [(block["tool_use_id"], bool(block.get("is_error"))) for block in _results(agent)]
     wanted = [("agent-0", False), ("agent-1", True), ("agent-2", False)]
-    assert told == wanted, f"three tasks, the second fails -> {told}, wanted {wanted}"
+    assert results == wanted, f"three tasks, the second fails -> {results}, wanted {wanted}"
     assert ended.answer == "Two of them.", f"the parent -> {ended}"
 
     begun = asyncio.Event()
@@ -218,8 +220,8 @@ async def check_a_strict_server_takes_it(work: ModuleType) -> None:
         bodies = [request.body for request in server.requests]
     assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the parent -> {ended}"
     results = bodies[-1]["messages"][-1]["content"]
-    told = [(one["content"] if not one.get("is_error") else "(error)") for one in results]
-    assert told == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {results}"
+    results = [(one["content"] if not one.get("is_error") else "(error)") for one in results]
+    assert results == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {results}"
     assert "529" in results[1]["content"], f"the second agent met status 529 -> {results[1]}"
 
 

@@ -11,8 +11,8 @@ from harness.tools.workspace import PathError, resolve_within
 PATHS = 600
 TEXTS = {
     "release": ("How a release is made. Read it before you change a version.", "First run all tests.\nThen set a tag."),
-    "review": ("How a review is written.", "Begin with what is good."),
-    "holidays": ("Who is away when.", "Nobody in the first week."),
+    "review": ("How a review is written.", "Begin with the good parts."),
+    "holidays": ("Dates of everyone's holidays.", "No one in the first week."),
 }
 
 
@@ -34,7 +34,7 @@ def check_a_name_gives_the_text_the_folder_and_the_files(work: ModuleType) -> No
         assert others == [], f"read(skills, {skill.name!r}) -> also the text of {others}"
 
 
-def check_an_unknown_name_is_told_a_near_one(work: ModuleType) -> None:
+def check_an_unknown_name_gets_the_closest_one(work: ModuleType) -> None:
     skills = _shelf(work, "third")
     for name, near in (("relase", "release"), ("revew", "review")):
         said = _refusal(work, skills, name)
@@ -72,12 +72,12 @@ def check_it_reads_what_harness_reads(work: ModuleType) -> None:
 
 
 def _shelf(work: ModuleType, name: str) -> list[Any]:
-    """Three skills, and beside them a draft, an old folder and a key that are none."""
+    """Three skills, and beside them a draft, an old folder and a key, which are not skills."""
     root = Path(name).resolve()
     folder = root / "skills"
     for skill, (_, text) in TEXTS.items():
         _write(folder / skill / "SKILL.md", f"---\nname: {skill}\n---\n{text}\n")
-    _write(folder / "draft" / "SKILL.md", "Nobody has agreed to this.\n")
+    _write(folder / "draft" / "SKILL.md", "This is only a draft.\n")
     _write(folder / "release-old" / "notes.md", "As it was done last year.\n")
     _write(root / "keys" / "key.txt", "a key\n")
     _write(root / "keys" / "SKILL.md", "no skill\n")
@@ -96,7 +96,7 @@ def _write(file: Path, text: str) -> None:
 
 
 def _refusal(work: ModuleType, skills: Sequence[Any], name: str, file: str | None = None) -> str:
-    """What a call is refused with."""
+    """The text of the refusal of a call."""
     try:
         got = work.read(skills, name, file)
     except work.ToolError as refused:

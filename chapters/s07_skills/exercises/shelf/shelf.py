@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Skill:
-    """One skill, as it was read when the session began."""
+    """One skill, read at the start of the session."""
 
     name: str
     description: str
@@ -17,7 +17,7 @@ class Skill:
 
 
 class ToolError(Exception):
-    """What the model reads when its call cannot be done. The text is one sentence."""
+    """A refused call. The model reads the text, one sentence."""
 
 
 def line(skill: Skill) -> str:
@@ -32,7 +32,7 @@ def files(skill: Skill) -> list[str]:
 
 
 def read(skills: Sequence[Skill], name: str | None = None, file: str | None = None) -> str:
-    """What the model gets that asks for a skill, for a file of it, or for neither. Raises ToolError."""
+    """The list of skills, one skill, or a file of a skill. Raises ToolError."""
     # ── your part begins ─────────────────────────────────────────────
     return "\n\n".join(skill.text for skill in skills)
     # ── your part ends ───────────────────────────────────────────────

@@ -1,4 +1,4 @@
-"""Lets a learner cut histories, and harness beside it."""
+"""Compares the learner's cuts of histories with those of harness."""
 
 from random import Random
 from types import ModuleType
@@ -22,9 +22,9 @@ def check_calls_and_their_results_stay_together(work: ModuleType) -> None:
         assert results == calls, f"cut at {at} of {_shape(messages)}: results {sorted(results)}, calls {sorted(calls)}"
 
 
-def check_what_nobody_has_answered_stays(work: ModuleType) -> None:
-    news = _said("user", "a command in the background has ended")
-    for end in ([], [news], [news, news]):
+def check_unanswered_results_stay(work: ModuleType) -> None:
+    notice = _said("user", "a command in the background has ended")
+    for end in ([], [notice], [notice, notice]):
         messages = [_said("user", "count"), *_round("a", 50), *_round("b", 9_000), *end]
         at = _cut(work, messages, 100)
         assert at == 3, f"cut at {at} of {_shape(messages)}, wanted 3: the result of b has not been answered"
@@ -77,7 +77,7 @@ def _history(chance: Random) -> list[Plain]:
         for turn in range(chance.randint(0, 3)):
             messages += _round(f"{number}-{turn}", chance.randint(1, 800))
             if chance.random() < 0.2:
-                messages.append(_said("user", "news"))
+                messages.append(_said("user", "notice"))
         messages.append(_said("assistant", "a" * chance.randint(1, 200)))
     return messages[: chance.randint(1, len(messages))] if chance.random() < 0.7 else messages
 

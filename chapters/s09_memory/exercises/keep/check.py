@@ -1,4 +1,4 @@
-"""Checks of the writing: a disk in memory on which the program is killed at every step, and harness on a real one."""
+"""Checks: a disk in memory on which the program is killed at every step, and harness on a real disk."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +9,13 @@ from harness.memory.memory import MOST_FORGOTTEN, MemoryDraft, MemoryOwner, Memo
 from harness.memory.store import MemoryStore
 
 MORE = 20
-"""How many texts more are written than harness keeps."""
+"""Texts written beyond the number that harness keeps."""
 OLDEST, OLDER, OLD, NEW = "spaces", "eight spaces", "tabs, but only in C", "tabs, also in Python"
 BEFORE = {"forgotten/000004-tabs.md": OLDEST, "forgotten/000009-tabs.md": OLDER, "tabs.md": OLD, "tea.md": "green"}
 
 
 class Killed(BaseException):
-    """The program ends here; nothing that it would have done comes to pass."""
+    """The program was killed."""
 
 
 class Disk:
@@ -85,8 +85,8 @@ def check_a_kill_loses_nothing(work: ModuleType) -> None:
         there = list(_memories(disk).values())
         assert OLD in there, f"killed after step {step}: {OLD!r} is nowhere, {_changes(disk)}"
         assert OLDER in there, f"killed after step {step}: {OLDER!r} is nowhere, {_changes(disk)}"
-        stands = disk.files.get("tabs.md") == NEW
-        assert stands or OLDEST in there, f"killed after step {step}: too early: {_changes(disk)}"
+        in_place = disk.files.get("tabs.md") == NEW
+        assert in_place or OLDEST in there, f"killed after step {step}: too early: {_changes(disk)}"
 
 
 def check_after_a_kill_it_can_be_done_again(work: ModuleType) -> None:
@@ -111,11 +111,11 @@ def check_it_keeps_what_harness_keeps(work: ModuleType) -> None:
         differ = {
             file: (got.get(file), wanted.get(file)) for file in {*got, *wanted} if got.get(file) != wanted.get(file)
         }
-        assert differ == {}, f"after {number + 1} texts (file: yours, that of harness): {differ}"
+        assert differ == {}, f"after {number + 1} texts (file: yours, harness): {differ}"
 
 
 def _killed(work: ModuleType) -> Iterator[tuple[int, Disk]]:
-    """The disk as it is after each step of writing the new text, the last time when it is all done."""
+    """The disk after each step of writing the new text, finally after the last one."""
     for step in range(1_000):
         disk = Disk(BEFORE, step)
         try:

@@ -85,7 +85,7 @@ def after_kills(folder: Path, work: ModuleType, name: str, text: str) -> Iterato
 
 
 def report(folder: Path, work: ModuleType, name: str, text: str) -> str:
-    """How many places there are for a kill, and what was wrong behind them."""
+    """The number of moments for a kill, and the errors after them."""
     file, before = f"{name}.md", texts_in(folder)
     whole = {*before.values(), text}
     places = missing = halves = lost = 0

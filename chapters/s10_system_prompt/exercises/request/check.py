@@ -57,14 +57,14 @@ def check_what_was_sent_stays_as_it_is(work: ModuleType) -> None:
         history = [*sent["messages"], _said("assistant", f"answer {turn}")]
 
 
-def check_facts_stand_in_front_of_the_prompt(work: ModuleType) -> None:
+def check_facts_come_before_the_prompt(work: ModuleType) -> None:
     for facts, wanted in ((MONDAY, [MONDAY, "Begin."]), ("", ["Begin."])):
         messages = _request(work, facts=facts, prompt="Begin.")["messages"]
         shown = [(message["role"], _texts(message)) for message in messages]
         assert shown == [("user", wanted)], f"messages with {facts!r} -> {shown}"
 
 
-def check_facts_are_said_when_they_are_news(work: ModuleType) -> None:
+def check_facts_are_sent_when_they_are_new(work: ModuleType) -> None:
     history: list[Plain] = []
     days = ((MONDAY, 1), (MONDAY, 0), (MONDAY, 0), (TUESDAY, 1), (TUESDAY, 0), (MONDAY, 1), ("", 0))
     for turn, (facts, news) in enumerate(days):
@@ -79,7 +79,7 @@ def check_facts_are_said_when_they_are_news(work: ModuleType) -> None:
     assert texts == [MONDAY, "Go on."], f"after a compaction: newest message {texts}, wanted {[MONDAY, 'Go on.']}"
 
 
-def check_it_says_what_harness_says(work: ModuleType) -> None:
+def check_it_sends_the_facts_where_harness_does(work: ModuleType) -> None:
     head = Path("repository/.git/HEAD").resolve()
     head.parent.mkdir(parents=True)
     for seed in range(SESSIONS):
@@ -88,8 +88,8 @@ def check_it_says_what_harness_says(work: ModuleType) -> None:
         for turn in range(chance.randint(2, 12)):
             head.write_text(f"ref: refs/heads/{chance.choice(('main', 'drafts'))}\n")
             facts = turn_facts(folder, ())
-            told = turn_facts(folder, [Message(one["role"], tuple(one["content"])) for one in history])
-            wanted = [text for text in (told, f"prompt {turn}") if text]
+            sent_facts = turn_facts(folder, [Message(one["role"], tuple(one["content"])) for one in history])
+            wanted = [text for text in (sent_facts, f"prompt {turn}") if text]
             sent = _request(work, history=history, facts=facts, prompt=wanted[-1])["messages"]
             got = _texts(sent[-1])
             assert got == wanted, f"known until now {_known(history)}: newest message {got}, wanted {wanted}"
@@ -108,7 +108,7 @@ def _request(
     facts: str = "",
     prompt: str = "Begin.",
 ) -> Plain:
-    """What the learner's function makes of these, or of new copies of the usual ones."""
+    """The result of the learner's function for these arguments, or for copies of the usual ones."""
     sections = dict(SECTIONS) if sections is None else sections
     tools = list(TOOLS) if tools is None else tools
     made = work.request(sections, tools, [] if history is None else history, facts, prompt)

@@ -1,4 +1,4 @@
-"""Checks of the waiting: the formula of harness beside it, and a practice server that really fails."""
+"""Checks of the waits: the formula of harness, and a practice server with real failures."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -25,8 +25,8 @@ def fails(status: int, times: int = 1, retry_after: str | None = None) -> str:
 
 
 @dataclass
-class Desk:
-    """Where a request is sent from. Waits are noted and over at once."""
+class Sender:
+    """Sends requests; waits are recorded and return at once."""
 
     server: PracticeServer
     client: AsyncAnthropic
@@ -38,11 +38,11 @@ class Desk:
         return await self.client.messages.create(model="practice-1", max_tokens=100, messages=[message])  # type: ignore[list-item]
 
     async def sleep(self, seconds: float) -> None:
-        """Note how long would be waited."""
+        """Record the seconds of a wait."""
         self.waits.append(seconds)
 
     async def ask(self, work: ModuleType) -> Any:
-        """Let the learner's function ask, with no luck: every random number is 0."""
+        """Run the learner's `ask` with every random number 0."""
         return await work.ask(self.send, self.sleep, lambda: 0.0)
 
     @property
@@ -52,14 +52,14 @@ class Desk:
 
 
 @asynccontextmanager
-async def desk(*entries: str) -> AsyncIterator[Desk]:
-    """A desk before a server that plays these entries."""
+async def sender(*entries: str) -> AsyncIterator[Sender]:
+    """A sender with a server that plays these entries."""
     straight = DefaultAsyncHttpxClient(mounts={"all://127.0.0.1": None})  # this machine: no proxy
     async with (
         PracticeServer(script=Script.parse("".join(entries))) as server,
         AsyncAnthropic(base_url=server.base_url, api_key="practice", max_retries=0, http_client=straight) as client,
     ):
-        yield Desk(server, client)
+        yield Sender(server, client)
 
 
 def check_the_wait_doubles_up_to_a_limit(work: ModuleType) -> None:
@@ -90,7 +90,7 @@ def check_a_header_that_is_no_number_counts_as_none(work: ModuleType) -> None:
 
 
 async def check_a_server_in_trouble_is_asked_again(work: ModuleType) -> None:
-    async with desk(fails(429, retry_after="2"), fails(529), BROKEN, ANSWER) as here:
+    async with sender(fails(429, retry_after="2"), fails(529), BROKEN, ANSWER) as here:
         reply = await here.ask(work)
         story = f"429 with retry-after 2, 529, broken connection, 200 -> {here.sent} requests, waits {here.waits}"
         assert here.sent == 4, f"{story}; wanted 4 requests"
@@ -101,7 +101,7 @@ async def check_a_server_in_trouble_is_asked_again(work: ModuleType) -> None:
 
 async def check_a_wrong_request_is_not_sent_again(work: ModuleType) -> None:
     for status in (400, 401, 404, 413):
-        async with desk(fails(status), ANSWER) as here:
+        async with sender(fails(status), ANSWER) as here:
             raised = await _raised(here, work)
             story = f"{status} -> {here.sent} requests, raised {raised}"
             assert here.sent == 1, f"{story}; wanted 1 request"
@@ -109,16 +109,16 @@ async def check_a_wrong_request_is_not_sent_again(work: ModuleType) -> None:
 
 
 async def check_it_gives_up_in_the_end(work: ModuleType) -> None:
-    async with desk(fails(529, times=50)) as here:
+    async with sender(fails(529, times=50)) as here:
         raised = await _raised(here, work)
-        story = f"529 for ever -> {here.sent} requests, {len(here.waits)} waits, raised {raised}"
+        story = f"529 every time -> {here.sent} requests, {len(here.waits)} waits, raised {raised}"
         assert here.sent == work.RETRIES + 1, f"{story}; wanted {work.RETRIES + 1} requests"
-        assert len(here.waits) == work.RETRIES, f"{story}; nobody waits after the last request"
+        assert len(here.waits) == work.RETRIES, f"{story}; no wait is needed after the last request"
         assert raised == 529, f"{story}; wanted the error of the server"
 
 
-async def _raised(here: Desk, work: ModuleType) -> int | None:
-    """The status of the error that comes out; None: none does."""
+async def _raised(here: Sender, work: ModuleType) -> int | None:
+    """The status of the raised error; None: there is none."""
     try:
         await here.ask(work)
     except APIStatusError as error:

@@ -23,7 +23,7 @@ KINDS = {429: FaultKind.RATE_LIMIT, 529: FaultKind.OVERLOADED}
 
 
 class Endless(Exception):  # noqa: N818 (an end, not an error of a request)
-    """There is no end of requests."""
+    """Too many requests."""
 
 
 def said(reply: Message) -> str:

@@ -20,7 +20,7 @@ from harness.policies.recovery import (
 from harness.policies.recovery.cut_replies import cap_for
 
 LARGE, SMALL = 64_000, 4_096
-"""What two models can answer at most."""
+"""The output limits of two models."""
 HISTORIES, LONGEST = 500, 12
 
 
@@ -38,12 +38,12 @@ class Play:
 
     @property
     def cap(self) -> int:
-        """What the next request asks for."""
+        """The cap of the next request."""
         cap: int = self.work.cap_of(self.turn, self.most)
         return cap
 
     def reply(self, *, cut: bool, calls: int = 0, cut_call: bool = False) -> str:
-        """A reply comes; the name of the step that follows."""
+        """Feed a reply; returns the name of the step that follows."""
         words = ["cut" if cut else "whole", *["call"] * calls, *["half a call"] * cut_call]
         cap = self.cap
         self.turn, step = self.work.decide(self.turn, self.work.Reply(cut, calls, cut_call), self.most)
@@ -51,52 +51,54 @@ class Play:
         self.story.append(f"max_tokens {cap:,}, reply: {', '.join(words)} -> {name}")
         return name
 
-    def told(self, wanted: str) -> str:
+    def expected(self, wanted: str) -> str:
         """The expected result, with the story before it."""
         return "\n".join([*self.story, f"wanted {wanted}"])
 
 
 def check_a_whole_reply_is_taken(work: ModuleType) -> None:
     play = Play(work)
-    assert play.reply(cut=False) == "DONE", play.told("DONE")
-    assert play.reply(cut=False, calls=2) == "ANSWER_CALLS", play.told("ANSWER_CALLS")
+    assert play.reply(cut=False) == "DONE", play.expected("DONE")
+    assert play.reply(cut=False, calls=2) == "ANSWER_CALLS", play.expected("ANSWER_CALLS")
 
 
 def check_the_first_cut_raises_the_cap_once(work: ModuleType) -> None:
     play = Play(work)
-    assert play.cap == work.DEFAULT_CAP, play.told(f"cap_of {work.DEFAULT_CAP:,} at first, not {play.cap:,}")
-    assert play.reply(cut=True) == "AGAIN", play.told("AGAIN")
-    assert play.cap == work.RAISED_CAP, play.told(f"cap_of {work.RAISED_CAP:,} now, not {play.cap:,}")
-    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap is raised once")
-    assert play.reply(cut=False, calls=1) == "ANSWER_CALLS", play.told("ANSWER_CALLS")
-    assert play.cap == work.RAISED_CAP, play.told(f"cap_of {work.RAISED_CAP:,} after a whole reply, not {play.cap:,}")
-    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: the cap was raised already")
+    assert play.cap == work.DEFAULT_CAP, play.expected(f"cap_of {work.DEFAULT_CAP:,} at first, not {play.cap:,}")
+    assert play.reply(cut=True) == "AGAIN", play.expected("AGAIN")
+    assert play.cap == work.RAISED_CAP, play.expected(f"cap_of {work.RAISED_CAP:,} now, not {play.cap:,}")
+    assert play.reply(cut=True) == "GO_ON", play.expected("GO_ON: the cap is raised once")
+    assert play.reply(cut=False, calls=1) == "ANSWER_CALLS", play.expected("ANSWER_CALLS")
+    assert play.cap == work.RAISED_CAP, play.expected(
+        f"cap_of {work.RAISED_CAP:,} after a whole reply, not {play.cap:,}"
+    )
+    assert play.reply(cut=True) == "GO_ON", play.expected("GO_ON: the cap was raised already")
 
 
 def check_the_same_cap_is_never_asked_twice(work: ModuleType) -> None:
     play = Play(work, SMALL)
-    assert play.cap == SMALL, play.told(f"cap_of {SMALL:,}: the model can answer no more, not {play.cap:,}")
-    assert play.reply(cut=True) == "GO_ON", play.told(f"GO_ON: a larger cap than {SMALL:,} does not exist")
+    assert play.cap == SMALL, play.expected(f"cap_of {SMALL:,}: the model can answer no more, not {play.cap:,}")
+    assert play.reply(cut=True) == "GO_ON", play.expected(f"GO_ON: a larger cap than {SMALL:,} does not exist")
 
 
 def check_continuations_have_an_end(work: ModuleType) -> None:
     play = Play(work)
     play.reply(cut=True)
     for _ in range(work.CONTINUATIONS):
-        assert play.reply(cut=True) == "GO_ON", play.told("GO_ON")
-    assert play.reply(cut=True) == "GIVE_UP", play.told("GIVE_UP")
+        assert play.reply(cut=True) == "GO_ON", play.expected("GO_ON")
+    assert play.reply(cut=True) == "GIVE_UP", play.expected("GIVE_UP")
     play = Play(work)
     for _ in range(3):
         play.reply(cut=True)
     play.reply(cut=False, calls=1)
-    assert play.reply(cut=True) == "GO_ON", play.told("GO_ON: a whole reply lets the count begin anew")
+    assert play.reply(cut=True) == "GO_ON", play.expected("GO_ON: a whole reply resets the count")
 
 
 def check_half_a_call_is_answered_and_not_run(work: ModuleType) -> None:
     play = Play(work)
-    assert play.reply(cut=True, cut_call=True) == "AGAIN", play.told("AGAIN")
-    assert play.reply(cut=True, calls=1, cut_call=True) == "ANSWER_CALLS", play.told("ANSWER_CALLS")
-    assert play.turn.continuations == 1, play.told(f"continuations 1, not {play.turn.continuations}")
+    assert play.reply(cut=True, cut_call=True) == "AGAIN", play.expected("AGAIN")
+    assert play.reply(cut=True, calls=1, cut_call=True) == "ANSWER_CALLS", play.expected("ANSWER_CALLS")
+    assert play.turn.continuations == 1, play.expected(f"continuations 1, not {play.turn.continuations}")
 
 
 def check_it_does_what_the_real_one_does(work: ModuleType) -> None:

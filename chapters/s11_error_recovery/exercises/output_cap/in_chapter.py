@@ -1,4 +1,4 @@
-"""A loop by hand in which the learner decides what follows a reply that was cut."""
+"""A loop by hand; the learner decides what follows a cut reply."""
 
 from types import ModuleType
 from typing import Any

@@ -34,7 +34,7 @@ def update(path: Path, change: Callable[[Board], T]) -> T:
 
 
 def claim(path: Path, id: str, owner: str) -> str:
-    """Try to get a task; returns who has it now, "" if nobody has it."""
+    """Try to get a task; returns its owner now, "" if it has none."""
     # ── your part begins ─────────────────────────────────────────────
     board = load(path)
     if board[id]["owner"] == "":

@@ -1,4 +1,4 @@
-"""Lets threads and processes use the learner's board, beside an oracle that looks at one task at a time."""
+"""Lets threads and processes use the learner's board; an oracle looks at one task at a time."""
 
 import json
 import os
@@ -27,8 +27,8 @@ def stored(board: dict[str, Any]) -> Path:
 
 
 def agree(board: dict[str, Any], found: object, wanted: object) -> None:
-    told = "\n".join(f"{id}: {one}" for id, one in board.items())
-    assert found == wanted, f"{told}\n-> {found}\nwanted {wanted}"
+    answers_of = "\n".join(f"{id}: {one}" for id, one in board.items())
+    assert found == wanted, f"{answers_of}\n-> {found}\nwanted {wanted}"
 
 
 def check_ready_knows_the_graph(work: ModuleType) -> None:
@@ -59,7 +59,7 @@ def check_a_failed_change_changes_nothing(work: ModuleType) -> None:
     except KeyError:
         agree(before, work.load(path), before)
     else:
-        raise AssertionError("the exception of the change did not go on")
+        raise AssertionError("the exception of the change did not propagate")
     assert work.update(path, len) == 1, "update does not return what the change returns"
 
 
@@ -89,24 +89,24 @@ def _claims(work: ModuleType, path: Path, owner: str) -> dict[str, str]:
     return {id: work.claim(path, id, owner) for id in ids}
 
 
-def _one_winner(work: ModuleType, path: Path, told: dict[str, dict[str, str]]) -> None:
+def _one_winner(work: ModuleType, path: Path, answers_of: dict[str, dict[str, str]]) -> None:
     board = work.load(path)
     for id, one in board.items():
-        named = Counter(answers[id] for answers in told.values())
-        assert set(named) == {one["owner"]}, f"{id} belongs to {one['owner']!r}; who has it, as told: {dict(named)}"
-        assert one["owner"] in told, f"{id} belongs to {one['owner']!r}"
+        named = Counter(answers[id] for answers in answers_of.values())
+        assert set(named) == {one["owner"]}, f"{id} belongs to {one['owner']!r}; answers: {dict(named)}"
+        assert one["owner"] in answers_of, f"{id} belongs to {one['owner']!r}"
 
 
 def check_threads_have_one_winner(work: ModuleType) -> None:
     path = stored({f"t{number}": task() for number in range(1, TASKS + 1)})
-    told: dict[str, dict[str, str]] = {}
+    answers_of: dict[str, dict[str, str]] = {}
     failed: list[str] = []
     together = threading.Barrier(THREADS)
 
     def run(owner: str) -> None:
         together.wait()
         try:
-            told[owner] = _claims(work, path, owner)
+            answers_of[owner] = _claims(work, path, owner)
         except Exception as error:  # noqa: BLE001 (whatever the learner's code raises is a finding)
             failed.append(f"{owner}: {type(error).__name__}: {error}")
 
@@ -116,7 +116,7 @@ def check_threads_have_one_winner(work: ModuleType) -> None:
     for thread in threads:
         thread.join()
     assert not failed, failed[0]
-    _one_winner(work, path, told)
+    _one_winner(work, path, answers_of)
 
 
 def check_processes_have_one_winner(work: ModuleType) -> None:
@@ -132,13 +132,13 @@ def check_processes_have_one_winner(work: ModuleType) -> None:
             finally:
                 os._exit(0)
         children[child] = answer
-    told: dict[str, dict[str, str]] = {}
+    answers_of: dict[str, dict[str, str]] = {}
     for number, (child, answer) in enumerate(children.items()):
         os.waitpid(child, 0)
         answers = json.loads(answer.read_text("utf-8"))
         assert isinstance(answers, dict), f"process {number}: {answers}"
-        told[f"process {number}"] = answers
-    _one_winner(work, path, told)
+        answers_of[f"process {number}"] = answers
+    _one_winner(work, path, answers_of)
 
 
 def check_random_boards_are_read_as_the_oracle_reads_them(work: ModuleType) -> None:

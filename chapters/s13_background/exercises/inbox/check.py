@@ -1,4 +1,4 @@
-"""Kills a program with the learner's inbox after each of its writes, and asks what the model was told in the end."""
+"""Kills a program with the learner's inbox after each of its writes, and reads the messages to the model at the end."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -57,7 +57,7 @@ def finished(work: ModuleType, log: Log) -> None:
 
 
 def messages(log: Log) -> list[str]:
-    """What the model was told, message by message."""
+    """The messages to the model."""
     return [str(event.get("text", "")) for event in log.events if event.get("type") == "message"]
 
 
@@ -69,7 +69,7 @@ def shown(log: Log, what: str) -> str:
 ONE: tuple[Act, ...] = (("start", "b1"), ("end", "b1", 0), ("deliver",))
 
 
-def check_an_end_is_told(work: ModuleType) -> None:
+def check_an_end_is_reported(work: ModuleType) -> None:
     log = Log()
     lived(work, ONE, log)
     assert messages(log) == [work.told("b1", 0)], shown(log, f"-> {messages(log)}")
@@ -77,7 +77,7 @@ def check_an_end_is_told(work: ModuleType) -> None:
     lived(work, (("deliver",), ("start", "b1"), ("deliver",)), log)
     assert messages(log) == [], shown(log, f"nothing had ended -> {messages(log)}")
     inbox = work.Inbox([], Log().write)
-    assert inbox.deliver() == "", "deliver() with nothing to tell returns text"
+    assert inbox.deliver() == "", "deliver() with nothing to report returns text"
 
 
 def check_an_end_counts_once(work: ModuleType) -> None:
@@ -116,14 +116,14 @@ def check_a_message_has_five_ends_at_most(work: ModuleType) -> None:
     assert messages(log) == wanted, f"-> {messages(log)}\nwanted {wanted}"
 
 
-def check_random_sessions_tell_each_end_once(work: ModuleType) -> None:
+def check_random_sessions_report_each_end_once(work: ModuleType) -> None:
     found = (_difference(work, Random(seed)) for seed in range(SESSIONS))
     shortest = min(filter(None, found), key=len, default="")
     assert not shortest, shortest
 
 
 def _difference(work: ModuleType, chance: Random) -> str:
-    """What is wrong in a random session with kills; empty: nothing."""
+    """The error in a random session with kills; empty: there is none."""
     log = Log()
     number = 0
     for _ in range(chance.randint(1, 4)):
@@ -152,7 +152,7 @@ def _difference(work: ModuleType, chance: Random) -> str:
 
 
 def _judged(told: Callable[[str, int | None], str], log: Log) -> str:
-    """Each command that started was told once: with its first end, or as lost."""
+    """Every started command is reported once: with its first end, or as lost."""
     first: dict[str, int | None] = {}
     for event in log.events:
         if event.get("type") == "started":
@@ -163,4 +163,4 @@ def _judged(told: Callable[[str, int | None], str], log: Log) -> str:
     found = Counter(line for text in messages(log) for line in text.splitlines())
     if found == wanted:
         return ""
-    return shown(log, f"told {dict(found - wanted)} too often, and not {dict(wanted - found)}")
+    return shown(log, f"reported {dict(found - wanted)} too often, and not {dict(wanted - found)}")

@@ -1,4 +1,4 @@
-"""The learner's inbox in a program that is killed, and in the next one, which goes on from the log."""
+"""The learner's inbox in a program that is killed, and in the next one, which continues from the log."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ async def killed(file: str, log: Path) -> int:
 
 
 def told(events: list[dict[str, Any]]) -> str:
-    """What the model was told, in one line."""
+    """The message to the model, in one line."""
     texts = [str(event.get("text", "")) for event in events if event.get("type") == "message"]
     return "; ".join(line for text in texts for line in text.splitlines()) or "nothing"
 
@@ -44,10 +44,10 @@ async def demo(session: DemoSession, work: ModuleType) -> None:
         log.unlink(missing_ok=True)
         code = await killed(str(work.__file__), log)
         events = [json.loads(line) for line in log.read_text("utf-8").splitlines()] if log.exists() else []
-        session.show(Notice("warning", f"killed by signal {-code}; the model was told: {told(events)}"))
+        session.show(Notice("warning", f"killed by signal {-code}; message to the model: {told(events)}"))
         for life in ("second", "third"):
             new: list[dict[str, Any]] = []
             inbox = work.Inbox(list(events), new.append)
             inbox.deliver()
             events += new
-            session.show(Notice("info", f"the {life} program tells: {told(new)}"))
+            session.show(Notice("info", f"the {life} program reports: {told(new)}"))

@@ -9,7 +9,7 @@ MOST = 5
 
 
 def told(command: str, code: int | None) -> str:
-    """What the model reads of an end; None: nobody saw it."""
+    """What the model reads of an end; None: it is unknown."""
     return f"{command} is lost; what became of it is not known" if code is None else f"{command} ended with {code}"
 
 

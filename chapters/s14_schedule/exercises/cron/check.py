@@ -20,7 +20,7 @@ def shown(expression: str, after: object, wanted: object, found: object) -> str:
 
 
 def asked(work: ModuleType, cases: Iterable[tuple[str, datetime, datetime | None]]) -> None:
-    """Compare `next_time` with what is wanted."""
+    """Compare `next_time` with the expected times."""
     for expression, after, wanted in cases:
         found = work.next_time(expression, after)
         assert found == wanted, shown(expression, after, wanted, found)
@@ -110,7 +110,7 @@ def check_random_expressions_agree_with_a_calendar(work: ModuleType) -> None:
 
 
 def _difference(work: ModuleType, chance: Random) -> str:
-    """What is wrong with a random expression; empty: nothing."""
+    """The error with a random expression; empty: nothing."""
     fields = [_field(chance, *bounds) for bounds in FIELD_BOUNDS]
     fields[3] = chance.choice(("*", "*", "1-12"))
     if chance.random() < 0.6:

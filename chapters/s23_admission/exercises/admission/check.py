@@ -58,11 +58,11 @@ def check_a_full_queue_drops_its_oldest(work: ModuleType) -> None:
         play.ask(key)
     play.wants(play.ask("d"), work.WAIT, "the answer to d")
     play.wants(list(play.admission.queue), ["c", "d"], "the queue")
-    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
+    play.wants(play.admission.dropped, ["work of b"], "the dropped work")
     play = Play(work, slots=1, places=0)
     play.ask("a")
     play.wants(play.ask("b"), work.DROP, "the answer without places")
-    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
+    play.wants(play.admission.dropped, ["work of b"], "the dropped work")
 
 
 def check_newer_work_replaces_older(work: ModuleType) -> None:
@@ -71,7 +71,7 @@ def check_newer_work_replaces_older(work: ModuleType) -> None:
         play.ask(key)
     play.wants(play.ask("b", "newer work of b"), work.REPLACE, "the answer to newer work")
     play.wants(play.admission.queue, {"b": "newer work of b", "c": "work of c"}, "the queue")
-    play.wants(play.admission.dropped, ["work of b"], "what was dropped")
+    play.wants(play.admission.dropped, ["work of b"], "the dropped work")
     play.wants(play.release("a"), ["newer work of b"], "what starts")
 
 
@@ -82,7 +82,7 @@ def check_a_freed_slot_is_filled(work: ModuleType) -> None:
     play.wants(play.release("b"), ["work of c"], "what starts while a is running")
     play.wants(play.release("b"), [], "what starts when b is released a second time")
     play.wants(play.release("a"), ["more work of a"], "what starts when a is free")
-    play.wants(play.admission.running, ["c", "a"], "who runs")
+    play.wants(play.admission.running, ["c", "a"], "the running agents")
 
 
 def check_it_does_what_the_real_one_does(work: ModuleType) -> None:

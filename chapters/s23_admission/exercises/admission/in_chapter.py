@@ -56,7 +56,7 @@ class AdmittedWork:
         self._group = asyncio.TaskGroup()
 
     async def run(self) -> None:
-        """Ask for all work at once, and wait for what runs."""
+        """Ask for all work at once, and wait for the running part."""
         self._session.show(AdmissionLimitsSet(SLOTS, PLACES, len(REQUESTS)))
         async with self._group:
             for number, (key, part) in enumerate(REQUESTS, 1):

@@ -18,7 +18,7 @@ class Stream:
     blocks: list[dict[str, Any]] = field(default_factory=list)
     """Complete blocks in their order: {"type": "text", "text": …} or {"type": "tool_use", "name": …, "input": …}."""
     rest: Any = ""
-    """What has arrived of the next event."""
+    """The bytes of the next event so far."""
     open: Any = None
     """The block that is open, as its start event describes it."""
     pieces: str = ""

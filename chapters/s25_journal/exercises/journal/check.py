@@ -1,4 +1,4 @@
-"""Runs and kills programs with the learner's journal, beside an oracle that keeps what was written, unparsed."""
+"""Runs and kills programs with the learner's journal, beside an oracle that keeps the written events."""
 
 import json
 import os
@@ -37,12 +37,12 @@ def message(role: str, *blocks: Event) -> Event:
 
 
 def lost(work: ModuleType, call: str) -> Event:
-    """The block for a call that nobody saw the end of."""
+    """The block for a call with an unknown end."""
     return {"type": "tool_result", "tool_use_id": call, "content": work.LOST, "is_error": True}
 
 
 def line(number: int, event: Event) -> bytes:
-    """An event as it stands in the file, without the end of the line."""
+    """The line of an event, without its newline."""
     return json.dumps({"seq": number, **event}, ensure_ascii=False).encode()
 
 

@@ -13,7 +13,7 @@ class Journal:
     """Writes events to a file, one JSON object a line, each with a number `seq` from 1."""
 
     def __init__(self, path: Path) -> None:
-        """Begin a journal, or go on with one."""
+        """Begin a journal, or continue one."""
         # ── your part begins ─────────────────────────────────────────────
         self._file = path.open("a", encoding="utf-8")
         self._seq = 0

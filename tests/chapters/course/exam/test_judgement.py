@@ -49,7 +49,7 @@ GOOD = Observed(3, 0, f"$ echo ran\n{ANSWER}\n", "retrying", 1.0, rounds=1)
         ("401", {"exit_code": 1, "rounds": 0, "stderr": "", "stdout": ""}, Mechanism.REPORT),
         ("401", {"exit_code": 0, "rounds": 0, "stderr": "the key is wrong"}, Mechanism.REPORT),
         ("401", {"exit_code": 1, "rounds": 0, "stderr": "Traceback (most recent call last):\n"}, Mechanism.REPORT),
-        ("the same call fails for ever", {"exit_code": None, "endless": True}, Mechanism.LOOP),
+        ("the same call fails forever", {"exit_code": None, "endless": True}, Mechanism.LOOP),
         ("50 pages, one call each", {"exit_code": 3, "rounds": 30, "stdout": ""}, Mechanism.LONG_WORK),
     ],
 )

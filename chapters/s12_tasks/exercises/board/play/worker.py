@@ -1,4 +1,4 @@
-"""One of the processes on the learner's board: it claims what is ready, does it, and ends when all is done."""
+"""One of the processes on the learner's board: it claims ready tasks, does them, and ends when all are done."""
 
 import importlib.util
 import sys
@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 LOOK_S = 0.02
-"""Between two looks at a board of which nothing is ready."""
+"""Between two looks at a board without ready tasks."""
 
 
 def open_left(board: dict[str, dict[str, object]]) -> bool:

@@ -1,4 +1,4 @@
-"""A program with the learner's inbox: one command is told of, one has ended, one runs. Then it waits to be killed."""
+"""A program with the learner's inbox: one command is reported, one has ended, one runs. Then it waits to be killed."""
 
 import importlib.util
 import json

@@ -12,14 +12,14 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something the model may ask for."""
+    """A tool that the model may call."""
 
     run: Callable[..., Awaitable[str]]
-    """Takes the arguments by name. Returns what the model should read, or raises."""
+    """Takes the arguments by name. Returns the text for the model, or raises."""
     takes: Mapping[str, type]
-    """The arguments and their types. All are needed."""
+    """The arguments and their types. All are required."""
     reads: bool
-    """It only looks, so that it may run at the same time as others that only look."""
+    """Whether it is read-only and may run at the same time as other such tools."""
 
 
 def complaint(name: str, tool: Tool, given: Mapping[str, Any]) -> str:

@@ -47,7 +47,7 @@ def update(path: Path, change: Callable[[Board], T]) -> T:
 
 
 def claim(path: Path, id: str, owner: str) -> str:
-    """Try to get a task; returns who has it now, "" if nobody has it."""
+    """Try to get a task; returns its owner now, "" if it has none."""
 
     # ── your part begins ─────────────────────────────────────────────
     def take(board: Board) -> str:

@@ -43,7 +43,7 @@ def next_time(expression: str, after: datetime) -> datetime | None:
 
 
 def due(expression: str, done_until: datetime, now: datetime) -> tuple[datetime, int] | None:
-    """What a job fires now: the newest of its times that have passed, and how many earlier ones it stands for."""
+    """What a job fires now: the newest of the passed times, and the number of earlier ones that it replaces."""
     # ── your part begins ─────────────────────────────────────────────
     passed = []
     at = next_time(expression, done_until)

@@ -13,7 +13,7 @@ class Journal:
     """Writes events to a file, one JSON object a line, each with a number `seq` from 1."""
 
     def __init__(self, path: Path) -> None:
-        """Begin a journal, or go on with one."""
+        """Begin a journal, or continue one."""
         # ── your part begins ─────────────────────────────────────────────
         before = path.read_bytes() if path.exists() else b""
         self._seq = max((event["seq"] for event in read(path)), default=0) if before else 0
