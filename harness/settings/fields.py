@@ -52,7 +52,7 @@ class Settings(BaseModel):
     """Fallback models, in order and for the rest of a turn, when one stays overloaded or declines; at most three."""
     effort: EffortLevel | None = None
     """Effort of the model, thinking included: from low, which is quick and cheap, to max; unset: the model's default.
-    Some models support no or only some levels."""
+    Not every model supports every level."""
     api_key: SecretText | None = None
     """Key of the API."""
     auth_token: SecretText | None = None

@@ -20,7 +20,7 @@ name below is a key at the top of those TOML files.
 
 
 def settings_reference() -> str:
-    """The page docs/settings.md. Every setting: name, what it is for, what fits, its default and its variables."""
+    """The page docs/settings.md. Every setting: name, purpose, type, default and its variables."""
     purposes = {field.name: field.text for field in field_docs(Settings)}
     entries = (_entry(name, info, purposes.get(name, "")) for name, info in Settings.model_fields.items())
     return "\n".join([OPENING, *(line for entry in entries for line in entry)]).rstrip()
@@ -32,7 +32,7 @@ def _entry(name: str, info: FieldInfo, purpose: str) -> Iterator[str]:
     yield ""
     yield purpose
     yield ""
-    yield f"- fits: {value_hint(info.rebuild_annotation())}"
+    yield f"- type: {value_hint(info.rebuild_annotation())}"
     yield f"- default: {_default(info)}"
     yield f"- variables: {', '.join(f'`{variable}`' for variable in variables)}"
     yield ""

@@ -102,8 +102,8 @@ MemorySize = Annotated[
     int, BeforeValidator(_memory_size), ValueHint('bytes, or a text such as "2G" or "512M"; at least 32M')
 ]
 Switch = Annotated[bool, ValueHint("true or false")]
-Text = Annotated[str, Field(min_length=1), ValueHint("a text")]
-SecretText = Annotated[Secret, ValueHint("a text")]
+Text = Annotated[str, Field(min_length=1), ValueHint("a string")]
+SecretText = Annotated[Secret, ValueHint("a string")]
 Place = Annotated[Path, ValueHint("a path")]
 ModelNames = Annotated[
     tuple[str, ...], BeforeValidator(_names), Field(max_length=3), ValueHint("up to three model names")

@@ -28,8 +28,8 @@ from tests.settings.conftest import Place
         ("compact_at = 0.6", ": compact_at = 0.6; give tokens"),
         ("bash_memory = '1M'", """: bash_memory = '1M'; give bytes, or a text such as "2G" or "512M"; at least 32M."""),
         ("compact_at = true", ": compact_at = True; give tokens"),
-        ("model = 5", ": model = 5; give a text."),
-        ("model = ''", ": model = ''; give a text."),
+        ("model = 5", ": model = 5; give a string."),
+        ("model = ''", ": model = ''; give a string."),
         ("plain = 'perhaps'", ": plain = 'perhaps'; give true or false."),
         ("fallback_models = ['a', 'b', 'c', 'd']", ": fallback_models = ['a', 'b', 'c', 'd']; give up to three model"),
         ("fallback_models = 3", ": fallback_models = 3; give up to three model names."),
@@ -39,7 +39,7 @@ from tests.settings.conftest import Place
         ("fan_out = true", """: fan_out = True; give "ask", "allow" or "refuse"."""),
         ("fan_out_subagents = -1", ": fan_out_subagents = -1; give a whole number of at least 0."),
         ("state_dir = 3", ": state_dir = 3; give a path."),
-        ("api_key = 123456", ": api_key = no text; give a text."),
+        ("api_key = 123456", ": api_key = no text; give a string."),
         ("max_steps = '" + "x" * 500 + "'", "x…; give a whole number"),
         ("modle = 'x'", ": there is no setting 'modle', perhaps 'model' was meant."),
         ("# mine\ntheme = 'x'\n\nmodle = 'x'", ", line 4: there is no setting 'modle'"),
@@ -133,7 +133,7 @@ def test_the_reference_names_every_setting_with_what_fits_and_what_it_is_for() -
     for entry in entries:
         lines = entry.splitlines()
         assert lines[2].endswith(".")
-        assert lines[4].removeprefix("- fits: ").strip()
+        assert lines[4].removeprefix("- type: ").strip()
         assert "HARNESS_" in lines[6]
     assert "- default: `10`" in reference
     assert "- variables: `HARNESS_API_KEY`, `ANTHROPIC_API_KEY`" in reference

@@ -219,10 +219,10 @@ async def check_a_strict_server_takes_it(work: ModuleType) -> None:
         ended = await work.Agent(model, lambda name, input: SECRET, ("read", "agent")).run("Count the pages.")
         bodies = [request.body for request in server.requests]
     assert (ended.answer, ended.why) == ("Two are counted, one is not.", ""), f"the parent -> {ended}"
-    results = bodies[-1]["messages"][-1]["content"]
-    results = [(one["content"] if not one.get("is_error") else "(error)") for one in results]
-    assert results == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {results}"
-    assert "529" in results[1]["content"], f"the second agent met status 529 -> {results[1]}"
+    blocks = bodies[-1]["messages"][-1]["content"]
+    results = [(one["content"] if not one.get("is_error") else "(error)") for one in blocks]
+    assert results == ["There are 3.", "(error)", "There are 5."], f"results of three agents -> {blocks}"
+    assert "529" in blocks[1]["content"], f"the second agent met status 529 -> {blocks[1]}"
 
 
 _SCRIPT = """

@@ -27,8 +27,8 @@ def stored(board: dict[str, Any]) -> Path:
 
 
 def agree(board: dict[str, Any], found: object, wanted: object) -> None:
-    answers_of = "\n".join(f"{id}: {one}" for id, one in board.items())
-    assert found == wanted, f"{answers_of}\n-> {found}\nwanted {wanted}"
+    lines = "\n".join(f"{id}: {one}" for id, one in board.items())
+    assert found == wanted, f"{lines}\n-> {found}\nwanted {wanted}"
 
 
 def check_ready_knows_the_graph(work: ModuleType) -> None:
