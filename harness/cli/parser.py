@@ -20,7 +20,7 @@ COMMANDS = {
     "tasks": "list, show, add or release tasks of a task board",
     "cron": "list, add, run or change scheduled prompts",
     "admission": "show running and queued agents of all your sessions",
-    "transitions": "print the transitions of the loop and the response to each fault",
+    "transitions": "print the transitions of the loop and the remedy for each fault",
     "settings": "list all settings with their defaults and variables",
     "practice": "serve the practice model, or inject faults before a real one",
     "serve": "serve the app to a browser on this machine",
