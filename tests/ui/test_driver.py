@@ -134,7 +134,7 @@ async def test_a_conversation_of_prompts_commands_and_shell_commands_runs_in_the
         assert [text.partition("\n")[0] for text in driver.shown] == [
             "permissions: read only",
             "! There is no command; type for example !ls.",
-            "! Unknown command /nonsense; /help lists them.",
+            "! Unknown command /nonsense; did you mean /resume?",
             "Conversation",
             "Conversation cleared; the journal keeps it.",
         ]
