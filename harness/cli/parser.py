@@ -25,8 +25,6 @@ COMMANDS = {
     "practice": "serve the practice model, or inject faults before a real one",
     "serve": "serve the app to a browser on this machine",
 }
-ALIASES = {"escape": "loops", "gate": "admission"}
-"""Former names of subcommands; accepted and not listed."""
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
