@@ -4,33 +4,33 @@ from itertools import zip_longest
 from textwrap import wrap
 
 from harness.events import FaultKind, TransitionCode
-from harness.policies.recovery.transitions import RESPONSES, RETRIED, TRANSITIONS, Response, TransitionKind
+from harness.policies.recovery.transitions import REMEDIES, RETRIED, TRANSITIONS, Remedy, TransitionKind
 
-WAYS: tuple[tuple[str, frozenset[Response]], ...] = (
+WAYS: tuple[tuple[str, frozenset[Remedy]], ...] = (
     ("wait, then the same request", RETRIED),
-    ("shorten the history", frozenset({Response.COMPACT})),
+    ("shorten the history", frozenset({Remedy.COMPACT})),
     (
         "change the request",
         frozenset(
             {
-                Response.LOWER_CAP,
-                Response.STRIP_MEDIA,
-                Response.STRIP_THINKING,
-                Response.DROP_CACHE_MARKS,
-                Response.DROP_REPLY_SETTINGS,
-                Response.DROP_SERVER_TOOLS,
-                Response.DROP_FORMAT,
-                Response.DROP_DIAGNOSTICS,
-                Response.REPAIR,
+                Remedy.LOWER_CAP,
+                Remedy.STRIP_MEDIA,
+                Remedy.STRIP_THINKING,
+                Remedy.DROP_CACHE_MARKS,
+                Remedy.DROP_REPLY_SETTINGS,
+                Remedy.DROP_SERVER_TOOLS,
+                Remedy.DROP_FORMAT,
+                Remedy.DROP_DIAGNOSTICS,
+                Remedy.REPAIR,
             }
         ),
     ),
-    ("read the key again", frozenset({Response.RELOAD_KEY})),
-    ("keep it, ask for the rest", frozenset({Response.CUT_SHORT})),
-    ("ask another model", frozenset({Response.SWITCH_ONCE, Response.RETRY_THEN_SWITCH})),
-    ("stop, with what to do", frozenset({Response.STOP})),
+    ("read the key again", frozenset({Remedy.RELOAD_KEY})),
+    ("keep it, ask for the rest", frozenset({Remedy.CUT_SHORT})),
+    ("ask another model", frozenset({Remedy.SWITCH_ONCE, Remedy.RETRY_THEN_SWITCH})),
+    ("stop, with what to do", frozenset({Remedy.STOP})),
 )
-"""Ways back, with the responses that take each."""
+"""Ways back, with the remedies that take each."""
 REPLIES: dict[str, tuple[TransitionCode, ...]] = {
     "change the request": (TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE,),
     "keep it, ask for the rest": (TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY,),
@@ -42,16 +42,16 @@ HEAD = """   request ──▶ model ──▶ Reply or Fault ──▶ decide �
       │          one of these, by the kind of the fault ◀──┘"""
 
 
-def kinds(responses: frozenset[Response]) -> tuple[FaultKind, ...]:
-    """The kinds of fault whose first response is one of these, in the order of the table."""
-    return tuple(kind for kind, response in RESPONSES.items() if response in responses)
+def kinds(remedies: frozenset[Remedy]) -> tuple[FaultKind, ...]:
+    """The kinds of fault whose first remedy is one of these, in the order of the table."""
+    return tuple(kind for kind, remedy in REMEDIES.items() if remedy in remedies)
 
 
 def ways_back() -> str:
     """Each way back with the kinds of fault that take it."""
     lines = [HEAD]
-    for number, (way, responses) in enumerate(WAYS):
-        names = [kind.value for kind in kinds(responses)] + [code.value for code in REPLIES.get(way, ())]
+    for number, (way, remedies) in enumerate(WAYS):
+        names = [kind.value for kind in kinds(remedies)] + [code.value for code in REPLIES.get(way, ())]
         left = len(WAYS) - number
         sign, bar = ("├─", "│ ") if left > 2 else ("└─", "  ") if left == 2 else ("✗ ", "  ")
         first, *rest = wrap(", ".join(names), WIDTH)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from harness.cli.parser import ALIASES, COMMANDS, agent_parser, command_parser, flags
+from harness.cli.parser import COMMANDS, agent_parser, command_parser, flags
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -46,7 +46,7 @@ def _run(arguments: list[str]) -> int:
 
         print("harness", __version__)
         return 0
-    if arguments and (command := ALIASES.get(arguments[0], arguments[0])) in COMMANDS:
+    if arguments and (command := arguments[0]) in COMMANDS:
         rest = arguments[1:]
         namespace = _serving(rest) if command == "serve" else command_parser(command).parse_args(rest)
         from harness.cli import commands

@@ -20,13 +20,11 @@ COMMANDS = {
     "tasks": "list, show, add or release tasks of a task board",
     "cron": "list, add, run or change scheduled prompts",
     "admission": "show running and queued agents of all your sessions",
-    "transitions": "print the transitions of the loop and the response to each fault",
+    "transitions": "print the transitions of the loop and the remedy for each fault",
     "settings": "list all settings with their defaults and variables",
     "practice": "serve the practice model, or inject faults before a real one",
     "serve": "serve the app to a browser on this machine",
 }
-ALIASES = {"escape": "loops", "gate": "admission"}
-"""Former names of subcommands; accepted and not listed."""
 _PLAIN = "lines only, for screen readers and simple terminals"
 _JSON = "print JSON"
 _SESSION = "session id, the beginning of one, or a journal file"
@@ -60,6 +58,8 @@ def flags(namespace: "Namespace") -> dict[str, object]:
 
 def agent_parser() -> "ArgumentParser":
     """The flags of `harness` itself."""
+    from argparse import SUPPRESS
+
     parser = _parser("harness", "An agent that works in this folder. Without -p it opens a conversation.")
     parser.usage = "harness [flags] [PROMPT]\n       harness -p [PROMPT] [flags]\n       harness COMMAND …"
     add = parser.add_argument
@@ -86,6 +86,7 @@ def agent_parser() -> "ArgumentParser":
     add("-c", "--continue", action="store_true", dest="go_on", help="continue the latest session of this folder")
     add("-r", "--resume", nargs="?", const="", metavar="ID", help="resume a session by id or name; without: choose one")
     add("--fork-session", action="store_true", help="with -c or -r: continue in a copy")
+    add("--reopen", metavar="ID", help=SUPPRESS)  # of `serve`: this session, whatever else was asked for
     add("-y", "--yolo", action="store_true", help="allow every tool call without asking")
     add("--max-steps", "--max-turns", metavar="N", help="stop after N model replies")
     add("--max-tokens", metavar="N", help="output tokens per reply")
@@ -116,84 +117,23 @@ def command_parser(command: str) -> "ArgumentParser":
     add = parser.add_argument
     match command:
         case "learn":
-            add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
-            add("--list", action="store_true", help="list the chapters with your progress")
-            add("--auto", action="store_true", help="print a whole chapter without waiting")
-            add(
-                "-m",
-                "--model",
-                metavar="NAME",
-                help="run the prompts of the chapter with this model instead of the script",
-            )
-            add(
-                "--with",
-                dest="with_",
-                metavar="FILE",
-                help="run the chapter with your solution of its exercise: your file, or the folder of the exercise",
-            )
-            add("--plain", action="store_true", help=_PLAIN)
-            add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
-            add("--no-questions", action="store_true", help="do not ask what happens next")
-            add("--restart", action="store_true", help="start the chapter from the beginning")
-            add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
-            add("--html", metavar="DIR", help="record all chapters and write them as web pages, in both languages")
+            _learn(parser)
         case "check":
-            add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
-            add("--hint", action="store_true", help="show the next hint instead")
-            add("--language", choices=("en", "ja"), help="default: that of the copy, or of the course")
-            add("--json", action="store_true", help=_JSON)
-            _final(parser)
+            _check(parser)
         case "doctor":
             add("--online", action="store_true", help="also ask the server for its models")
             add("--cwd", metavar="FOLDER", help="the folder to examine")
         case "sessions":
             add("text", metavar="TEXT", nargs="?", help="only those with this text in the name, a prompt or an answer")
             add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
-        case "export":
-            add("id", metavar="ID", help='session id, the beginning of one, or "latest"')
-            add("--format", choices=("markdown", "json"), default="markdown")
-            add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
-            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
-        case "breakers":
-            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
-            add("--at", type=int, metavar="N", help="at the end of step N")
-            add("--json", action="store_true", help="the table as one JSON object, without the changes")
-            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
-        case "shot":
-            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
-            moment = parser.add_mutually_exclusive_group()
-            moment.add_argument("--at", type=int, metavar="N", help="at the end of step N")
-            moment.add_argument("--seq", type=int, metavar="N", help="after record N of the journal")
-            add("-o", "--output", metavar="FILE", required=True, help="the SVG file")
-            add("--size", default="120x36", metavar="COLUMNSxROWS", help="default: 120x36")
-            add("--panel", action="store_true", help="draw the panel only")
-            add("--theme", default="", metavar="NAME", help="a theme; /theme lists them")
-            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
-        case "watch":
-            add("session", metavar="SESSION", nargs="?", help=f"{_SESSION}; default: the running one")
-            add(
-                "--output-format",
-                choices=("text", "stream-json"),
-                default="text",
-                help="stream-json: one record a line",
-            )
-            add("--plain", action="store_true", help=_PLAIN)
-            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
-        case "replay":
-            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
-            add("--speed", type=float, default=1.0, metavar="N", help="0.25 to 32; 0: no pauses")
-            add("--from", type=int, dest="step", metavar="STEP", help="start at this step")
-            add("--plain", action="store_true", help=_PLAIN)
-            add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
+        case "export" | "breakers" | "shot" | "watch" | "replay":
+            _recorded(command, parser)
         case "transitions":
             add("--markdown", action="store_true", help="print Markdown tables")
         case "loops":
             _loops(parser)
         case "admission":
-            kinds = parser.add_subparsers(dest="kind", required=True, metavar="status", parser_class=type(parser))
-            status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
-            status.add_argument("--json", action="store_true", help=_JSON)
-            status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
+            _admission(parser)
         case "tasks":
             _tasks(parser)
         case "cron":
@@ -204,6 +144,102 @@ def command_parser(command: str) -> "ArgumentParser":
             parser.usage = "harness serve [--port N] [flags of harness] [PROMPT]"
             add("--port", type=_port, default=0, metavar="N", help="0: any free port")
     return parser
+
+
+def _learn(parser: "ArgumentParser") -> None:
+    add = parser.add_argument
+    add("lesson", metavar="sNN", nargs="?", help="a chapter: s11, 11 or s11_error_recovery")
+    add("--list", action="store_true", help="list the chapters with your progress")
+    add("--auto", action="store_true", help="print a whole chapter without waiting")
+    add(
+        "-m",
+        "--model",
+        metavar="NAME",
+        help="run the prompts of the chapter with this model instead of the script",
+    )
+    add(
+        "--with",
+        dest="with_",
+        metavar="FILE",
+        help="run the chapter with your solution of its exercise: your file, or the folder of the exercise",
+    )
+    add("--plain", action="store_true", help=_PLAIN)
+    add("--language", choices=("en", "ja"), help="English or Japanese; remembered")
+    add("--no-questions", action="store_true", help="do not ask what happens next")
+    add("--restart", action="store_true", help="start the chapter from the beginning")
+    add("--exercise", nargs="?", const="", metavar="NAME", help="copy an exercise to this folder; no NAME: all")
+    add("--html", metavar="DIR", help="record all chapters and write them as web pages, in both languages")
+
+
+def _check(parser: "ArgumentParser") -> None:
+    """The flags of `check`, those for the final exam, and what it expects of a program."""
+    add = parser.add_argument
+    add("folder", metavar="FOLDER", nargs="?", help="the exercise; default: the one here, or all copies here")
+    add("--hint", action="store_true", help="show the next hint instead")
+    add("--language", choices=("en", "ja"), help="default: that of the copy, or of the course")
+    add("--json", action="store_true", help=_JSON)
+    add(
+        "--final",
+        metavar="PROGRAM",
+        help='the final exam: play the fault table to a .py file or a command line, such as "claude -p"',
+    )
+    add("--continue-with", default="--continue", metavar="FLAG", help="with --final: continues the last session")
+    add("--parts", metavar="TEXT", help="with --final: only parts with this text in the name; several: a/b")
+    parser.epilog = """\
+final exam:
+  PROGRAM is started as `PROGRAM PROMPT`, in an empty folder, with ANTHROPIC_BASE_URL,
+  ANTHROPIC_API_KEY, MY_AGENT_MODEL and MY_AGENT_FALLBACK_MODEL in its environment.
+  It offers a shell tool, prints the answer once and exits with 0; when nothing helps it
+  says why and exits with another code. `PROGRAM --continue PROMPT` goes on after kill -9,
+  and SIGTERM and SIGINT leave nothing running. $MY_AGENT_MODEL and $MY_AGENT_FALLBACK_MODEL
+  may be written in PROGRAM, in single quotes.
+
+exit codes: 0 everything passes, 1 something fails, 2 bad usage"""
+
+
+def _recorded(command: str, parser: "ArgumentParser") -> None:
+    """The flags of a command that reads one session."""
+    add = parser.add_argument
+    match command:
+        case "export":
+            add("id", metavar="ID", help='session id, the beginning of one, or "latest"')
+            add("--format", choices=("markdown", "json"), default="markdown")
+            add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
+        case "breakers":
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
+            add("--at", type=int, metavar="N", help="at the end of step N")
+            add("--json", action="store_true", help="the table as one JSON object, without the changes")
+        case "shot":
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
+            moment = parser.add_mutually_exclusive_group()
+            moment.add_argument("--at", type=int, metavar="N", help="at the end of step N")
+            moment.add_argument("--seq", type=int, metavar="N", help="after record N of the journal")
+            add("-o", "--output", metavar="FILE", required=True, help="the SVG file")
+            add("--size", default="120x36", metavar="COLUMNSxROWS", help="default: 120x36")
+            add("--panel", action="store_true", help="draw the panel only")
+            add("--theme", default="", metavar="NAME", help="a theme; /theme lists them")
+        case "watch":
+            add("session", metavar="SESSION", nargs="?", help=f"{_SESSION}; default: the running one")
+            add(
+                "--output-format",
+                choices=("text", "stream-json"),
+                default="text",
+                help="stream-json: one record a line",
+            )
+            add("--plain", action="store_true", help=_PLAIN)
+        case "replay":
+            add("session", metavar="SESSION", nargs="?", default="latest", help=_SESSION)
+            add("--speed", type=float, default=1.0, metavar="N", help="0.25 to 32; 0: no pauses")
+            add("--from", type=int, dest="step", metavar="STEP", help="start at this step")
+            add("--plain", action="store_true", help=_PLAIN)
+    add("--cwd", metavar="FOLDER", help=_SESSIONS_OF)
+
+
+def _admission(parser: "ArgumentParser") -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="status", parser_class=type(parser))
+    status = kinds.add_parser("status", help="list the running and queued agents", allow_abbrev=False)
+    status.add_argument("--json", action="store_true", help=_JSON)
+    status.add_argument("--cwd", metavar="FOLDER", help="use the settings of this folder")
 
 
 def _tasks(parser: "ArgumentParser") -> None:
@@ -293,28 +329,6 @@ def _loops(parser: "ArgumentParser") -> None:
     stats.add_argument("--json", action="store_true", help=_JSON)
     stats.add_argument("--forget", action="store_true", help="delete these figures")
     stats.add_argument("--cwd", metavar="FOLDER", help="use this folder")
-
-
-def _final(parser: "ArgumentParser") -> None:
-    """The flags of `check` for the final exam, and what it expects of a program."""
-    add = parser.add_argument
-    add(
-        "--final",
-        metavar="PROGRAM",
-        help='the final exam: play the fault table to a .py file or a command line, such as "claude -p"',
-    )
-    add("--continue-with", default="--continue", metavar="FLAG", help="with --final: continues the last session")
-    add("--parts", metavar="TEXT", help="with --final: only parts with this text in the name; several: a/b")
-    parser.epilog = """\
-final exam:
-  PROGRAM is started as `PROGRAM PROMPT`, in an empty folder, with ANTHROPIC_BASE_URL,
-  ANTHROPIC_API_KEY, MY_AGENT_MODEL and MY_AGENT_FALLBACK_MODEL in its environment.
-  It offers a shell tool, prints the answer once and exits with 0; when nothing helps it
-  says why and exits with another code. `PROGRAM --continue PROMPT` goes on after kill -9,
-  and SIGTERM and SIGINT leave nothing running. $MY_AGENT_MODEL and $MY_AGENT_FALLBACK_MODEL
-  may be written in PROGRAM, in single quotes.
-
-exit codes: 0 everything passes, 1 something fails, 2 bad usage"""
 
 
 def _share(text: str) -> float:

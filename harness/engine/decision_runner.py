@@ -37,8 +37,8 @@ from harness.policies.recovery import (
     Drain,
     Nudge,
     OfferWait,
+    Remedy,
     Repair,
-    RepairKind,
     RunTools,
     Situation,
     Stop,
@@ -50,7 +50,6 @@ from harness.policies.recovery import (
 from harness.policies.recovery.compaction import CompactionHealth, thresholds
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.messages import advice
-from harness.policies.recovery.state import OneTimeRemedy
 
 
 class DecisionRunner:
@@ -264,48 +263,50 @@ class DecisionRunner:
         """Change the request as decided; False when there is nothing to change."""
         conversation = self._conversation
         messages = conversation.messages
-        match decision.mending:
-            case RepairKind.RELOAD_KEY:
+        match decision.remedy:
+            case Remedy.RELOAD_KEY:
                 return await self._connection.reload()
-            case RepairKind.DROP_CACHE_MARKS:
+            case Remedy.DROP_CACHE_MARKS:
                 if self._connection.client.drop_cache_marks():
                     text = f"{self._connection.address} takes no cache marks; nothing is cached there from now on"
                     conversation.emit(Notice("warning", text))
-            case RepairKind.DROP_SERVER_TOOLS:
+            case Remedy.DROP_SERVER_TOOLS:
                 if not self._calls.drop_web(turn.state.model):
                     return False
                 text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
                 conversation.emit(Notice("warning", text))
-            case RepairKind.DROP_FORMAT if self._calls.drop_format(turn.state.model):
+            case Remedy.DROP_FORMAT if self._calls.drop_format(turn.state.model):
                 text = f"{turn.state.model} does not take this output format; it is asked for in words"
                 conversation.emit(Notice("warning", text))
-            case RepairKind.DROP_FORMAT | RepairKind.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
+            case Remedy.DROP_FORMAT | Remedy.DROP_REPLY_SETTINGS:  # "output_config" alone may mean the effort
                 if not self._calls.drop_reply_settings(turn.state):
                     return False
                 text = "refuses the parameters for thinking and effort; requests omit them from now on"
                 conversation.emit(Notice("warning", f"{turn.state.model} {text}"))
-            case RepairKind.DROP_DIAGNOSTICS:
+            case Remedy.DROP_DIAGNOSTICS:
                 if self._connection.client.drop_diagnostics():
                     text = f"{self._connection.address} takes no `diagnostics`; cache misses stay unexplained"
                     conversation.emit(Notice("info", text))
-            case RepairKind.LOWER_CAP:
+            case Remedy.LOWER_CAP:
                 self.announce_cap(turn, decision.reason)
-            case RepairKind.REPAIR:
+            case Remedy.REPAIR:
                 conversation.replace(history.without_thinking(history.repaired(messages).messages), "repair")
-            case RepairKind.STRIP_THINKING if history.without_thinking(messages) != messages:
+            case Remedy.STRIP_THINKING if history.without_thinking(messages) != messages:
                 conversation.omit_thinking(decision.reason, always=True)
-            case RepairKind.STRIP_THINKING | RepairKind.OMIT_THINKING:
-                asked = replace(turn.state, tried=turn.state.tried - {OneTimeRemedy.OMIT_THINKING})
+            case Remedy.STRIP_THINKING | Remedy.OMIT_THINKING:
+                asked = replace(turn.state, tried=turn.state.tried - {Remedy.OMIT_THINKING})
                 if not self._calls.asks_to_think(asked):
                     return False
-                turn.state = turn.state.trying(OneTimeRemedy.OMIT_THINKING)
+                turn.state = turn.state.trying(Remedy.OMIT_THINKING)
                 text = f"{turn.state.model} is not asked to think in this turn: the server refused the history with it"
                 conversation.emit(Notice("warning", text))
-            case RepairKind.STRIP_MEDIA:
+            case Remedy.STRIP_MEDIA:
                 without = history.without_media(messages)
                 if without == messages:
                     return False
                 conversation.replace(history.without_thinking(without), "media")
+            case _:
+                raise ValueError(f"{decision.remedy.name} is not a repair of a request")
         return True
 
     def discard_partial(self, answered: ModelCallResult, decision: Decision) -> None:

@@ -24,7 +24,6 @@ from harness.policies.breakers.capabilities import (
     CapabilityProblem,
     DeclaredAlternative,
 )
-from harness.tools.tool import FORMER_NAMES
 
 NAME = "capabilities.toml"
 MOST_BYTES = 100_000
@@ -152,7 +151,7 @@ def _capability(source: _Source, tool: str, table: object) -> Capability:
     if not isinstance(depends_on, list) or not all(isinstance(name, str) for name in depends_on):
         raise source.error('depends_on has to be a list of tools, such as ["bash"]', tool, "depends_on")
     return Capability(
-        FORMER_NAMES.get(tool, tool),
+        tool,
         _words(source, table, "provides", tool),
         _words(source, table, "fallback", tool),
         tuple(_alternative(source, tool, number, one) for number, one in enumerate(alternatives)),
@@ -169,7 +168,7 @@ def _alternative(source: _Source, tool: str, number: int, table: dict[str, Any])
     degradation = _words(source, table, "degradation", *path) if "degradation" in table else UNSURE
     method = _words(source, table, "method", *path)
     other = _words(source, table, "tool", *path)
-    return DeclaredAlternative(FORMER_NAMES.get(other, other), method, degradation, Severity(severity))
+    return DeclaredAlternative(other, method, degradation, Severity(severity))
 
 
 def _check_keys(source: _Source, table: Mapping[str, object], keys: tuple[str, ...], *path: str) -> None:

@@ -172,11 +172,7 @@ def load(
     folder = (from_dotenv(workspace), from_file(project_settings_file(workspace), SettingsLayer.PROJECT, workspace))
     for source in folder:
         refuse_never(source, user_file)
-    choices = (
-        *cost_claims(definition_folders("commands", workspace), ("model",)),
-        *cost_claims(definition_folders("agents", workspace)),
-    )
-    claiming = (*folder, choices_of(choices, workspace))
+    claiming = (*folder, _choices_in(workspace))
     claims = claims_of(claiming)
     trust = _trust(workspace, claiming, (*first, of_user), user_file) if claims else None
     used = folder if trust else tuple(map(without_claims, folder))
@@ -202,14 +198,19 @@ def load(
         claims,
         trust,
         partial(remember_trust, user_file.parent, workspace, claiming),
-        tuple(
-            one.value
-            for source in (*first, *folder, of_user)
-            for one in source.given.values()
-            if isinstance(one.value, Secret)
-        )
-        + tuple(header.value for header in settings.headers),
+        (*_secrets((*first, *folder, of_user)), *(header.value for header in settings.headers)),
     )
+
+
+def _choices_in(workspace: Path) -> SettingsSource:
+    """What the commands and agents of the workspace choose at the user's cost."""
+    commands = cost_claims(definition_folders("commands", workspace), ("model",))
+    return choices_of((*commands, *cost_claims(definition_folders("agents", workspace))), workspace)
+
+
+def _secrets(sources: Iterable[SettingsSource]) -> Iterable[Secret]:
+    given = (one.value for source in sources for one in source.given.values())
+    return (value for value in given if isinstance(value, Secret))
 
 
 def project_settings_file(workspace: Path) -> Path:

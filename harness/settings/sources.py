@@ -33,18 +33,6 @@ VARIABLES = {
     "FALLBACK_MODEL_ID": "fallback_models",
 }
 """Variables that other programs know too. For every setting there is also HARNESS_ and its name, which goes first."""
-RENAMED = {
-    "escape": "loop_intervention",
-    "escape_policy": "loop_limits",
-    "shared_gate": "shared_admission",
-    "call": "notification",
-    "max_turns": "max_steps",
-    "max_agents": "max_subagents",
-    "agent_turns": "subagent_steps",
-    "agent_budget_usd": "subagent_budget_usd",
-    "fan_out_agents": "fan_out_subagents",
-}
-"""Old names of settings, still read from flags, variables and files, with the present name."""
 SECRETS = frozenset({"api_key", "auth_token"})
 
 
@@ -108,13 +96,12 @@ def from_flags(flags: Mapping[str, object], cwd: Path, *, keywords: bool = False
     Raises SettingsError for an unknown name.
     """
     given = {}
-    for written, value in flags.items():
-        name = RENAMED.get(written, written)
+    for name, value in flags.items():
         flag = FLAGS.get(name, "--" + name.replace("_", "-"))
         if name not in Settings.model_fields:
             raise SettingsError(f"There is no setting {name!r}{_nearest(name, Settings.model_fields)}.")
         if value is not None:
-            given[name] = _given(name, value, SettingsLayer.FLAG, written if keywords else f"flag {flag}", cwd)
+            given[name] = _given(name, value, SettingsLayer.FLAG, name if keywords else f"flag {flag}", cwd)
     return SettingsSource(given)
 
 
@@ -122,26 +109,19 @@ def from_environment(
     environ: Mapping[str, str], base: Path, layer: SettingsLayer = SettingsLayer.ENVIRONMENT
 ) -> SettingsSource:
     """The variables that are settings. Empty ones count as not set, unknown ones that look like ours are noted."""
-    names = {name: name for name in Settings.model_fields}
-    variables = VARIABLES | {f"HARNESS_{name.upper()}": present for name, present in (RENAMED | names).items()}
+    variables = VARIABLES | {f"HARNESS_{name.upper()}": name for name in Settings.model_fields}
     given = {
         name: _given(name, environ[variable].strip(), layer, f"{layer.value} {variable}", base)
         for variable, name in variables.items()
         if environ.get(variable, "").strip()
     }
     strangers = (name for name in environ if name.startswith("HARNESS_") and name not in variables)
-    notes = [
+    notes = tuple(
         f"{layer.value} {name} is no setting{_nearest(name, variables, cutoff=0.75)}."
         for name in strangers
         if not name.startswith(_NO_SETTINGS)
-    ]
-    old = (f"HARNESS_{name.upper()}" for name in RENAMED)
-    notes += [
-        f"{layer.value} {name} is now called HARNESS_{variables[name].upper()}; both are read."
-        for name in old
-        if environ.get(name, "").strip()
-    ]
-    return SettingsSource(given, tuple(notes))
+    )
+    return SettingsSource(given, notes)
 
 
 def from_dotenv(workspace: Path) -> SettingsSource:
@@ -182,9 +162,8 @@ def from_file(path: Path, layer: SettingsLayer, base: Path) -> SettingsSource:
         raise SettingsError(f"{path} is not valid TOML: {error}; put this right.") from error
     except RecursionError as error:
         raise SettingsError(f"{path} is nested too deeply; put this right.") from error
-    renamed = {name: RENAMED[name] for name in data if name in RENAMED}
     for name in data:
-        if name not in Settings.model_fields and name not in renamed:
+        if name not in Settings.model_fields:
             near = _nearest(name, Settings.model_fields)
             raise SettingsError(f"{path}{_in_line(text, name)}: there is no setting {name!r}{near}.")
     if "prices" in data:
@@ -192,11 +171,9 @@ def from_file(path: Path, layer: SettingsLayer, base: Path) -> SettingsSource:
     if "headers" in data:
         data["headers"] = _headers_in_file(path, text, data["headers"])
     given = {
-        renamed.get(name, name): replace(_given(name, value, layer, f"{path}: {name}", base), text=text)
-        for name, value in sorted(data.items(), key=lambda item: item[0] not in renamed)  # a present name wins
+        name: replace(_given(name, value, layer, f"{path}: {name}", base), text=text) for name, value in data.items()
     }
-    notes = tuple(f"{path}: {old} is now called {name}; both are read." for old, name in renamed.items())
-    return SettingsSource(given, (*notes, *(_open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())))
+    return SettingsSource(given, _open_to_others(path) if (SECRETS | {"headers"}) & given.keys() else ())
 
 
 def _given(name: str, value: object, layer: SettingsLayer, origin: str, base: Path) -> SettingValue:

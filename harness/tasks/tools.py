@@ -1,6 +1,7 @@
 """The tools of a task board."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
@@ -106,66 +107,14 @@ class GetArguments(ToolArguments):
 def board_tools(work: TaskWork) -> tuple[Tool, ...]:
     """The tools with which an agent works on a board. They change only the board, so they ask nobody."""
 
-    async def create(_: ToolContext, arguments: CreateArguments) -> ToolResult:
-        drafts = [
-            TaskDraft(one.subject, one.description, one.priority, tuple(one.needs), one.name, one.assignee)
-            for one in arguments.tasks
-        ]
-        made = _done(await work.create(drafts)).tasks
-        lines = [line_of(task) for task in made]
-        return ToolResult("\n".join(["Created:", *lines]), summary=f"{made[0].id} to {made[-1].id}")
-
-    async def update(_: ToolContext, arguments: UpdateArguments) -> ToolResult:
-        id = arguments.id
-        if arguments.delete:
-            _done(await work.delete(id))
-            return ToolResult(f"{id} is deleted.", summary="deleted")
-        edit = TaskEdit(
-            arguments.subject,
-            arguments.description,
-            arguments.priority,
-            arguments.assignee,
-            tuple(arguments.add_needs),
-            tuple(arguments.drop_needs),
-            arguments.note if arguments.status is None else None,
-        )
-        if arguments.status is not None:
-            action = STATUSES.get(arguments.status) or await _back_to_pending(work, id)
-            decided = await work.act(id, action, arguments.note or "", None if edit == TaskEdit() else edit)
-        elif edit != TaskEdit():
-            decided = await work.edit(id, edit)
-        else:
-            raise ToolError("Nothing to change; give a status or another field.")
-        change = _done(decided)
-        return ToolResult("\n".join(_change_lines(change)), summary=change.tasks[0].state.replace("_", " "))
-
-    async def claim(_: ToolContext, arguments: ClaimArguments) -> ToolResult:
-        (task,) = _done(await work.claim(arguments.id)).tasks
-        text = "It is yours. End it with task_update: completed with what you checked, failed with why, or pending."
-        return ToolResult(f"{text_of(task)}\n\n{text}", summary=f"{task.id}: {shorten_line(task.subject, 60)}")
-
-    async def show(_: ToolContext, arguments: ListArguments) -> ToolResult:
-        tasks = await work.tasks()
-        positions = standings(tasks)
-        chosen = [task for task in tasks.values() if _is_wanted(task, positions, arguments.status)]
-        part = chosen[arguments.offset : arguments.offset + MOST_LISTED]
-        lines = [line_of(task, positions.get(task.number), tasks) for task in part]
-        if left := len(chosen) - arguments.offset - len(part):
-            lines.append(f"… {left} more; offset {arguments.offset + len(part)} continues.")
-        return ToolResult("\n".join(lines) or "No such task.", summary=counted(len(chosen), "task"))
-
-    async def get(_: ToolContext, arguments: GetArguments) -> ToolResult:
-        text = await work.described(arguments.id)
-        return ToolResult(text, summary=shorten_line(text, 60))
-
     def tool(name: str, arguments: type[ToolArguments], run: Callable[..., Any], words: str) -> Tool:
-        return Tool(name, words, arguments, Effect.READ, _on_board(run), summary_of, parallel=True)
+        return Tool(name, words, arguments, Effect.READ, _on_board(partial(run, work)), summary_of, parallel=True)
 
     return (
         tool(
             TASK_CREATE,
             CreateArguments,
-            create,
+            _create,
             "Create tasks on the task board, which sessions and agents share and which survives this session. Use it "
             "for a goal that takes more than this conversation or several agents, with `needs` for what has to come "
             "first. For your own next steps use todo_write.",
@@ -173,24 +122,81 @@ def board_tools(work: TaskWork) -> tuple[Tool, ...]:
         tool(
             TASK_CLAIM,
             ClaimArguments,
-            claim,
+            _claim,
             "Claim a task of the board before you work on it. Nobody else can have it at the same time.",
         ),
         tool(
             TASK_UPDATE,
             UpdateArguments,
-            update,
+            _update,
             "End a task that you have claimed, or change a task: its status, text, priority, assignee or needs.",
         ),
-        tool(TASK_LIST, ListArguments, show, "List the tasks of the board, the most urgent first."),
-        tool(TASK_GET, GetArguments, get, "One task of the board with its description and history."),
+        tool(TASK_LIST, ListArguments, _show, "List the tasks of the board, the most urgent first."),
+        tool(TASK_GET, GetArguments, _get, "One task of the board with its description and history."),
     )
 
 
-def _on_board(run: Callable[[ToolContext, Any], Awaitable[ToolResult]]) -> Callable[..., Awaitable[ToolResult]]:
-    async def answered(context: ToolContext, arguments: Any) -> ToolResult:
+async def _create(work: TaskWork, arguments: CreateArguments) -> ToolResult:
+    drafts = [
+        TaskDraft(one.subject, one.description, one.priority, tuple(one.needs), one.name, one.assignee)
+        for one in arguments.tasks
+    ]
+    made = _done(await work.create(drafts)).tasks
+    lines = [line_of(task) for task in made]
+    return ToolResult("\n".join(["Created:", *lines]), summary=f"{made[0].id} to {made[-1].id}")
+
+
+async def _update(work: TaskWork, arguments: UpdateArguments) -> ToolResult:
+    id = arguments.id
+    if arguments.delete:
+        _done(await work.delete(id))
+        return ToolResult(f"{id} is deleted.", summary="deleted")
+    edit = TaskEdit(
+        arguments.subject,
+        arguments.description,
+        arguments.priority,
+        arguments.assignee,
+        tuple(arguments.add_needs),
+        tuple(arguments.drop_needs),
+        arguments.note if arguments.status is None else None,
+    )
+    if arguments.status is not None:
+        action = STATUSES.get(arguments.status) or await _back_to_pending(work, id)
+        decided = await work.act(id, action, arguments.note or "", None if edit == TaskEdit() else edit)
+    elif edit != TaskEdit():
+        decided = await work.edit(id, edit)
+    else:
+        raise ToolError("Nothing to change; give a status or another field.")
+    change = _done(decided)
+    return ToolResult("\n".join(_change_lines(change)), summary=change.tasks[0].state.replace("_", " "))
+
+
+async def _claim(work: TaskWork, arguments: ClaimArguments) -> ToolResult:
+    (task,) = _done(await work.claim(arguments.id)).tasks
+    text = "It is yours. End it with task_update: completed with what you checked, failed with why, or pending."
+    return ToolResult(f"{text_of(task)}\n\n{text}", summary=f"{task.id}: {shorten_line(task.subject, 60)}")
+
+
+async def _show(work: TaskWork, arguments: ListArguments) -> ToolResult:
+    tasks = await work.tasks()
+    positions = standings(tasks)
+    chosen = [task for task in tasks.values() if _is_wanted(task, positions, arguments.status)]
+    part = chosen[arguments.offset : arguments.offset + MOST_LISTED]
+    lines = [line_of(task, positions.get(task.number), tasks) for task in part]
+    if left := len(chosen) - arguments.offset - len(part):
+        lines.append(f"… {left} more; offset {arguments.offset + len(part)} continues.")
+    return ToolResult("\n".join(lines) or "No such task.", summary=counted(len(chosen), "task"))
+
+
+async def _get(work: TaskWork, arguments: GetArguments) -> ToolResult:
+    text = await work.described(arguments.id)
+    return ToolResult(text, summary=shorten_line(text, 60))
+
+
+def _on_board(run: Callable[[Any], Awaitable[ToolResult]]) -> Callable[..., Awaitable[ToolResult]]:
+    async def answered(_: ToolContext, arguments: Any) -> ToolResult:
         try:
-            return await run(context, arguments)
+            return await run(arguments)
         except (ToolError, BoardError) as error:
             return ToolResult(str(error), ToolOutcome.ERROR, summary=shorten_line(str(error), 60))
 

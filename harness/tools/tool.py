@@ -7,14 +7,13 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Protocol, overload
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -184,8 +183,6 @@ def _untitled(node: Any) -> Any:
 
 RESULT_CHARACTERS = 50_000
 """Most characters of one result that enter the history."""
-FORMER_NAMES: Mapping[str, str] = MappingProxyType({"task": "agent"})
-"""Tools by the names that they had in earlier versions: in recorded sessions, scripts and permission rules."""
 
 
 class Effect(StrEnum):

@@ -13,7 +13,7 @@ from harness.tools.glob import glob_tool
 from harness.tools.grep import grep_tool
 from harness.tools.read_file import read_file_tool
 from harness.tools.todo_write import todo_write_tool
-from harness.tools.tool import FORMER_NAMES, RESULT_CHARACTERS, Tool
+from harness.tools.tool import RESULT_CHARACTERS, Tool
 
 
 class Toolbox:
@@ -41,9 +41,8 @@ class Toolbox:
         return self._tools.get(name)
 
     def current_name(self, name: str) -> str:
-        """The name of the tool that is meant by one that it had in an earlier version; else `name`."""
-        current = FORMER_NAMES.get(name, name)
-        return name if name in self._tools or current not in self._tools else current
+        """The tool that a model means by a name from the history of an older session; else `name`."""
+        return "agent" if name == "task" and "task" not in self._tools and "agent" in self._tools else name
 
     def nearest(self, name: str) -> str | None:
         """The name that was probably meant by a wrong one: "ReadFile" means read_file."""

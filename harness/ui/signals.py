@@ -24,7 +24,7 @@ class SignalState:
 
     def __init__(self, task: "asyncio.Task[object]") -> None:
         self._task = task
-        self._interrupt: Callable[[], None] = self.cancel
+        self._interrupt = self._at_once = self.cancel
         self.number = 0
 
     @property
@@ -32,9 +32,12 @@ class SignalState:
         """128 + number: 130 for SIGINT, 143 for SIGTERM."""
         return 128 + self.number
 
-    def interrupts(self, interrupt: Callable[[], None]) -> None:
-        """Call `interrupt` for the first signal, at once if it has arrived already."""
-        self._interrupt = interrupt
+    def interrupts(self, interrupt: Callable[[], None], at_once: Callable[[], None] | None = None) -> None:
+        """Call `interrupt` for the first signal, now if it has arrived already, and `at_once` for a second one.
+
+        `at_once` None: the task is cancelled.
+        """
+        self._interrupt, self._at_once = interrupt, at_once or self.cancel
         if self.number:
             interrupt()
 
@@ -45,12 +48,12 @@ class SignalState:
     def receive(self, number: int) -> None:
         """Handle a signal."""
         if self.number:
-            self.cancel()
+            self._at_once()
             return
         self.number = number
         self._interrupt()
         if number != signal.SIGINT:
-            asyncio.get_running_loop().call_later(GRACE_S, self.cancel)
+            asyncio.get_running_loop().call_later(GRACE_S, self._at_once)
 
 
 @contextmanager

@@ -29,6 +29,8 @@ def start(options: Namespace, flags: Mapping[str, object]) -> int:
 
         print("harness", __version__)
         return 0
+    if options.reopen is not None:
+        options.resume, options.go_on, options.fork_session, options.prompt = options.reopen or None, False, False, None
     _check(options)
     if options.print is None:
         flags = with_answer(flags, os.environ, sys.stdin, sys.stderr)

@@ -182,14 +182,18 @@ class TurnLoop:
             self._loop.cancel()
             await asyncio.wait({self._loop})
 
+    async def run_next(self) -> bool:
+        """Run the next item to its end; False: there is none. For a front end that calls `start` never."""
+        item = self.queue.begin(arrived=self._arrived())
+        if item is not None:
+            await self._run_item(item)
+        return item is not None
+
     async def _run(self) -> None:
         while True:
             self._wake.clear()
-            item = self.queue.begin(arrived=self._arrived())
-            if item is None:
+            if not await self.run_next():
                 await self._wake.wait()
-            else:
-                await self._run_item(item)
 
     async def _run_item(self, item: Item) -> None:
         self._item = running = asyncio.ensure_future(self._carry_out(item))

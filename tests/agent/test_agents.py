@@ -120,7 +120,7 @@ async def test_what_an_agent_costs_is_part_of_the_session_and_of_the_turn(tmp_pa
 async def test_a_call_by_the_name_of_an_earlier_version_starts_an_agent(tmp_path: Path) -> None:
     old = task().replace('"agent"', '"task"', 1)
     script = (
-        f"[[reply]]\ntools = [ {old} ]\nwhen = {{ offers = 'task' }}\n" + of_subagent(says("Done.")) + says("Good.")
+        f"[[reply]]\ntools = [ {old} ]\nwhen = {{ offers = 'agent' }}\n" + of_subagent(says("Done.")) + says("Good.")
     )
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn()

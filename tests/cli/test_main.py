@@ -11,7 +11,7 @@ import pytest
 
 from harness import __version__
 from harness.cli.main import main
-from harness.cli.parser import ALIASES, COMMANDS, agent_parser, command_parser
+from harness.cli.parser import COMMANDS, command_parser
 from harness.events import FaultKind, TransitionCode
 from tests.ui.program import COMMAND, Place, end_of, run, start
 
@@ -104,15 +104,6 @@ def test_unknown_flags_are_one_sentence_too(capsys: pytest.CaptureFixture[str], 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command: str) -> None:
     assert COMMANDS[command][1:] in command_parser(command).format_help().replace("\n", " ")
-
-
-@pytest.mark.parametrize("old", ALIASES)
-def test_a_former_name_of_a_command_is_accepted_and_not_listed(capsys: pytest.CaptureFixture[str], old: str) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([old, "--help"])
-    assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: harness {ALIASES[old]} ")
-    assert f"\n  {old} " not in agent_parser().format_help()
 
 
 def test_the_transition_table_holds_every_code_and_fault(capsys: pytest.CaptureFixture[str]) -> None:

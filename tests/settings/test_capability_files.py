@@ -83,11 +83,6 @@ def test_a_table_takes_the_place_of_the_whole_table_of_that_tool_and_the_project
     assert glob.alternatives  # as shipped
 
 
-def test_a_tool_may_be_named_as_in_an_earlier_version(tmp_path: Path) -> None:
-    found = loaded('[task]\nprovides = "a view"\nfallback = "think twice"\n', folder=tmp_path, known=["agent"])
-    assert [(one.tool, one.fallback) for one in found.capabilities] == [("agent", "think twice")]
-
-
 def test_what_is_left_out_of_an_alternative_is_taken_for_the_worst(tmp_path: Path) -> None:
     text = '[glob]\nprovides = "x"\nfallback = "y"\n[[glob.alternatives]]\ntool = "bash"\nmethod = "ls"\n'
     entry = loaded(text, folder=tmp_path).get("glob")

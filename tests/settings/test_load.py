@@ -13,7 +13,7 @@ from harness.base.errors import SettingsError
 from harness.base.secrets import Secret
 from harness.processes.outcome import MARK
 from harness.settings import Settings, load, project_settings_file
-from harness.settings.sources import PROCESS, RENAMED
+from harness.settings.sources import PROCESS
 from tests.settings.conftest import Place
 
 KEY = {"ANTHROPIC_API_KEY": "sk-ant-secret"}
@@ -203,29 +203,6 @@ def test_a_misspelt_variable_is_noted_and_those_of_other_programs_are_not(place:
         "environment HARNESS_MAX_STEP is no setting, perhaps 'HARNESS_MAX_STEPS' was meant.",
         "environment HARNESS_PERMS_DENY is no setting, perhaps 'HARNESS_PERMISSIONS_DENY' was meant.",
     )
-
-
-@pytest.mark.parametrize(("old", "name"), RENAMED.items())
-def test_an_old_name_is_still_read_and_noted(place: Place, old: str, name: str) -> None:
-    value = SAMPLE.get(name, "7")
-    written = f'{old} = "{value}"' if value == "off" else f"{old} = {'false' if value == 'no' else repr(value)}"
-    place.write(user=written)
-    from_file = place.load(environ=KEY)
-    from_variable = place.load(environ=KEY | {f"HARNESS_{old.upper()}": value})
-    for loaded in (from_file, from_variable, place.load({old: value}, KEY)):
-        assert getattr(loaded.settings, name) != getattr(Settings(), name)
-    assert from_file.notes == (f"{place.user_file}: {old} is now called {name}; both are read.",)
-    assert (
-        from_variable.notes[0]
-        == f"environment HARNESS_{old.upper()} is now called HARNESS_{name.upper()}; both are read."
-    )
-
-
-def test_the_present_name_wins_over_the_old_one(place: Place) -> None:
-    place.write(user="max_steps = 2\nmax_turns = 3")
-    assert place.load(environ=KEY).settings.max_steps == 2
-    variables = KEY | {"HARNESS_MAX_STEPS": "4", "HARNESS_MAX_TURNS": "5"}
-    assert place.load(environ=variables).settings.max_steps == 4
 
 
 def test_a_users_file_with_a_key_that_others_can_read_is_noted(place: Place) -> None:

@@ -193,10 +193,10 @@ def of_this_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Experienc
 def test_what_was_learnt_is_a_table_that_names_its_file(
     of_this_folder: ExperienceFile, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["escape", "stats"]) == 0
+    assert main(["loops", "stats"]) == 0
     assert "No intervention has ended a loop" in capsys.readouterr().out
     of_this_folder.add([TRIED, TRIED, FREED, RungResult((Projection.ERROR, True), Rung.STOP, freed=False)])
-    assert main(["escape", "stats"]) == 0
+    assert main(["loops", "stats"]) == 0
     head, first, second, where = capsys.readouterr().out.splitlines()
     assert head.split("  ")[0] == "kind of loop"
     assert first.split() == ["interaction", "nudge", "2", "1"]

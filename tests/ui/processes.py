@@ -17,11 +17,11 @@ def alive(pid: int) -> bool:
 
 
 def apps_of(program: tuple[str, ...], parent: int | None = None) -> list[int]:
-    """The processes of this command line below `parent`, else below this process."""
+    """The processes whose command line begins like this below `parent`, else below this process."""
     found = []
     for process in psutil.Process(parent).children(recursive=True):
         try:
-            if list(program) == process.cmdline():
+            if list(program) == process.cmdline()[: len(program)]:
                 found.append(process.pid)
         except psutil.Error:  # it has just ended
             continue

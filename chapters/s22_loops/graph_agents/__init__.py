@@ -1,4 +1,4 @@
-"""Agents that walk over graphs under loop detection: `harness escape demo`, and an example of the loop policy as a
+"""Agents that walk over graphs under loop detection: `harness loops demo`, and an example of the loop policy as a
 library.
 
 `walking` observes any agent that fits `protocols`. `calling` gives the agent its tools, `tracks` records the walk,

@@ -34,11 +34,10 @@ from harness.model.fault_classifier import classify_reply
 from harness.model.prompt import digest_of, with_breakpoints
 from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
-from harness.policies.recovery import Decision, Situation, Stop, TurnState
+from harness.policies.recovery import Decision, Remedy, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
 from harness.policies.recovery.prompt_too_long import UNLIKE
-from harness.policies.recovery.state import OneTimeRemedy
 
 _Purpose = Literal["summary", "turn"]
 EXACT_FROM = 0.25
@@ -188,7 +187,7 @@ class ModelCalls:
         return self._thinking_of(self._catalogue.card(state.model), state) is not None
 
     def _thinking_of(self, card: ModelCard, state: TurnState) -> Json | None:
-        if OneTimeRemedy.OMIT_THINKING in state.tried:
+        if Remedy.OMIT_THINKING in state.tried:
             return None
         return self._thinking.setdefault((card.id, state.effort), card.thinking_parameter(state.effort))
 

@@ -17,7 +17,6 @@ from harness.policies.recovery.decisions import (
     Nudge,
     OfferWait,
     Repair,
-    RepairKind,
     Resend,
     RetryWait,
     RunTools,
@@ -36,6 +35,7 @@ from harness.policies.recovery.policy import (
     over_budget,
 )
 from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import Remedy
 
 __all__ = [
     "Compact",
@@ -45,8 +45,8 @@ __all__ = [
     "Nudge",
     "OfferWait",
     "RecoveryLimits",
+    "Remedy",
     "Repair",
-    "RepairKind",
     "Resend",
     "RetryWait",
     "RunTools",

@@ -12,7 +12,8 @@ from harness.events import Reply, TransitionCode
 from harness.events.messages import without_unanswered
 from harness.policies.recovery.decisions import Continue, Decision, Nudge, Resend, RunTools, Stop, speakable
 from harness.policies.recovery.messages import continuations, no_room_to_answer
-from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import Remedy
 
 MARGIN = 1_000
 """Tokens kept free between prompt, answer and window, because the size of the prompt is an estimate."""
@@ -117,7 +118,7 @@ def larger_or_easier(state: TurnState, reply: Reply, limits: RecoveryLimits, sit
         return Resend(asked, reason, code=TransitionCode.MAX_OUTPUT_TOKENS_ESCALATE)
     if nothing and situation.takes_effort and not state.low_effort:
         reason = f"{was}; asking for less thinking (effort low)"
-        return Resend(cut.trying(OneTimeRemedy.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
+        return Resend(cut.trying(Remedy.LOWER_EFFORT), reason, code=TransitionCode.MAX_OUTPUT_TOKENS_EFFORT)
     return None
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from harness.events import Block, CutCall, FaultKind, ToolCall, TransitionCode
 from harness.events.messages import without_unanswered
 from harness.policies.recovery.state import TurnState
+from harness.policies.recovery.transitions import Remedy
 
 
 class Nudge(StrEnum):
@@ -27,22 +28,6 @@ class Nudge(StrEnum):
     """A stop hook does not want the turn to end yet."""
     PAUSED = "paused"
     """The server paused its own tools and continues when its reply is sent back unchanged."""
-
-
-class RepairKind(StrEnum):
-    """The change to a request before it is sent again."""
-
-    REPAIR = "repair"
-    STRIP_THINKING = "strip_thinking"
-    OMIT_THINKING = "omit_thinking"
-    STRIP_MEDIA = "strip_media"
-    DROP_CACHE_MARKS = "drop_cache_marks"
-    DROP_REPLY_SETTINGS = "drop_reply_settings"
-    DROP_SERVER_TOOLS = "drop_server_tools"
-    DROP_FORMAT = "drop_format"
-    DROP_DIAGNOSTICS = "drop_diagnostics"
-    RELOAD_KEY = "reload_key"
-    LOWER_CAP = "lower_cap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +82,7 @@ class SwitchModel(Decision):
 class Repair(Decision):
     """Change one thing about the request and send it again."""
 
-    mending: RepairKind
+    remedy: Remedy
     otherwise: "Stop"
     """The decision if there is nothing to change."""
 

@@ -1,4 +1,4 @@
-"""What to do about a fault: `RESPONSES` gives the first response, this module the rest
+"""What to do about a fault: `REMEDIES` gives the first remedy, this module the rest
 (docs/design/recovery.md#faults).
 """
 
@@ -13,7 +13,6 @@ from harness.policies.recovery.decisions import (
     Nudge,
     OfferWait,
     Repair,
-    RepairKind,
     Resend,
     RetryWait,
     RunTools,
@@ -23,8 +22,8 @@ from harness.policies.recovery.decisions import (
 )
 from harness.policies.recovery.messages import advice, continuations, retries
 from harness.policies.recovery.prompt_too_long import decide_too_long
-from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
-from harness.policies.recovery.transitions import RESPONSES, RETRIED, Response
+from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import REMEDIES, RETRIED, Remedy
 
 _NOT_AN_END = (None, "tool_use", "max_tokens", "model_context_window_exceeded", "pause_turn", "refusal")
 """Stop reasons of incomplete answers."""
@@ -34,61 +33,39 @@ def decide_fault(state: TurnState, fault: Fault, limits: RecoveryLimits, situati
     """The decision about `fault`, which is already recorded in the breaker of the model."""
     if fault.kind is FaultKind.CANCELLED:
         return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING, speakable(fault.kept))
-    response = response_to(fault)
-    if fault.kept and response in RETRIED:
+    remedy = remedy_for(fault)
+    if fault.kept and remedy in RETRIED:
         return _keep_what_is_complete(state, fault, limits, situation)
-    match response:
-        case Response.COMPACT:
-            return decide_too_long(state, fault, limits, situation)
-        case Response.LOWER_CAP:
-            return _decide_lower_cap(state, fault, limits, situation)
-        case Response.REPAIR:
-            return _mend(state, fault, OneTimeRemedy.REPAIR, RepairKind.REPAIR)
-        case Response.STRIP_THINKING if OneTimeRemedy.STRIP_THINKING in state.tried:
-            return _mend(state, fault, OneTimeRemedy.OMIT_THINKING, RepairKind.OMIT_THINKING)
-        case Response.STRIP_THINKING:
-            return _mend(state, fault, OneTimeRemedy.STRIP_THINKING, RepairKind.STRIP_THINKING)
-        case Response.STRIP_MEDIA:
-            return _mend(state, fault, OneTimeRemedy.STRIP_MEDIA, RepairKind.STRIP_MEDIA, TransitionCode.IMAGE_ERROR)
-        case Response.DROP_CACHE_MARKS:
-            return _mend(state, fault, OneTimeRemedy.DROP_CACHE_MARKS, RepairKind.DROP_CACHE_MARKS)
-        case Response.DROP_REPLY_SETTINGS:
-            return _mend(state, fault, OneTimeRemedy.DROP_REPLY_SETTINGS, RepairKind.DROP_REPLY_SETTINGS)
-        case Response.DROP_SERVER_TOOLS:
-            return _mend(state, fault, OneTimeRemedy.DROP_SERVER_TOOLS, RepairKind.DROP_SERVER_TOOLS)
-        case Response.DROP_FORMAT:
-            return _mend(state, fault, OneTimeRemedy.DROP_FORMAT, RepairKind.DROP_FORMAT)
-        case Response.DROP_DIAGNOSTICS:
-            return _mend(state, fault, OneTimeRemedy.DROP_DIAGNOSTICS, RepairKind.DROP_DIAGNOSTICS)
-        case Response.RELOAD_KEY:
-            return _mend(state, fault, OneTimeRemedy.RELOAD_KEY, RepairKind.RELOAD_KEY)
-        case Response.CUT_SHORT:
-            return _cut_short(state, fault, limits)
-        case Response.SWITCH_ONCE:
-            return _decide_refusal(state, fault, limits, situation)
-        case Response.STOP:
+    match remedy:
+        case Remedy.STOP:
             return stop(state, fault)
-        case (
-            Response.RETRY
-            | Response.RETRY_FRESH
-            | Response.RETRY_ONCE
-            | Response.RETRY_TWICE
-            | Response.RETRY_THEN_SWITCH
-        ):
+        case _ if remedy in RETRIED:
             return try_again(state, fault, limits, situation)
+        case Remedy.COMPACT:
+            return decide_too_long(state, fault, limits, situation)
+        case Remedy.LOWER_CAP:
+            return _decide_lower_cap(state, fault, limits, situation)
+        case Remedy.CUT_SHORT:
+            return _cut_short(state, fault, limits)
+        case Remedy.SWITCH_ONCE:
+            return _decide_refusal(state, fault, limits, situation)
+        case Remedy.STRIP_THINKING if remedy in state.tried:
+            return _repair(state, fault, Remedy.OMIT_THINKING)
+        case _:
+            return _repair(state, fault, remedy)
 
 
-def response_to(fault: Fault) -> Response:
-    """The response to this fault; x-should-retry and the status may change it."""
-    response = RESPONSES[fault.kind]
-    if response in RETRIED and fault.should_retry is False:
-        return Response.STOP
+def remedy_for(fault: Fault) -> Remedy:
+    """The remedy for this fault; x-should-retry and the status may change it."""
+    remedy = REMEDIES[fault.kind]
+    if remedy in RETRIED and fault.should_retry is False:
+        return Remedy.STOP
     if fault.status == 501 and not fault.should_retry:
-        return Response.STOP
+        return Remedy.STOP
     if fault.kind is FaultKind.UNKNOWN and fault.status is not None and 400 <= fault.status < 500:
         final = fault.error_type == "invalid_request_error" or not fault.should_retry
-        return Response.STOP if final else Response.RETRY
-    return response
+        return Remedy.STOP if final else Remedy.RETRY
+    return remedy
 
 
 def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -115,11 +92,11 @@ def _keep_what_is_complete(state: TurnState, fault: Fault, limits: RecoveryLimit
 def _decide_refusal(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
     """Ask another model, once in a turn and for the rest of it. A request that two models decline is not offered to a
     third."""
-    if OneTimeRemedy.REFUSAL in state.tried:
+    if Remedy.SWITCH_ONCE in state.tried:
         return stop(state, fault, "so did the model before it")
     if not state.fallbacks:
         return stop(state, fault)
-    switched = state.trying(OneTimeRemedy.REFUSAL).on_next_model(situation.now, limits)
+    switched = state.trying(Remedy.SWITCH_ONCE).on_next_model(situation.now, limits)
     return SwitchModel(switched, fault.message, switched.model, code=TransitionCode.REFUSAL_FALLBACK)
 
 
@@ -143,9 +120,9 @@ def try_again(state: TurnState, fault: Fault, limits: RecoveryLimits, situation:
         case FaultKind.OVERLOADED:
             return _decide_overloaded(state, fault, limits, situation)
         case FaultKind.UNKNOWN if not fault.should_retry:
-            if OneTimeRemedy.UNKNOWN_FAULT in state.tried:
+            if Remedy.RETRY_ONCE in state.tried:
                 return stop(state, fault)
-            state = state.trying(OneTimeRemedy.UNKNOWN_FAULT)
+            state = state.trying(Remedy.RETRY_ONCE)
         case FaultKind.MALFORMED_RESPONSE:
             state = replace(state, unreadable=state.unreadable + 1)
             if state.unreadable >= limits.unreadable_answers:
@@ -186,7 +163,7 @@ def _retry(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Si
     if state.waited_s + seconds > limits.waiting_per_turn_s:
         return stop(state, fault, f"gave up after {state.waited_s:.0f} s of waiting in this turn")
     waiting = replace(counted, waited_s=state.waited_s + seconds)
-    fresh = RESPONSES[fault.kind] is Response.RETRY_FRESH
+    fresh = REMEDIES[fault.kind] is Remedy.RETRY_FRESH
     return Resend(waiting, fault.message, wait, fresh_connection=fresh)
 
 
@@ -213,15 +190,12 @@ def _decide_long_wait(state: TurnState, fault: Fault, wait: RetryWait, limits: R
     return stop(state, fault, f"{asked}; allow it with --max-wait {wait.seconds:.0f}")
 
 
-def _mend(
-    state: TurnState,
-    fault: Fault,
-    remedy: OneTimeRemedy,
-    mending: RepairKind,
-    code: TransitionCode = TransitionCode.API_ERROR,
-) -> Decision:
-    otherwise = replace(stop(state, fault), code=code)
-    return otherwise if remedy in state.tried else Repair(state.trying(remedy), fault.message, mending, otherwise)
+def _repair(state: TurnState, fault: Fault, remedy: Remedy) -> Decision:
+    """Change one thing about the request, once in a turn."""
+    otherwise = stop(state, fault)
+    if remedy is Remedy.STRIP_MEDIA:
+        otherwise = replace(otherwise, code=TransitionCode.IMAGE_ERROR)
+    return otherwise if remedy in state.tried else Repair(state.trying(remedy), fault.message, remedy, otherwise)
 
 
 def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -230,7 +204,7 @@ def _decide_lower_cap(state: TurnState, fault: Fault, limits: RecoveryLimits, si
     if smaller is None or smaller <= state.cut_at or state.lowered >= LOWERINGS:
         return decide_too_long(state, fault, limits, situation)
     fewer = replace(state, lowered_cap=smaller, lowered=state.lowered + 1)
-    return Repair(fewer, fault.message, RepairKind.LOWER_CAP, stop(state, fault))
+    return Repair(fewer, fault.message, Remedy.LOWER_CAP, stop(state, fault))
 
 
 def stop(state: TurnState, fault: Fault, why: str = "") -> Stop:

@@ -30,14 +30,14 @@ from harness.policies.recovery.decisions import (
 from harness.policies.recovery.fault_decisions import (
     broke_behind_an_answer,
     decide_fault,
-    response_to,
+    remedy_for,
     stop,
     try_again,
 )
 from harness.policies.recovery.messages import shorter, start_over
 from harness.policies.recovery.prompt_too_long import no_room
-from harness.policies.recovery.state import OneTimeRemedy, RecoveryLimits, Situation, TurnState
-from harness.policies.recovery.transitions import RETRIED
+from harness.policies.recovery.state import RecoveryLimits, Situation, TurnState
+from harness.policies.recovery.transitions import RETRIED, Remedy
 
 
 def decide(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation: Situation) -> Decision:
@@ -231,7 +231,7 @@ def _decide_summary(state: TurnState, outcome: Outcome, limits: RecoveryLimits, 
             return Stop(state, "summarised", TransitionCode.COMPLETED, outcome.content)
         case Fault(kind=FaultKind.CANCELLED):
             return Stop(state, "interrupted", TransitionCode.ABORTED_STREAMING)
-        case Fault() if response_to(outcome) in RETRIED:
+        case Fault() if remedy_for(outcome) in RETRIED:
             alone = replace(state, fallbacks=())
             decision = try_again(alone, outcome, limits, situation)
             return decision.otherwise if isinstance(decision, OfferWait) else decision
@@ -251,8 +251,8 @@ def decide_reply(state: TurnState, reply: Reply, limits: RecoveryLimits, situati
     if reply.stop_reason == "pause_turn" and reply.content:
         return _after_pause(good, reply, limits)
     nothing = not reply.text.strip() and (not state.said or reply.stop_reason == "pause_turn")
-    if nothing and OneTimeRemedy.EMPTY_REPLY not in state.tried:
-        asked = good.trying(OneTimeRemedy.EMPTY_REPLY)
+    if nothing and Remedy.ASK_AGAIN not in state.tried:
+        asked = good.trying(Remedy.ASK_AGAIN)
         reason = "the answer was empty; asking again"
         return Continue(asked, reason, (), Nudge.EMPTY_REPLY, code=TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY)
     if _budget_left(good, limits):

@@ -12,7 +12,6 @@ when to switch to the next model.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from itertools import pairwise
 from math import inf
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from types import MappingProxyType
 from harness.events import Effort
 from harness.policies.breakers.breaker import CLOSED, HALF_OPEN, OPEN, Breaker, BreakerLimits
 from harness.policies.recovery.compaction import WHEN_FULL, CompactAt, CompactionHealth
+from harness.policies.recovery.transitions import Remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +65,6 @@ class Endpoints:
 def _attempted(breaker: Breaker, now: float, limits: BreakerLimits) -> Breaker:
     """A request that went out although the breaker was open is its half-open attempt."""
     return breaker.probing(now, limits) if breaker.state is OPEN else breaker
-
-
-class OneTimeRemedy(StrEnum):
-    """Remedies that are tried once in a turn."""
-
-    REPAIR = "repair"
-    STRIP_THINKING = "strip_thinking"
-    OMIT_THINKING = "omit_thinking"
-    """Requests of the turn do not ask the model to think."""
-    STRIP_MEDIA = "strip_media"
-    DROP_CACHE_MARKS = "drop_cache_marks"
-    DROP_REPLY_SETTINGS = "drop_reply_settings"
-    DROP_SERVER_TOOLS = "drop_server_tools"
-    DROP_FORMAT = "drop_format"
-    DROP_DIAGNOSTICS = "drop_diagnostics"
-    RELOAD_KEY = "reload_key"
-    EMPTY_REPLY = "empty_reply"
-    LOWER_EFFORT = "lower_effort"
-    REFUSAL = "refusal"
-    UNKNOWN_FAULT = "unknown_fault"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +157,8 @@ class TurnState:
     """Reactive compactions of the turn, counted in tool steps, so that progress cannot hide a cycle."""
     effort: Effort | None = None
     """Effort that the user set for the turn; None: the model's own."""
-    tried: frozenset[OneTimeRemedy] = frozenset()
+    tried: frozenset[Remedy] = frozenset()
+    """Remedies that were used in this turn, of those that are tried once."""
     output_tokens: int = 0
     """Output tokens of the turn's complete replies, including cut ones that were kept."""
     nudged_at: tuple[int, ...] = ()
@@ -194,7 +175,7 @@ class TurnState:
     @property
     def low_effort(self) -> bool:
         """Use the lowest effort for the rest of the turn, if the model has one."""
-        return self.effort is Effort.LOW or OneTimeRemedy.LOWER_EFFORT in self.tried
+        return self.effort is Effort.LOW or Remedy.LOWER_EFFORT in self.tried
 
     def raised_to(self, cap: int) -> "TurnState":
         """The state with `cap` as the output cap of the current model, until the session ends."""
@@ -233,7 +214,7 @@ class TurnState:
         """A whole reply came back: a lowered cap is dropped, and continuations are counted from 0."""
         return replace(self.after_reply(output_tokens), lowered_cap=None, continuations=0)
 
-    def trying(self, remedy: OneTimeRemedy) -> "TurnState":
+    def trying(self, remedy: Remedy) -> "TurnState":
         """The state after `remedy` was used."""
         return replace(self, tried=self.tried | {remedy})
 

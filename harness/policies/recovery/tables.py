@@ -8,10 +8,10 @@ from textwrap import wrap
 
 from harness.events import FaultKind, TransitionCode
 from harness.policies.recovery.messages import advice
-from harness.policies.recovery.transitions import RESPONSES, TRANSITIONS, TransitionKind, TransitionRow
+from harness.policies.recovery.transitions import REMEDIES, TRANSITIONS, TransitionKind, TransitionRow
 
 TRANSITIONS_TITLE = "Why the loop continues, or a turn ends"
-RESPONSES_TITLE = "The response to each kind of fault"
+REMEDIES_TITLE = "The remedy for each kind of fault"
 NO_GUARD = "-"
 LABEL_WIDTH = 6
 NARROWEST = 72
@@ -44,10 +44,10 @@ def _text_lines(width: int) -> Iterator[str]:
         yield from _beside(f"{row.code:<{codes}}{_kind(row):<{kinds}}", _facts(row), width)
     faults = max(len(kind) for kind in FaultKind) + 2
     yield ""
-    yield RESPONSES_TITLE
+    yield REMEDIES_TITLE
     yield ""
     for kind in FaultKind:
-        yield from _beside(f"{kind:<{faults}}", [("", RESPONSES[kind])], width)
+        yield from _beside(f"{kind:<{faults}}", [("", REMEDIES[kind])], width)
 
 
 def _beside(left: str, facts: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
@@ -89,14 +89,14 @@ def _markdown_lines() -> Iterator[str]:
         ((f"`{row.code}`", _kind(row), row.trigger, row.effect, row.guard) for row in TRANSITIONS.values()),
     )
     yield ""
-    yield f"## {RESPONSES_TITLE}"
+    yield f"## {REMEDIES_TITLE}"
     yield ""
-    yield "First response to a fault. When it is exhausted, the turn ends with the advice shown."
+    yield "First remedy for a fault. When it is exhausted, the turn ends with the advice shown."
     yield "`x-should-retry: false` turns every retry into the end of the turn."
     yield ""
     yield from _table(
         ("fault", "answer", "advice when nothing helped"),
-        ((f"`{kind}`", RESPONSES[kind], advice(kind) or NO_GUARD) for kind in FaultKind),
+        ((f"`{kind}`", REMEDIES[kind], advice(kind) or NO_GUARD) for kind in FaultKind),
     )
 
 

@@ -1,4 +1,4 @@
-"""The transition codes and the responses to faults, as tables (docs/design/recovery.md#transition-codes).
+"""The transition codes and the remedies for faults, as tables (docs/design/recovery.md#transition-codes).
 
 The tables are data: tests enumerate them, `harness transitions` prints them and docs/transitions.md is generated from
 them.
@@ -236,8 +236,8 @@ def exit_code(code: Code) -> int:
     return row.exit_code
 
 
-class Response(StrEnum):
-    """First response to a fault. `fault_decisions` says what follows when it is exhausted."""
+class Remedy(StrEnum):
+    """What to do about a fault or a poor reply. `fault_decisions` says what follows when it is exhausted."""
 
     RETRY = "wait, then send the same request again"
     RETRY_THEN_SWITCH = "retry; after three in a row ask the next fallback model"
@@ -249,6 +249,7 @@ class Response(StrEnum):
     LOWER_CAP = "ask for fewer output tokens, once"
     STRIP_MEDIA = "replace images and documents by text, once"
     STRIP_THINKING = "leave out thinking blocks, then ask for no thinking in this turn"
+    OMIT_THINKING = "ask for no thinking in this turn"
     DROP_CACHE_MARKS = "leave out the cache marks, here and in all later requests to the server"
     DROP_REPLY_SETTINGS = "omit thinking and effort for this model, for the rest of the session"
     DROP_SERVER_TOOLS = "leave out web search and fetch, here and in all later requests to the model"
@@ -257,44 +258,44 @@ class Response(StrEnum):
     REPAIR = "repair the history, once"
     RELOAD_KEY = "read the key again; send again only if it changed"
     CUT_SHORT = "keep the text before, and ask to continue without repeating it"
+    ASK_AGAIN = "ask again after an empty reply, once"
+    LOWER_EFFORT = "use the lowest effort in this turn"
     STOP = "end the turn and say what to do"
 
 
-RESPONSES: Mapping[FaultKind, Response] = MappingProxyType(
+REMEDIES: Mapping[FaultKind, Remedy] = MappingProxyType(
     {
-        FaultKind.OVERLOADED: Response.RETRY_THEN_SWITCH,
-        FaultKind.RATE_LIMIT: Response.RETRY,
-        FaultKind.QUOTA_EXHAUSTED: Response.STOP,
-        FaultKind.SERVER: Response.RETRY,
-        FaultKind.TIMEOUT: Response.RETRY_FRESH,
-        FaultKind.NETWORK: Response.RETRY_FRESH,
-        FaultKind.STALE_SOCKET: Response.RETRY_FRESH,
-        FaultKind.TLS: Response.STOP,
-        FaultKind.AUTH: Response.RELOAD_KEY,
-        FaultKind.BILLING: Response.STOP,
-        FaultKind.PROMPT_TOO_LONG: Response.COMPACT,
-        FaultKind.MAX_TOKENS_OVERFLOW: Response.LOWER_CAP,
-        FaultKind.REQUEST_TOO_LARGE: Response.COMPACT,
-        FaultKind.MEDIA: Response.STRIP_MEDIA,
-        FaultKind.SIGNATURE: Response.STRIP_THINKING,
-        FaultKind.HISTORY_INVALID: Response.REPAIR,
-        FaultKind.MODEL_NOT_FOUND: Response.STOP,
-        FaultKind.WRONG_ADDRESS: Response.STOP,
-        FaultKind.CACHE_MARKS: Response.DROP_CACHE_MARKS,
-        FaultKind.REPLY_SETTINGS: Response.DROP_REPLY_SETTINGS,
-        FaultKind.SERVER_TOOLS: Response.DROP_SERVER_TOOLS,
-        FaultKind.ANSWER_FORMAT: Response.DROP_FORMAT,
-        FaultKind.CACHE_DIAGNOSTICS: Response.DROP_DIAGNOSTICS,
-        FaultKind.REFUSAL: Response.SWITCH_ONCE,
-        FaultKind.MALFORMED_RESPONSE: Response.RETRY_TWICE,
-        FaultKind.REPETITION: Response.CUT_SHORT,
-        FaultKind.CANCELLED: Response.STOP,
-        FaultKind.UNKNOWN: Response.RETRY_ONCE,
+        FaultKind.OVERLOADED: Remedy.RETRY_THEN_SWITCH,
+        FaultKind.RATE_LIMIT: Remedy.RETRY,
+        FaultKind.QUOTA_EXHAUSTED: Remedy.STOP,
+        FaultKind.SERVER: Remedy.RETRY,
+        FaultKind.TIMEOUT: Remedy.RETRY_FRESH,
+        FaultKind.NETWORK: Remedy.RETRY_FRESH,
+        FaultKind.STALE_SOCKET: Remedy.RETRY_FRESH,
+        FaultKind.TLS: Remedy.STOP,
+        FaultKind.AUTH: Remedy.RELOAD_KEY,
+        FaultKind.BILLING: Remedy.STOP,
+        FaultKind.PROMPT_TOO_LONG: Remedy.COMPACT,
+        FaultKind.MAX_TOKENS_OVERFLOW: Remedy.LOWER_CAP,
+        FaultKind.REQUEST_TOO_LARGE: Remedy.COMPACT,
+        FaultKind.MEDIA: Remedy.STRIP_MEDIA,
+        FaultKind.SIGNATURE: Remedy.STRIP_THINKING,
+        FaultKind.HISTORY_INVALID: Remedy.REPAIR,
+        FaultKind.MODEL_NOT_FOUND: Remedy.STOP,
+        FaultKind.WRONG_ADDRESS: Remedy.STOP,
+        FaultKind.CACHE_MARKS: Remedy.DROP_CACHE_MARKS,
+        FaultKind.REPLY_SETTINGS: Remedy.DROP_REPLY_SETTINGS,
+        FaultKind.SERVER_TOOLS: Remedy.DROP_SERVER_TOOLS,
+        FaultKind.ANSWER_FORMAT: Remedy.DROP_FORMAT,
+        FaultKind.CACHE_DIAGNOSTICS: Remedy.DROP_DIAGNOSTICS,
+        FaultKind.REFUSAL: Remedy.SWITCH_ONCE,
+        FaultKind.MALFORMED_RESPONSE: Remedy.RETRY_TWICE,
+        FaultKind.REPETITION: Remedy.CUT_SHORT,
+        FaultKind.CANCELLED: Remedy.STOP,
+        FaultKind.UNKNOWN: Remedy.RETRY_ONCE,
     }
 )
-"""One row for each kind."""
+"""The first remedy for each kind of fault."""
 
-RETRIED = frozenset(
-    {Response.RETRY, Response.RETRY_THEN_SWITCH, Response.RETRY_FRESH, Response.RETRY_ONCE, Response.RETRY_TWICE}
-)
-"""Responses that x-should-retry: false turns into STOP."""
+RETRIED = frozenset({Remedy.RETRY, Remedy.RETRY_THEN_SWITCH, Remedy.RETRY_FRESH, Remedy.RETRY_ONCE, Remedy.RETRY_TWICE})
+"""Remedies that x-should-retry: false turns into STOP."""

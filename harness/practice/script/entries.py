@@ -9,7 +9,6 @@ from harness.practice.faults import model_faults
 from harness.practice.faults.model_faults import Fault, StatusFault, StreamFault
 from harness.practice.requests import Purpose, last_text, purpose, tool_names
 from harness.practice.wire.replies import ScriptedReply
-from harness.tools.tool import FORMER_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +37,8 @@ class When:
 
 
 def _offers(body: Json, tool: str) -> bool:
-    """Whether a request offers a tool, which may be named as in earlier versions."""
-    return not {tool, FORMER_NAMES.get(tool)}.isdisjoint(tool_names(body))
+    """Whether a request offers a tool."""
+    return tool in tool_names(body)
 
 
 @dataclass(frozen=True, slots=True)

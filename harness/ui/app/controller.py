@@ -1,24 +1,14 @@
 """Carries out the keys and prompts of the app on a session."""
 
-import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from contextlib import aclosing
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
-from harness.events import (
-    BreakerCommand,
-    BreakerState,
-    Event,
-    JobFired,
-    PauseReport,
-    PauseReported,
-    TransitionCode,
-    TurnEnded,
-)
+from harness.events import Event, PauseReport
 from harness.session import Opening, Session, open_session
 from harness.session.session import MOST_FILES
 from harness.settings import LoadedSettings, Settings
@@ -29,34 +19,15 @@ from harness.ui.app.candidates import FileCommand, WorkspaceFiles, command_candi
 from harness.ui.app.pickers import SCREEN_COMMANDS, Menu, run_screen_command
 from harness.ui.app.prompt_history import PromptHistory
 from harness.ui.app.views import Actions, Views
-from harness.ui.commands.commands import (
-    COMMANDS,
-    file_command_names,
-    is_command,
-    prompt_of,
-    quits,
-    run_command,
-    works_any_time,
-)
-from harness.ui.commands.results import (
-    CommandError,
-    CommandResult,
-    EditQueue,
-    PlayEvents,
-    Quit,
-    ShowList,
-    ShowText,
-    StartTask,
-    SwitchSession,
-)
+from harness.ui.commands.commands import COMMANDS
+from harness.ui.commands.results import CommandError
+from harness.ui.driver import SessionDriver
 from harness.ui.folds.model import Phase
-from harness.ui.lines.line import Groups, Line, Tone
-from harness.ui.lines.queue import queue_text
+from harness.ui.lines.line import Groups, Line
 from harness.ui.lines.reports import example_prompts, greeting
 from harness.ui.panel.state import Panel
-from harness.ui.terminal_programs import command_after_sign, ended_line
 from harness.ui.transcript.entries import ExamplesEntry, ListEntry, NoteEntry
-from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TypedLine
+from harness.ui.turn_queue import ItemEnd
 
 if TYPE_CHECKING:
     from harness.ui.app.app import HarnessApp
@@ -69,8 +40,6 @@ WORTH_MOVING_S = 3.0
 """Seconds after which a running tool has the hint that it can continue in the background."""
 GRACE_S = 8.0
 """Seconds a turn may take to end when the app quits."""
-STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
-"""Transitions that end a stopped turn."""
 TYPED = (
     ("!COMMAND", "run a shell command; the model sees its output"),
     ("!!COMMAND", "run a program on the terminal; without a second ! only known ones such as vim, less, ssh"),
@@ -82,27 +51,25 @@ TYPED = (
 PROMPTS = "prompts.jsonl"
 """The prompt history, in the state folder of the session."""
 
+T = TypeVar("T")
 
-class Controller:
+
+class Controller(SessionDriver):
     """One user, one screen, one session at a time."""
+
+    own_commands: Collection[str] = SCREEN_COMMANDS
 
     def __init__(
         self, app: "HarnessApp", loaded: LoadedSettings, reread: Callable[[], Settings], log: logging.Logger
     ) -> None:
+        super().__init__(log)
         self._app = app
         self._loaded = loaded
         self._reread = reread
-        self._log = log
         self._asker = ScreenAsker(app.ask)
         self._views = self._fresh_views()
-        self._session: Session | None = None
         self.menu = Menu(app, self)
         """Lists and pages."""
-        self._turns = TurnLoop(self._carry_out, self._ended, self._arrived)
-        self._playing = False
-        """Events are arriving, of a turn or of another command that can be stopped."""
-        self._pausing: asyncio.Future[str | None] | None = None
-        """The question how to continue a paused turn."""
         self._warning = ""
         self._unwarn = Alarm(app, self._forget_warning)
         self._leaving: int | None = None
@@ -111,8 +78,7 @@ class Controller:
 
     def _see(self, views: Views, event: Event, at: float) -> None:
         views.see(event, at)
-        if isinstance(event, JobFired):
-            self._turns.queue.release()  # a scheduled prompt begins a turn also before the first typed one
+        self.on_event(event)
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
@@ -128,11 +94,7 @@ class Controller:
             log=self._log,
             warm=False,
         )
-        before, self._session = self._session, session
-        if before is not None:
-            before.inbox.notify(None)
-        session.inbox.notify(self._turns.wake)
-        self._turns.queue.hold()
+        before = self.attach(session)
         self._views.leave()
         self._views = views
         views.enter()
@@ -162,13 +124,6 @@ class Controller:
             self.warn(f"@ completes the first {MOST_FILES:,} files only; write the paths of others out")
 
     @property
-    def session(self) -> Session:
-        """The open session. Raises RuntimeError before one is open."""
-        if self._session is None:
-            raise RuntimeError("no session is open")
-        return self._session
-
-    @property
     def views(self) -> Views:
         """Conversation and panel of the open session."""
         return self._views
@@ -188,133 +143,82 @@ class Controller:
         if text:
             self._views.show(text.rstrip())
         if choose and self.menu.other_sessions():
-            self._turns.put("/resume")
-        self._turns.start()
+            self.put("/resume")
+        self.start_turns()
 
     @property
     def worth_resuming(self) -> str:
         """The id of the session if it has a turn, else empty."""
-        return self._session.id if self._session is not None and self._session.conversation.turn else ""
+        return self.session.id if self.is_open and self.session.conversation.turn else ""
 
     async def aclose(self) -> None:
         """End the turn and close the session."""
         self._views.leave()
-        await self._turns.aclose()
-        if self._session is not None:
-            self._session.inbox.notify(None)
-            await self._session.aclose()
+        await super().aclose()
 
-    def leave(self, code: int) -> None:
+    def leave(self, code: int = 0) -> None:
         """Quit with this exit code after the turn has ended; a second call quits at once."""
-        self._turns.queue.close()
-        if not self._playing or self._leaving is not None:
+        if self.end_turn():
+            self._leaving = code
+            Alarm(self._app, lambda: self._app.exit(code)).set(GRACE_S)
+        else:
             self._app.exit(code)
-            return
-        self._leaving = code
-        self.session.leave()
-        Alarm(self._app, lambda: self._app.exit(code)).set(GRACE_S)
 
     def warm_up(self) -> None:
         """Import what the first request needs, while the user types."""
-        if not self._warmed and self._session is not None:
+        if not self._warmed and self.is_open:
             self._warmed = True
-            self.later(self._session.warm())
+            self.later(self.session.warm())
 
     # ── typed lines ───────────────────────────────────────────────────────────────────────────
 
-    def submit(self, text: str) -> None:
-        """Run a typed line: a prompt, a slash command, or a shell command after `!`. Prompts are queued."""
-        line = text.strip()
-        if not line:
-            return
+    def submit(self, text: str) -> bool:
+        if not text.strip():
+            return False
         if self._views.shown_step is not None:
             self._views.show_step(None)
         self._app.split_view.chat.follow()
-        runs = self._turns.queue.running is not None  # what is about to run is not overtaken
-        if runs and line == "/retry" and self._waits:
-            self.retry_now()
-        elif runs and self._works_now(line):
-            self._at_once(line)
-        else:
-            self._turns.put(text)
-            self._update_status()
+        return super().submit(text)
 
-    def _works_now(self, line: str) -> bool:
-        if not self._is_command(line) or (quits(line) and len(self._turns.queue)):
-            return False
-        return works_any_time(line, file_command_names(self.session))
+    # ── called by the driver ────────────────────────────────────────────────────────────────────
 
-    def _is_command(self, line: str) -> bool:
-        return is_command(line, {*SCREEN_COMMANDS, *file_command_names(self.session)})
+    def own_command(self, line: str) -> Coroutine[Any, Any, None] | None:
+        return run_screen_command(line, self.menu)
 
-    def _at_once(self, line: str) -> None:
-        """Run a command while a turn is running."""
-        try:
-            if (screen := run_screen_command(line, self.menu)) is not None:
-                self.later(screen)
-                return
-            self._show_result(run_command(line, self.session))
-        except HarnessError as error:
-            self.show_error(str(error))
-        self._update_status()
+    def show_text(self, text: str) -> None:
+        self._views.show(text)
 
-    async def _carry_out(self, item: Item) -> None:
-        """Run an item of the queue to its end. Raises HarnessError."""
-        match item:
-            case Delivery():
-                await self._play(self.session.deliver())
-            case TypedLine(text):
-                self._update_status()
-                await self._run_line(text)
+    def show_line(self, line: Line) -> None:
+        self._views.show(NoteEntry(line))
 
-    async def _run_line(self, text: str) -> None:
-        line = text.strip()
-        if line.startswith("!") and line.strip("! "):
-            await self._run_own(line)
-        elif self._is_command(line):
-            await self._run_command(line)
-        else:
-            await self._play(self.session.run(prompt_of(text)))
-
-    async def _run_own(self, line: str) -> None:
-        command, on_terminal = command_after_sign(line)
-        if on_terminal:
-            code = await self._app.away(self.session.user_commands.with_terminal(command))
-            self._views.show(NoteEntry(ended_line(command, code)))
-        else:
-            await self._play(self.session.user_commands.shell(command))
-
-    async def _run_command(self, line: str) -> None:
-        if (screen := run_screen_command(line, self.menu)) is not None:
-            await screen
-            return
-        match run_command(line, self.session):
-            case PlayEvents(events):
-                await self._play(events)
-            case SwitchSession(opening, text):
-                await self.switch(opening, text)
-            case result:
-                self._show_result(result)
-
-    def _show_result(self, result: CommandResult) -> None:
-        match result:
-            case ShowText(text):
-                self._views.show(text)
-            case ShowList(groups):
-                self._show_list(groups)
-            case StartTask(work):
-                self.later(self._show_when_done(work))
-            case EditQueue(clear):
-                self._views.show(queue_text(self._turns.queue, clear=clear))
-            case Quit():
-                self.leave(0)
-
-    def _show_list(self, groups: Groups) -> None:
+    def show_list(self, groups: Groups) -> None:
         only_here = [(f"/{one.name}", one.help) for one in SCREEN_COMMANDS.values() if not one.only_alone]
         self._views.show(ListEntry((*groups, ("The screen", only_here), ("Typing", TYPED))), from_top=True)
 
-    async def _show_when_done(self, work: Coroutine[Any, Any, str]) -> None:
-        self._views.show(await work)
+    @contextmanager
+    def playing_turn(self) -> Iterator[None]:
+        began = time.monotonic()
+        self._update_status()
+        yield
+        if time.monotonic() - began >= LONG_TURN_S and self._leaving is None:
+            self._app.notify_user("the turn has ended")
+
+    def ended(self, end: ItemEnd) -> None:
+        if end.given_back:
+            self._app.prompt.load("\n".join((*end.given_back, self._app.prompt.text)).rstrip("\n"))
+        if self._leaving is not None:
+            self._app.exit(self._leaving)
+            return
+        self._update_status()
+
+    def changed(self) -> None:
+        self._update_status()
+
+    async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
+        return await self._asker.pause(report, open_tools)
+
+    async def away(self, work: Coroutine[None, None, T]) -> T:
+        return await self._app.away(work)
 
     async def switch(self, opening: Opening, text: str) -> None:
         """Open another session and show `text` there. Queued prompts run in that session."""
@@ -322,106 +226,18 @@ class Controller:
         if text:
             self._views.show(text)
 
-    # ── turns ───────────────────────────────────────────────────────────────────────────────────
-
-    @property
-    def running(self) -> bool:
-        """Something is running or queued."""
-        return self._turns.busy
-
-    def _arrived(self) -> bool:
-        return bool(self.session.inbox.waiting)
-
-    async def _play(self, events: AsyncGenerator[Event, None]) -> None:
-        """Run events to their end; the views receive them from the session. Then ask, if the turn paused."""
-        self._turns.queue.release()
-        self._playing, began, paused, begun = True, time.monotonic(), None, False
-        self._update_status()
-        try:
-            async with aclosing(events):
-                async for event in events:
-                    if not begun and self._turns.queue.stopping:
-                        self.session.interrupt()  # stopped before it began, which clears the interrupt
-                    begun = True
-                    match event:
-                        case TurnEnded(code=code) if code in STOPPED:
-                            self._turns.queue.stop()
-                        case PauseReported(report=report):
-                            paused = report
-        finally:
-            self._playing = False
-        if time.monotonic() - began >= LONG_TURN_S and self._leaving is None:
-            self._app.notify_user("the turn has ended")
-        if paused is not None and not self._turns.queue.stopping and self._leaving is None:
-            await self._ask_how_to_continue(paused)
-
-    def _ended(self, ended: ItemEnd) -> None:
-        if ended.error is not None:
-            self._show_error(ended.error)
-        if ended.at_once:
-            self._views.show(NoteEntry(Line("○", "stopped at once; /retry continues", Tone.TROUBLE)))
-        if ended.given_back:
-            self._app.prompt.load("\n".join((*ended.given_back, self._app.prompt.text)).rstrip("\n"))
-        if self._leaving is not None:
-            self._app.exit(self._leaving)
-            return
-        self._update_status()
-
-    async def _ask_how_to_continue(self, report: PauseReport) -> None:
-        open_tools = [row.tool for row in self.session.breakers.health if row.state is not BreakerState.CLOSED]
-        self._pausing = asyncio.ensure_future(self._asker.pause(report, open_tools))
-        self._update_status()
-        try:
-            await asyncio.wait({self._pausing})
-        finally:
-            pausing, self._pausing = self._pausing, None
-            pausing.cancel()
-        tool = None if pausing.cancelled() else pausing.result()
-        if tool is None:
-            self._turns.queue.stop()
-            self._views.show("stopped; /retry continues with a fresh failure budget")
-            return
-        if tool:
-            self.session.breakers.command(BreakerCommand.RESET, "" if tool == "all" else tool)
-        await self._play(self.session.retry())
-
-    def later(self, work: Coroutine[None, None, None]) -> None:
-        """Run `work` concurrently. Its errors are shown and never end the app."""
-        self._app.run_worker(self._guarded(work), exit_on_error=False)
-
-    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
-        try:
-            await work
-        except Exception as error:  # noqa: BLE001 (shown and logged)
-            self._show_error(error)
-
-    def _show_error(self, error: BaseException) -> None:
-        if isinstance(error, HarnessError):
-            self.show_error(str(error))
-        else:
-            self._log.error("internal error", exc_info=error)
-            self.show_error(f"internal error ({type(error).__name__}: {error})")
-
     # ── keys ────────────────────────────────────────────────────────────────────────────────────
 
-    def interrupt(self) -> None:
-        """Stop the turn; the second time without waiting for its tools."""
-        if self._pausing is not None:
-            self._pausing.cancel()
-        elif not self._playing:
-            pass  # a short command is running
-        elif self._turns.queue.stop():
+    def interrupt(self) -> bool:
+        if self.playing and not self.queue.stopping:
             self._interrupted_at = time.monotonic()
-            self.session.interrupt()
-            self._update_status()
-        else:
-            self._turns.end_at_once()
+        return super().interrupt()
 
     def escape(self) -> None:
         """Return from an earlier step to the present, stop the turn, or, twice, choose an earlier prompt."""
         if self._views.shown_step is not None:
             self._views.show_step(None)
-        elif self._playing or self._pausing is not None:
+        elif self.playing or self.asks:
             self.interrupt()
         elif time.monotonic() - self._interrupted_at < TWICE_S:
             pass  # pressed twice to stop the turn, which has ended
@@ -438,19 +254,17 @@ class Controller:
                 self._views.walk(-1 if key == "left" else 1)
             case "question_mark" if not self.running:
                 self.menu.show_keys()
-            case "up" if (line := self._turns.queue.take_last()) is not None:
+            case "up" if (line := self.queue.take_last()) is not None:
                 self._app.prompt.load(line)
                 self._update_status()
             case _:
                 return False
         return True
 
-    def retry_now(self) -> None:
-        """Retry now instead of waiting."""
-        if self._waits:
-            self.session.recovery.retry_now()
-        else:
+    def retry_now(self) -> bool:
+        if not (waited := super().retry_now()):
             self.warn("there is no retry to wait for")
+        return waited
 
     def move_to_background(self) -> None:
         """Let what the turn waits for continue in the background."""
@@ -466,11 +280,6 @@ class Controller:
         except HarnessError as error:
             self.warn(str(error))
 
-    @property
-    def _waits(self) -> bool:
-        model = self._views.fold.now.model
-        return model.retry is not None or model.silence is not None
-
     def next_mode(self) -> None:
         """Cycle the permission modes; yolo is among them only if the settings allow it."""
         modes = ["ask", "edits", "deny"] + (["yolo"] if self.session.settings.permission_mode == "yolo" else [])
@@ -485,13 +294,13 @@ class Controller:
             return [("Alt+R", "retry now"), *other, ("Esc", "stop")]
         if panel.model.silence is not None:
             return [("Alt+R", "ask again"), *other, ("Esc", "stop")]
-        if self._playing and panel.model.phase is Phase.TOOLS and time.time() - panel.model.since >= WORTH_MOVING_S:
+        if self.playing and panel.model.phase is Phase.TOOLS and time.time() - panel.model.since >= WORTH_MOVING_S:
             return [("Ctrl+B", "background"), ("Esc", "stop")] if self.session.background.movable else []
         return []
 
     def _can_switch_model(self, panel: Panel) -> bool:
         waits = panel.model.phase is Phase.WAITING or panel.model.silence is not None
-        return waits and self._session is not None and self._session.recovery.other_model is not None
+        return waits and self.is_open and self.session.recovery.other_model is not None
 
     # ── status line ─────────────────────────────────────────────────────────
 
@@ -506,28 +315,25 @@ class Controller:
         self._warning = ""
         self._update_status()
 
-    def show_error(self, text: str) -> None:
-        """Show an error in the conversation."""
-        self._views.show(NoteEntry(Line("!", text, Tone.TROUBLE)))
-
     def _update_status(self, panel: Panel | None = None) -> None:
-        if self._session is None:
+        if not self.is_open:
             return
+        session = self.session
         now = self._views.fold.now
         status = status_of(
-            self._session,
+            session,
             panel or now,
-            running=self._playing,
+            running=self.playing,
             past=self._views.shown_step is not None,
-            warning=self._warning or ("stopping" if self._turns.queue.stopping else ""),
+            warning=self._warning or ("stopping" if self.queue.stopping else ""),
         )
         self._app.status.show(status)
-        self._app.queued.show(self._turns.queue)
-        asks = self._pausing is not None
-        runs = self._playing or asks
+        self._app.queued.show(self.queue)
+        asks = self.asks
+        runs = self.playing or asks
         self._app.activity.show(activity(now, time.time(), self.actions(now), asks=asks) if runs else None)
         if self._loaded.settings.terminal_title:
-            name = self._session.name or self._session.settings.workspace.name
+            name = session.name or session.settings.workspace.name
             self._app.show_title(title(now, name, running=runs, asks=asks))
 
     def redraw(self) -> None:

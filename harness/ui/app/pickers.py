@@ -39,7 +39,7 @@ class OpenSession(Protocol):
 
     def warn(self, text: str) -> None: ...
 
-    def show_error(self, text: str) -> None: ...
+    def show_error(self, error: BaseException) -> None: ...
 
 
 class Menu:
@@ -126,7 +126,7 @@ class Menu:
         try:
             back = await session.rewind.files_since(point.turn)
         except HarnessError as error:
-            self._controller.show_error(str(error))
+            self._controller.show_error(error)
             back = None
         answer = await self._which(back) if back is not None and back.changes else "conversation"
         match answer:

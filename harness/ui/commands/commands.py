@@ -257,7 +257,7 @@ _GROUPS: Sequence[tuple[str, Sequence[SlashCommand]]] = (
     ),
 )
 COMMANDS: Mapping[str, SlashCommand] = MappingProxyType({one.name: one for _, group in _GROUPS for one in group})
-ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost", "routes": "alternatives"})
-"""Other spellings that are accepted and not listed: of other programs, and former names."""
+ALIASES: Mapping[str, str] = MappingProxyType({"quit": "exit", "usage": "cost"})
+"""Other spellings that are accepted and not listed: of other programs."""
 TAKEN = frozenset({*COMMANDS, *ALIASES, "theme", "copy", "panel", "keys"})
 """Names that a file cannot define: those above, and the commands of the screen."""

@@ -8,8 +8,9 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import aclosing, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from math import inf
 from shutil import get_terminal_size
 from types import FrameType
@@ -17,26 +18,12 @@ from typing import Any, NoReturn, TextIO, TypeVar
 
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import counted
-from harness.events import (
-    BreakerCommand,
-    Event,
-    FaultOccurred,
-    ReplyReceived,
-    RequestSent,
-    RetryEnded,
-    RetryScheduled,
-    SilenceEnded,
-    SilenceHint,
-    TransitionCode,
-    TurnEnded,
-)
+from harness.events import Event, PauseReport, RetryScheduled, SilenceHint, TurnEnded
 from harness.session import Opening, Session, exit_code, open_session, sessions_of
 from harness.settings import LoadedSettings, Settings
-from harness.ui.commands.commands import file_command_names, is_command, prompt_of, quits, run_command, works_any_time
-from harness.ui.commands.results import EditQueue, PlayEvents, Quit, ShowList, ShowText, StartTask, SwitchSession
 from harness.ui.commands.session_commands import session_lines
-from harness.ui.lines.line import Groups, Line, Tone, laid_out
-from harness.ui.lines.queue import queue_text
+from harness.ui.driver import SessionDriver
+from harness.ui.lines.line import Groups, Line, laid_out
 from harness.ui.lines.reports import greeting, resumed
 from harness.ui.plain.keyboard import Keyboard
 from harness.ui.plain.printer import LinePrinter, has_colours
@@ -44,8 +31,7 @@ from harness.ui.plain.prompts import SIGN, PipedPrompts, Prompts, TypedPrompts, 
 from harness.ui.plain.questions import PlainAsker
 from harness.ui.plain.unattended import Unattended
 from harness.ui.signals import SignalExit, handle_signals
-from harness.ui.terminal_programs import command_after_sign, ended_line
-from harness.ui.turn_queue import Delivery, TurnQueue, TypedLine
+from harness.ui.turn_queue import Item, ItemEnd, TypedLine
 
 T = TypeVar("T")
 
@@ -64,8 +50,16 @@ TYPED = (
 """Prefixes of lines, and keys."""
 CTRL_B = "\x02"
 """The terminal is in line mode during a turn: the key arrives with Enter."""
-END_WAIT = (RetryEnded, RequestSent, SilenceEnded, ReplyReceived, FaultOccurred)
-"""Events that end a wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """Where the lines come from and go to."""
+
+    source: TextIO
+    printer: LinePrinter
+    keyboard: Keyboard | None
+    """None: lines are piped in, and no user is present."""
 
 
 def repl(
@@ -83,12 +77,12 @@ def repl(
     `prompt` is run before anything is read; an `opening` that resumes "" lets the user choose. Raises HarnessError if
     the session cannot be opened.
     """
-    printer = LinePrinter(out, colours=has_colours(out, os.environ))
+    keyboard = Keyboard(source.fileno()) if source.isatty() else None
+    terminal = Terminal(source, LinePrinter(out, colours=has_colours(out, os.environ)), keyboard)
     before = {number: signal.signal(number, _end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         with asyncio.Runner() as runner:
-            conversation = _Repl(runner, loaded, printer, source, reread, log)
-            return conversation.run(opening, prompt)
+            return _Repl(runner, terminal, loaded, reread, log).run(opening, prompt)
     except SignalExit as ended:
         return ended.exit_code
     finally:
@@ -100,83 +94,69 @@ def _end(number: int, frame: FrameType | None) -> NoReturn:
     raise SignalExit(number)
 
 
-def _ignore(event: Event) -> None:
-    """The turn shows the event itself, or it is long past."""
-
-
-class _Repl:
+class _Repl(SessionDriver):
     """One terminal, one session at a time."""
+
+    quits_at_once = False
 
     def __init__(
         self,
         runner: asyncio.Runner,
+        terminal: Terminal,
         loaded: LoadedSettings,
-        printer: LinePrinter,
-        source: TextIO,
         reread: Callable[[], Settings],
         log: logging.Logger,
     ) -> None:
+        super().__init__(log)
         self._runner = runner
+        self._source = terminal.source
+        self._printer = terminal.printer
+        self._keyboard = terminal.keyboard
+        self.attended = self._keyboard is not None
         self._loaded = loaded
-        self._printer = printer
-        self._source = source
         self._reread = reread
-        self._log = log
-        self._keyboard = Keyboard(source.fileno()) if source.isatty() else None
-        self._waiting = False
-        """Whether the turn waits for a retry or a silent model."""
+        self._showing = 0
+        """Blocks in which events are shown; outside of them a command reports what it did itself."""
+        self._interjects = False
+        """Events are shown above an open prompt."""
         self._hinted = False
-        self._paused = False
-        """Whether the last turn paused, so that the user is asked how to continue."""
+        self._typed_now = False
+        """The next line was typed at the prompt, so that it need not be repeated."""
+        self._warned = False
+        """Ctrl-C was pressed at the prompt; the second time it ends the program."""
         self._exit_code = 0
-        self._between: Callable[[Event], None] = _ignore
-        """Shows an event outside of turns."""
-        self._queue = TurnQueue()
-        """Lines typed ahead, and whether arrived results start a turn."""
-        self._beside: set[asyncio.Task[None]] = set()
-        """Commands that run beside the turn."""
+        self._left = False
 
     def run(self, opening: Opening, prompt: str | None) -> int:
         if opening.resume == "":
             opening = Opening(self._choose(), opening.fork)
-        session = self._open(opening)
+        self._in_loop(self._open(opening))
         try:
-            prompts = self._prompts(session)
-            self._greet(session)
+            prompts = self._prompts()
+            self._greet()
             if prompt:
-                self._printer.say(f"> {prompt}")
-                self._play(session, session.run(self._begin(prompt)))
-                self._end()
-            while (line := self._next(prompts, session)) is not None and (after := self._run_line(line, session)):
-                session = after
-                self._end()
+                self.put(prompt)
+            while not self._left and not self._printer.gone:
+                if not self._run_next():
+                    self._read(prompts)
         finally:
-            self._close(session)
+            self._close()
         return self._exit_code
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────
 
-    def _open(self, opening: Opening) -> Session:
+    async def _open(self, opening: Opening) -> Session | None:
+        """Open a session; returns the previous one."""
         asker = PlainAsker(self._printer, self._keyboard) if self._keyboard else Unattended()
-        return self._in_loop(
-            open_session(self._loaded, asker, opening, reread=self._reread, observer=self._observe, log=self._log)
+        session = await open_session(
+            self._loaded, asker, opening, reread=self._reread, observer=self._observe, log=self._log
         )
+        return self.attach(session)
 
-    def _observe(self, event: Event, at: float) -> None:
-        self._between(event)
-
-    @contextmanager
-    def _showing(self, between: Callable[[Event], None]) -> Iterator[None]:
-        """Show events outside of turns like this during the block."""
-        self._between = between
-        try:
-            yield
-        finally:
-            self._between = _ignore
-
-    def _close(self, session: Session) -> None:
-        with self._showing(self._printer.show):  # background work ends now and reports it
-            self._in_loop(session.aclose())
+    def _close(self) -> None:
+        session = self.session
+        with self.showing():  # background work ends now and reports it
+            self._in_loop(self.aclose())
         if session.conversation.turn:
             self._printer.say(f"resume with: harness --resume {session.id}")
 
@@ -199,273 +179,185 @@ class _Repl:
                 return found[int(typed) - 1].id
             self._printer.say(f"please answer with a number from 1 to {len(found)}")
 
-    def _prompts(self, session: Session) -> Prompts:
+    def _prompts(self) -> Prompts:
         if self._keyboard is None:
             return PipedPrompts(self._source, self._printer)
         editing = os.environ.get("TERM", "dumb") != "dumb"
-        return TypedPrompts(session.state_folder / "history", editing=editing)
+        return TypedPrompts(self.session.state_folder / "history", editing=editing)
 
-    def _greet(self, session: Session) -> None:
-        for line in greeting(session, self._loaded):
+    def _greet(self) -> None:
+        for line in greeting(self.session, self._loaded):
             self._printer.line(line)
         self._printer.say("/help lists the commands; Ctrl-C stops a turn, Ctrl-D quits.")
 
-    def _resumed(self, session: Session) -> None:
-        for line in resumed(session):
-            self._printer.line(line)
-
     # ── lines ───────────────────────────────────────────────────────────────────────────────────
 
-    def _next(self, prompts: Prompts, session: Session) -> str | None:
-        """The next line, or None when the user leaves. Arrived results are delivered first."""
-        warned = False
-        while not self._printer.gone:
-            match self._queue.begin(arrived=bool(session.inbox.waiting)):
-                case TypedLine(line):
-                    self._printer.say(f"> {line}")
-                    return line
-                case Delivery():
-                    self._play(session, session.deliver())
-                    self._end()
-                    continue
-            self._printer.end_line()
-            try:
-                if self._keyboard and session.background.listens:
-                    typed = self._listen(session, self._keyboard)
-                else:
-                    idle_s = LOOK_S if session.background.scheduling else inf
-                    typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "", idle_s=idle_s)
-                if typed is not None:
-                    return self._begin(typed)
-            except TimeoutError:
-                self._look(session)
-            except EOFError:
-                if self._keyboard is None and self._more_arrives(session):
-                    continue
+    def _read(self, prompts: Prompts) -> None:
+        """Queue the next line, unless something arrives first or the user leaves."""
+        self._printer.end_line()
+        background = self.session.background
+        try:
+            if self._keyboard and background.listens:
+                typed = self._listen(self._keyboard)
+            else:
+                idle_s = LOOK_S if background.scheduling else inf
+                typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "", idle_s=idle_s)
+            if typed is not None:
+                self._typed_now, self._warned = True, False
+                self.put(typed)
+        except TimeoutError:
+            self._look()
+        except EOFError:
+            if self._keyboard is not None or not self._more_arrives():
                 self._printer.say("" if self._keyboard else "end of input")
-                return None
-            except KeyboardInterrupt:
-                if warned:
-                    self._printer.say("")
-                    self._exit_code = 130
-                    return None
-                warned = True
-                self._printer.say("\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
-        return None
+                self._left = True
+        except KeyboardInterrupt:
+            if self._warned:
+                self._exit_code, self._left = 130, True
+            self._printer.say("" if self._warned else "\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
+            self._warned = True
 
-    def _begin(self, line: str) -> str:
-        """Mark a line as running, since the queue is empty."""
-        self._queue.put(line)
-        self._queue.begin(arrived=False)
-        return line
-
-    def _end(self) -> None:
-        """Mark the line as ended. After a stop, show the queued lines, which will not run."""
-        for line in self._queue.end():
-            self._printer.say(f"  not run, as you stopped: {line}")
-
-    def _listen(self, session: Session, keyboard: Keyboard) -> str | None:
+    def _listen(self, keyboard: Keyboard) -> str | None:
         """A line typed while background work runs; None: a result arrived first."""
-        with self._showing(lambda event: self._printer.interject(event, SIGN)):
-            line = self._runner.run(line_or_arrival(session, self._queue, keyboard, self._printer))
+        self._interjects = True
+        try:
+            line = self._runner.run(line_or_arrival(self.session, self.queue, keyboard, self._printer))
+        finally:
+            self._interjects = False
         if line is None:
-            self._queue.release()
+            self.queue.release()
         return line
 
-    def _look(self, session: Session) -> None:
+    def _look(self) -> None:
         """Let the schedule look at its jobs, because nothing else runs while the user may type."""
         self._printer.rewind()
-        waiting = len(session.inbox.waiting)
-        with self._showing(self._printer.show), suppress(HarnessError):  # the schedule reports it once by itself
-            self._runner.run(session.background.schedule.look())
-        if len(session.inbox.waiting) > waiting:
-            self._queue.release()
+        inbox = self.session.inbox
+        waiting = len(inbox.waiting)
+        with self.showing(), suppress(HarnessError):  # the schedule reports it once by itself
+            self._runner.run(self.session.background.schedule.look())
+        if len(inbox.waiting) > waiting:
+            self.queue.release()
 
-    def _more_arrives(self, session: Session) -> bool:
+    def _more_arrives(self) -> bool:
         """Wait for results of background work after the end of input. False: there are none."""
-        self._queue.release()
-        with self._showing(self._printer.show):
-            return self._runner.run(arrival(session, self._printer))
+        self.queue.release()
+        with self.showing():
+            return self._runner.run(arrival(self.session, self._printer))
 
-    def _run_line(self, line: str, session: Session) -> Session | None:
-        """Run a line. Returns the session to continue with, None when the user leaves."""
-        if not line.strip():
-            return session
-        own_command = self._keyboard is not None and line.startswith("!")  # never from a pipe
-        if not own_command and not is_command(line, file_command_names(session)):
-            self._play(session, session.run(prompt_of(line)))
-            return session
-        try:
-            if own_command:
-                self._run_own(line, session)
-                return session
-            match run_command(line.strip(), session):
-                case ShowText(text):
-                    self._printer.say(text)
-                case ShowList(groups):
-                    self._say_list(groups)
-                case StartTask(work):
-                    with self._showing(self._printer.show):
-                        self._printer.say(self._in_loop(work))
-                case PlayEvents(events):
-                    self._play(session, events)
-                case SwitchSession(opening, text):
-                    other = self._open(opening)
-                    with self._showing(self._printer.show):
-                        self._in_loop(session.aclose())
-                    session = other
-                    self._resumed(session)
-                    self._printer.say(text)
-                case EditQueue(clear):
-                    self._printer.say(queue_text(self._queue, clear=clear))
-                case Quit():
-                    return None
-        except HarnessError as error:
-            self._printer.line(Line("!", str(error), Tone.TROUBLE))
-        return session
+    # ── called by the driver ────────────────────────────────────────────────────────────────────
 
-    def _run_own(self, line: str, session: Session) -> None:
-        """Run a shell command of the user; some programs get the terminal."""
-        command, on_terminal = command_after_sign(line.strip())
-        if command and on_terminal:
-            self._printer.line(ended_line(command, self._runner.run(session.user_commands.with_terminal(command))))
-        else:
-            self._play(session, session.user_commands.shell(command))
+    def show_text(self, text: str) -> None:
+        self._printer.say(text)
 
-    # ── turns ───────────────────────────────────────────────────────────────────────────────────
+    def show_line(self, line: Line) -> None:
+        self._printer.line(line)
 
-    def _play(self, session: Session, events: AsyncGenerator[Event, None]) -> None:
-        self._paused = False
-        self._queue.release()
-        number = self._runner.run(self._show(session, events))
-        if number == signal.SIGINT:
-            self._queue.hold()
-            self._queue.stop()
-        if number not in (0, signal.SIGINT):
-            raise SignalExit(number)
-        if self._paused and self._keyboard and not self._printer.gone:
-            self._after_pause(session, self._keyboard)
-
-    def _after_pause(self, session: Session, keyboard: Keyboard) -> None:
-        """Ask whether and how to continue a paused turn, and do it."""
-        while (tool := self._runner.run(self._how_to_continue(session, keyboard))) is not None:
-            try:
-                if tool:
-                    session.breakers.command(BreakerCommand.RESET, "" if tool == "all" else tool)
-            except HarnessError as error:
-                self._printer.line(Line("!", str(error), Tone.TROUBLE))
-                continue
-            self._play(session, session.retry())
-            return
-        self._queue.hold()
-        self._queue.stop()
-        self._printer.say("  stopped; /retry continues with a fresh budget")
-
-    async def _how_to_continue(self, session: Session, keyboard: Keyboard) -> str | None:
-        """The tool to reset first, empty for none; None: stop."""
-        with handle_signals() as signalled, keyboard.listening(self._queue.put):
-            try:
-                return await PlainAsker(self._printer, keyboard).pause()
-            except asyncio.CancelledError:
-                if not signalled.number:
-                    raise
-        if signalled.number != signal.SIGINT:
-            raise SignalExit(signalled.number)
-        return None
-
-    async def _show(self, session: Session, events: AsyncGenerator[Event, None]) -> int:
-        """Show events until they end; returns the signal that came, or 0."""
-        keys = self._keyboard.listening(lambda line: self._typed(line, session)) if self._keyboard else nullcontext()
-        with handle_signals() as signalled, keys:
-            signalled.interrupts(lambda: session.interrupt() if signalled.number == signal.SIGINT else session.leave())
-            try:
-                async with aclosing(events):
-                    async for event in events:
-                        self._show_event(event)
-                        if self._printer.gone:
-                            session.leave()
-            except asyncio.CancelledError:
-                if not signalled.number:
-                    raise
-                self._printer.line(Line("○", "stopped at once; /retry continues from here", Tone.TROUBLE))
-            return signalled.number
-
-    def _show_event(self, event: Event) -> None:
-        self._printer.show(event)
-        match event:
-            case RetryScheduled(delay_s=delay):
-                self._waiting = True
-                if self._keyboard and delay >= WORTH_A_HINT_S and not self._hinted:
-                    self._hinted = True
-                    self._printer.say("  Enter tries at once, Ctrl-C stops the turn")
-            case SilenceHint():
-                self._waiting = True
-                if self._keyboard:
-                    self._printer.say("  Enter asks again over a new connection, Ctrl-C stops the turn")
-            case TurnEnded(code=code):
-                self._waiting = False
-                self._paused = code is TransitionCode.FAILURE_BUDGET_PAUSED
-                self._exit_code = 0 if self._keyboard else exit_code(code)
-                self._printer.say("")
-            case _ if isinstance(event, END_WAIT):
-                self._waiting = False
-
-    def _typed(self, line: str, session: Session) -> None:
-        """Handle a line typed while a turn runs and no question is open."""
-        self._printer.entered()
-        if line.strip() == CTRL_B:
-            line = "/background"
-        if self._waiting and line.strip() in ("", "/retry"):
-            self._waiting = False
-            session.recovery.retry_now()
-        elif self._works_now(line, file_command_names(session)):
-            self._at_once(line.strip(), session)
-        elif line.strip():
-            self._queue.put(line)
-            self._printer.say(f"  {counted(len(self._queue), 'prompt')} queued")
-
-    def _works_now(self, line: str, others: frozenset[str]) -> bool:
-        return is_command(line, others) and works_any_time(line, others) and not quits(line)
-
-    def _at_once(self, line: str, session: Session) -> None:
-        """Run a command while a turn runs."""
-        try:
-            match run_command(line, session):
-                case ShowText(text):
-                    self._printer.say(text)
-                case ShowList(groups):
-                    self._say_list(groups)
-                case EditQueue(clear):
-                    self._printer.say(queue_text(self._queue, clear=clear))
-                case StartTask(work):
-                    task = asyncio.create_task(self._do(work))
-                    self._beside.add(task)
-                    task.add_done_callback(self._beside.discard)
-        except HarnessError as error:
-            self._printer.line(Line("!", str(error), Tone.TROUBLE))
-
-    def _say_list(self, groups: Groups) -> None:
+    def show_list(self, groups: Groups) -> None:
         width = get_terminal_size().columns - 1
         self._printer.say("\n".join(name + text for name, text in laid_out((*groups, ("Typing", TYPED)), width)))
 
-    async def _do(self, work: Coroutine[Any, Any, str]) -> None:
+    @contextmanager
+    def showing(self) -> Iterator[None]:
+        self._showing += 1
         try:
-            self._printer.say(await work)
-        except HarnessError as error:
-            self._printer.line(Line("!", str(error), Tone.TROUBLE))
+            yield
+        finally:
+            self._showing -= 1
+
+    @contextmanager
+    def playing_turn(self) -> Iterator[None]:
+        with self.showing(), self._keyboard.listening(self._typed) if self._keyboard else nullcontext():
+            yield
+
+    def begun(self, item: Item) -> None:
+        if isinstance(item, TypedLine) and not self._typed_now:
+            self._printer.say(f"{SIGN}{item.text}")
+        self._typed_now = False
+
+    def ended(self, end: ItemEnd) -> None:
+        for line in end.given_back:
+            self._printer.say(f"  not run, as you stopped: {line}")
+
+    async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
+        if self._keyboard is None:
+            return None
+        with self._keyboard.listening(self.put):
+            try:
+                return await PlainAsker(self._printer, self._keyboard).pause()
+            finally:
+                self._printer.leave_question()
+
+    async def switch(self, opening: Opening, text: str) -> None:
+        before = await self._open(opening)
+        if before is not None:
+            with self.showing():
+                await before.aclose()
+        for line in resumed(self.session):
+            self._printer.line(line)
+        self._printer.say(text)
+
+    def leave(self, code: int = 0) -> None:
+        self._left, self._exit_code = True, code or self._exit_code
+
+    # ── turns ───────────────────────────────────────────────────────────────────────────────────
+
+    def _run_next(self) -> bool:
+        """Run the next item of the queue; False: there is none."""
+        waits = len(self.queue) or self.session.inbox.waiting
+        return self._in_loop(self.run_next()) if waits else False
+
+    def _observe(self, event: Event, at: float) -> None:
+        self.on_event(event)
+        if self._interjects:
+            self._printer.interject(event, SIGN)
+        elif self._showing:
+            self._show_event(event)
+
+    def _show_event(self, event: Event) -> None:
+        self._printer.show(event)
+        if self._printer.gone:
+            self.end_turn()
+        match event:
+            case RetryScheduled(delay_s=delay) if self._keyboard and delay >= WORTH_A_HINT_S and not self._hinted:
+                self._hinted = True
+                self._printer.say("  Enter tries at once, Ctrl-C stops the turn")
+            case SilenceHint() if self._keyboard:
+                self._printer.say("  Enter asks again over a new connection, Ctrl-C stops the turn")
+            case TurnEnded(code=code):
+                self._exit_code = 0 if self._keyboard else exit_code(code)
+                self._printer.say("")
+
+    def _typed(self, line: str) -> None:
+        """Handle a line typed while a turn runs and no question is open."""
+        self._printer.entered()
+        if self.submit("/background" if line.strip() == CTRL_B else line):
+            self._printer.say(f"  {counted(len(self.queue), 'prompt')} queued")
 
     def _in_loop(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run short work until it ends or a signal comes."""
+        """Run work until it ends. Ctrl-C stops a turn, the second time at once; other signals end the program."""
+        return self._runner.run(self._heeding_signals(work))
 
-        async def heeded() -> T:
-            with handle_signals() as signalled:
-                try:
-                    result = await work
-                except asyncio.CancelledError:
-                    if not signalled.number:
-                        raise
-            if signalled.number:  # also when the work ended all the same
-                raise SignalExit(signalled.number)
-            return result
+    async def _heeding_signals(self, work: Coroutine[Any, Any, T]) -> T:
+        stopped = False
 
-        return self._runner.run(heeded())
+        def interrupt() -> None:
+            nonlocal stopped
+            stopped = signalled.number == signal.SIGINT and self.interrupt()
+            if not stopped and not self.end_turn():
+                signalled.cancel()
+
+        def at_once() -> None:
+            if not self.end_at_once():
+                signalled.cancel()
+
+        with handle_signals() as signalled:
+            signalled.interrupts(interrupt, at_once)
+            try:
+                result = await work
+            except asyncio.CancelledError:
+                if not signalled.number:
+                    raise
+                raise SignalExit(signalled.number) from None
+        if signalled.number and not stopped:  # also when the work ended all the same
+            raise SignalExit(signalled.number)
+        return result

@@ -23,7 +23,7 @@ async def serve(flags: Sequence[str], port: int, out: TextIO, err: TextIO) -> No
     Raises SettingsError if a package is missing, PortError if the port is taken.
     """
     try:
-        from harness.ui.web.app_process import app_command
+        from harness.ui.web.served_app import app_command
         from harness.ui.web.server import WebServer
     except ModuleNotFoundError as error:
         if error.name not in _PACKAGES:
@@ -33,7 +33,7 @@ async def serve(flags: Sequence[str], port: int, out: TextIO, err: TextIO) -> No
         ) from error
 
     def report(words: str) -> None:
-        print("A page was closed and its app has ended:", words.strip(), file=err, flush=True)
+        print("A page was closed;", words.strip(), file=err, flush=True)
 
     with handle_signals() as signalled:
         try:

@@ -1,43 +1,46 @@
-"""The server of `harness serve`: a page with a terminal, and one app process per page (see `page_app`).
+"""The server of `harness serve`: a terminal in a page, and one app process behind each page.
 
-Requests are checked by `harness.ui.web.access`. Page and app communicate over a websocket: terminal output as binary
-messages, input as JSON lists. The terminal in the page comes from textual-serve.
+Requests are checked by `harness.ui.web.access`. The terminal, and how it speaks with the app, come from textual-serve.
+Its own server is not used: it checks nobody, runs a shell, ends no app that does not quit, lists folders, and its page
+loads a font from another host.
+
+A page has an address of its own. When it comes back, after a reload or a lost connection, its app is started again with
+the session that it had.
 """
 
 import asyncio
+import json
 import logging
+import secrets
 import socket
 from collections.abc import Callable, Sequence
-from operator import itemgetter
 from pathlib import Path
 from string import Template
 from typing import Self
-from urllib.parse import quote
 
 import textual_serve
-from aiohttp import web
+from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler
 
 from harness.ui.web.access import AccessDenied, AccessGrant, AccessPolicy, AccessRequest, security_headers
-from harness.ui.web.app_process import AppProcess, ShutdownLimits
-from harness.ui.web.page_app import GRACE_S, Connection, PageApp, PageClosure, cells
+from harness.ui.web.served_app import ServedApp, ShutdownLimits
 
 MOST_APPS = 4
 """Most app processes."""
+MOST_CELLS = 1000
+"""Most columns and rows."""
 HEARTBEAT_S = 15.0
 """Seconds between websocket pings."""
 _ADMITTED = web.RequestKey("admitted", str)
-_STATIC = Path(textual_serve.__file__).parent / "static"
-_PAGE = Path(__file__).with_name("page.html")
-_SCRIPT = Path(__file__).with_name("page.js")
-_CLOSE_S = 1.0
+_FILES = Path(__file__).parent
+_TERMINAL = "/terminal/"
 _log = logging.getLogger("harness.serving")
 
 
 class WebServer:
     """Serves `command`, a Textual app, on 127.0.0.1, as an async context manager.
 
-    An app without a page ends after `grace_s`. `report` gets the last words of an app that no page has shown.
+    `report` gets the last words of an app that no page has shown. An app that is started again gets `--reopen SESSION`.
     Ends all app processes on exit. Raises OSError if the port cannot be used.
     """
 
@@ -45,18 +48,18 @@ class WebServer:
         self,
         command: Sequence[str],
         port: int = 0,
-        patience: ShutdownLimits | None = None,
+        limits: ShutdownLimits | None = None,
         *,
-        grace_s: float = GRACE_S,
         report: Callable[[str], object] = _log.info,
     ) -> None:
         self._command = tuple(command)
-        self._patience = patience or ShutdownLimits()
-        self._grace_s = grace_s
+        self._limits = limits or ShutdownLimits()
         self._report = report
         self._port = port
-        self._slots = asyncio.Semaphore(MOST_APPS)
-        self._apps: dict[PageApp, asyncio.Task[None]] = {}
+        self._apps: dict[str, ServedApp] = {}
+        self._sessions: dict[str, str | None] = {}
+        """Session of each page; None: its app was never started."""
+        self._starting = asyncio.Lock()
         self._closing = False
         self._policy: AccessPolicy
         self._runner: web.AppRunner
@@ -76,25 +79,23 @@ class WebServer:
 
     async def __aexit__(self, *_: object) -> None:
         self._closing = True
-        apps = dict(self._apps)
         try:
-            for app in apps:
-                app.abort()  # a stalled page must not block its app
-            await asyncio.gather(*(app.process.end() for app in apps))
-            await asyncio.gather(*apps.values(), return_exceptions=True)
+            async with self._starting:
+                apps = dict(self._apps)
+            await asyncio.gather(*(self._end(page, app) for page, app in apps.items()))
             await self._runner.cleanup()
         finally:
-            for app in {*apps, *self._apps}:
-                app.process.kill()
+            for app in self._apps.values():
+                app.kill()
 
     def _application(self) -> web.Application:
         application = web.Application(middlewares=[self._admit])
         application.on_response_prepare.append(_secure)
-        application.router.add_get("/", self._page)
+        application.router.add_get("/", self._new_page)
+        application.router.add_get("/page/{page}", self._page)
         application.router.add_get("/page.js", self._script)
-        application.router.add_get("/ws", self._terminal)
-        application.router.add_get("/download/{key}", self._download)
-        application.router.add_static("/static", _STATIC, show_index=False)
+        application.router.add_get(_TERMINAL + "{page}", self._terminal)
+        application.router.add_static("/static", Path(textual_serve.__file__).parent / "static", show_index=False)
         return application
 
     @web.middleware
@@ -113,79 +114,88 @@ class WebServer:
                 request[_ADMITTED] = request.headers["Host"].lower()
                 return await handler(request)
 
+    async def _new_page(self, _: web.Request) -> web.Response:
+        page = secrets.token_urlsafe(16)
+        self._sessions[page] = None
+        return web.Response(status=303, headers={"Location": f"/page/{page}"})
+
     async def _page(self, request: web.Request) -> web.Response:
-        page = Template(_PAGE.read_text(encoding="utf-8")).substitute(host=request[_ADMITTED])
-        return web.Response(text=page, content_type="text/html")
+        if (page := request.match_info["page"]) not in self._sessions:
+            return await self._new_page(request)
+        template = Template((_FILES / "page.html").read_text(encoding="utf-8"))
+        return web.Response(text=template.substitute(host=request[_ADMITTED], page=page), content_type="text/html")
 
     async def _script(self, _: web.Request) -> web.Response:
-        return web.Response(text=_SCRIPT.read_text(encoding="utf-8"), content_type="text/javascript")
+        return web.Response(text=(_FILES / "page.js").read_text(encoding="utf-8"), content_type="text/javascript")
 
     async def _terminal(self, request: web.Request) -> web.WebSocketResponse:
-        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=_CLOSE_S, compress=False)
+        page = request.match_info["page"]
+        if page not in self._sessions:
+            raise web.HTTPNotFound
+        websocket = web.WebSocketResponse(heartbeat=HEARTBEAT_S, timeout=1.0, compress=False)
         await websocket.prepare(request)
-        width, height = _cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24)
-        page = Connection(websocket, request.transport, width, height)
-        secret = request.query.get("page")
-        app = await self._start(width, height) if secret is None else self._app_of(secret)
-        if app is not None:
-            await app.show(page, again=secret is not None)
-        elif secret is not None:
-            await websocket.close(code=PageClosure.UNKNOWN)
-        else:
+        async with self._starting:
+            app = await self._start(page, websocket, request)
+        if app is None:
             await websocket.send_bytes(f"{MOST_APPS} apps are open; close one, then reload this page.\r\n".encode())
             await websocket.close()
+            return websocket
+        try:
+            await _receive(websocket, app)
+        finally:
+            await self._end(page, app)
         return websocket
 
-    def _app_of(self, secret: str) -> PageApp | None:
-        return next((app for app in self._apps if app.belongs_to(secret)), None)
-
-    async def _start(self, width: int, height: int) -> PageApp | None:
-        """Start an app. If there are too many, end the one that has waited longest for its page; None if none waits."""
-        while self._slots.locked():
-            waiting = [(since, app) for app in self._apps if (since := app.waits_since) is not None]
-            if not waiting:
-                return None
-            _, oldest = min(waiting, key=itemgetter(0))
-            running = self._apps[oldest]
-            await oldest.process.end()
-            await asyncio.wait({running})
-        if self._closing:
+    async def _start(self, page: str, websocket: web.WebSocketResponse, request: web.Request) -> ServedApp | None:
+        if self._closing or not await self._room_for(page):
             return None
-        await self._slots.acquire()
-        try:
-            app = PageApp(await AppProcess.start(self._command, width, height, self._patience), self._grace_s)
-        except BaseException:
-            self._slots.release()
-            raise
-        self._apps[app] = asyncio.create_task(self._run(app))
+        session = self._sessions[page]
+        reopening = () if session is None else ("--reopen", session)
+        app = ServedApp((*self._command, *reopening), websocket, request.transport, self._limits)
+        await app.start(_cells(request.query.get("width"), 80), _cells(request.query.get("height"), 24))
+        self._apps[page], self._sessions[page] = app, session or ""
         return app
 
-    async def _run(self, app: PageApp) -> None:
-        try:
-            words = await app.run()
-        finally:
-            del self._apps[app]
-            self._slots.release()
-        if words:
-            self._report(words)
+    async def _room_for(self, page: str) -> bool:
+        """Whether an app may start for a page. Ends the former app of the page; waits for those that are ending."""
+        while page in self._apps or len(self._apps) >= MOST_APPS:
+            ending = [name for name, app in self._apps.items() if name == page or app.ending]
+            if not ending:
+                return False
+            await self._end(ending[0], self._apps[ending[0]])
+        return True
 
-    async def _download(self, request: web.Request) -> web.StreamResponse:
-        key = request.match_info["key"]
-        app = next((app for app in self._apps if key in app.offers), None)
-        if app is None:
-            return web.Response(status=404, text="This file does not exist or was downloaded already.\n")
-        name = app.offers.pop(key)
-        response = web.StreamResponse(headers={"Content-Type": "application/octet-stream"})
-        response.headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(name)}"
-        await response.prepare(request)
+    async def _end(self, page: str, app: ServedApp) -> None:
+        await app.stop()
+        if self._apps.get(page) is app:
+            del self._apps[page]
+            self._sessions[page] = app.session or self._sessions[page]
+            if app.unseen_words:
+                self._report(app.unseen_words)
+
+
+async def _receive(page: web.WebSocketResponse, app: ServedApp) -> None:
+    """Forward input of the page until the connection ends."""
+    async for message in page:
+        if message.type is not WSMsgType.TEXT:
+            continue
         try:
-            async for piece in app.process.file(key):
-                await response.write(piece)
-        except (ConnectionError, TimeoutError) as error:
-            _log.warning("a download failed: %s", error)
-            if request.transport is not None:
-                request.transport.abort()  # so that the browser notices
-        return response
+            content = json.loads(message.data)
+        except (ValueError, RecursionError):
+            _log.warning("a page sent invalid JSON and was closed")
+            await page.close(code=WSCloseCode.UNSUPPORTED_DATA, message=b"not JSON")
+            return
+        match content:
+            case ["stdin", str(text)]:
+                await app.send_bytes(text.encode("utf-8", "replace"))  # a lone surrogate would end the input of the app
+            case ["resize", {"width": int(width), "height": int(height)}]:
+                await app.set_terminal_size(cells(width), cells(height))
+            case ["focus" | "blur" as kind]:
+                await app.send_meta({"type": kind})
+            case ["ping", str(moment)]:
+                await page.send_json(["pong", moment])
+            case other:
+                _log.warning("a page sent an unknown message: %.200r", other)
 
 
 def access_request(request: web.Request, cookie_name: str) -> AccessRequest:
@@ -194,10 +204,10 @@ def access_request(request: web.Request, cookie_name: str) -> AccessRequest:
         method=request.method,
         path=request.path,
         host=_single(request.headers.getall("Host", [])),
-        origin=_origin(request.headers.getall("Origin", [])),
+        origin=", ".join(request.headers.getall("Origin", [])) if "Origin" in request.headers else None,
         token=_single(request.query.getall("token", [])),
         cookie=request.cookies.get(cookie_name),
-        websocket=request.path == "/ws" or "Upgrade" in request.headers,
+        websocket=request.path.startswith(_TERMINAL) or "Upgrade" in request.headers,
     )
 
 
@@ -210,9 +220,10 @@ def _single(values: Sequence[str]) -> str | None:
     return values[0] if len(values) == 1 else None
 
 
-def _origin(values: Sequence[str]) -> str | None:
-    return ", ".join(values) if values else None
-
-
 def _cells(number: str | None, usual: int) -> int:
     return cells(int(number)) if number is not None and number.isdecimal() else usual
+
+
+def cells(number: int) -> int:
+    """A number of columns or rows within the allowed range."""
+    return min(max(number, 1), MOST_CELLS)

@@ -154,15 +154,13 @@ async def test_what_starts_cold_imports_nothing_of_the_folder(trial: Trial) -> N
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
 async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) -> None:
     pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
-    from tests.ui.page import browser, opened
+    from tests.ui.web.page import entered, opened
 
     process = await installed(trial, "serve", "--", "--no-trust-folder")
     assert process.stdout is not None
     link = (await process.stdout.readline()).decode().strip()
-    async with browser() as session:
-        await (await session.get(link)).read()
-        async with opened(session, link) as page:
-            await page.sees("left out")
+    async with entered(link) as session, opened(session, link) as page:
+        await page.sees("left out")
     process.terminate()
     out, err = await process.communicate()
     trial.check(out.decode(), err.decode())

@@ -1,4 +1,4 @@
-"""The response to each kind of fault."""
+"""The remedy for each kind of fault."""
 
 from dataclasses import replace
 
@@ -11,8 +11,8 @@ from harness.policies.recovery import (
     Drain,
     Nudge,
     RecoveryLimits,
+    Remedy,
     Repair,
-    RepairKind,
     Resend,
     RunTools,
     Stop,
@@ -146,23 +146,28 @@ def test_a_connection_that_brought_an_answer_is_used_again(kind: FaultKind) -> N
 
 # ── one change, once ────────────────────────────────────────────────────────────────────────────
 
-MENDED = {
-    Kind.HISTORY_INVALID: RepairKind.REPAIR,
-    Kind.SIGNATURE: RepairKind.STRIP_THINKING,
-    Kind.MEDIA: RepairKind.STRIP_MEDIA,
-    Kind.AUTH: RepairKind.RELOAD_KEY,
+REPAIRED = {
+    Kind.HISTORY_INVALID: Remedy.REPAIR,
+    Kind.SIGNATURE: Remedy.STRIP_THINKING,
+    Kind.MEDIA: Remedy.STRIP_MEDIA,
+    Kind.AUTH: Remedy.RELOAD_KEY,
+    Kind.CACHE_MARKS: Remedy.DROP_CACHE_MARKS,
+    Kind.REPLY_SETTINGS: Remedy.DROP_REPLY_SETTINGS,
+    Kind.SERVER_TOOLS: Remedy.DROP_SERVER_TOOLS,
+    Kind.ANSWER_FORMAT: Remedy.DROP_FORMAT,
+    Kind.CACHE_DIAGNOSTICS: Remedy.DROP_DIAGNOSTICS,
 }
 
 
-@pytest.mark.parametrize("kind", MENDED)
-def test_a_fault_with_a_remedy_is_mended_once_in_a_turn(kind: FaultKind) -> None:
+@pytest.mark.parametrize("kind", REPAIRED)
+def test_a_fault_with_a_remedy_is_repaired_once_in_a_turn(kind: FaultKind) -> None:
     first = decide(FRESH, fault(kind), LIMITS, ORDINARY)
     assert isinstance(first, Repair)
-    assert first.mending is MENDED[kind]
+    assert first.remedy is REPAIRED[kind]
     again = play([TOOLS, fault(kind)], state=first.state)
     if kind is Kind.SIGNATURE:  # the model may also be asked not to think
         assert isinstance(again.last, Repair)
-        assert again.last.mending is RepairKind.OMIT_THINKING
+        assert again.last.remedy is Remedy.OMIT_THINKING
         again = play([TOOLS, fault(kind)], state=again.last.state)
     assert again.last == replace(first.otherwise, state=again.last.state)
 
@@ -177,7 +182,7 @@ def overflow(input_tokens: int | None, limit: int) -> Fault:
 def test_a_refused_cap_is_lowered_to_what_the_window_leaves() -> None:
     decision = decide(FRESH, overflow(195_000, 200_000), LIMITS, replace(ORDINARY, prompt_tokens=100_000))
     assert isinstance(decision, Repair)
-    assert decision.mending is RepairKind.LOWER_CAP
+    assert decision.remedy is Remedy.LOWER_CAP
     assert decision.state.lowered_cap == 200_000 - 195_000 - 1_000
 
 

@@ -6,14 +6,13 @@ from dataclasses import replace
 import pytest
 
 from harness.events import FaultKind
-from harness.policies.recovery import decide
+from harness.policies.recovery import Remedy, decide
 from harness.policies.recovery.messages import advice
-from harness.policies.recovery.state import OneTimeRemedy
 from tests.policies.recovery.cases import FRESH, LIMITS, ORDINARY, SERVER, fault
 
 
 def test_without_a_user_no_advice_names_a_command() -> None:
-    spent = {"retries": 10, "tried": frozenset(OneTimeRemedy), "compacted": True, "lowered": 9, "continuations": 9}
+    spent = {"retries": 10, "tried": frozenset(Remedy), "compacted": True, "lowered": 9, "continuations": 9}
     unattended = replace(FRESH, attended=False, **spent)  # type: ignore[arg-type]
     reasons = {kind: decide(unattended, fault(kind), LIMITS, ORDINARY).reason for kind in FaultKind}
     told = {kind: f"{reason} {advice(kind, attended=False)}" for kind, reason in reasons.items()}

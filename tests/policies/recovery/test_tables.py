@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.events import FaultKind, TransitionCode
-from harness.policies.recovery.tables import RESPONSES_TITLE, as_markdown, as_text
-from harness.policies.recovery.transitions import RESPONSES, TRANSITIONS
+from harness.policies.recovery.tables import REMEDIES_TITLE, as_markdown, as_text
+from harness.policies.recovery.transitions import REMEDIES, TRANSITIONS
 
 PAGE = Path(__file__).parents[3] / "docs" / "transitions.md"
 
@@ -17,7 +17,7 @@ def test_the_page_in_the_documentation_is_the_one_of_the_tables() -> None:
 
 
 def test_every_code_stands_in_both_forms_once_with_all_that_is_known_of_it() -> None:
-    markdown, text = (page.split(RESPONSES_TITLE)[0].splitlines() for page in (as_markdown(), as_text()))
+    markdown, text = (page.split(REMEDIES_TITLE)[0].splitlines() for page in (as_markdown(), as_text()))
     for code in TransitionCode:
         row = TRANSITIONS[code]
         (line,) = (line for line in markdown if line.startswith(f"| `{code}` |"))
@@ -26,9 +26,9 @@ def test_every_code_stands_in_both_forms_once_with_all_that_is_known_of_it() -> 
 
 
 def test_every_kind_of_fault_stands_in_both_forms_with_its_answer() -> None:
-    assert [kind for kind in FaultKind if f"| `{kind}` | {RESPONSES[kind]} |" not in as_markdown()] == []
-    told = [line.split(maxsplit=1) for line in as_text().split(RESPONSES_TITLE)[1].splitlines() if line]
-    assert {line[0]: line[-1] for line in told if line[0] in set(FaultKind)} == RESPONSES
+    assert [kind for kind in FaultKind if f"| `{kind}` | {REMEDIES[kind]} |" not in as_markdown()] == []
+    told = [line.split(maxsplit=1) for line in as_text().split(REMEDIES_TITLE)[1].splitlines() if line]
+    assert {line[0]: line[-1] for line in told if line[0] in set(FaultKind)} == REMEDIES
 
 
 @pytest.mark.parametrize("width", [0, 72, 80, 100, 200])

@@ -20,8 +20,8 @@ from harness.policies.recovery import (
     Nudge,
     OfferWait,
     RecoveryLimits,
+    Remedy,
     Repair,
-    RepairKind,
     Resend,
     RunTools,
     Situation,
@@ -287,14 +287,14 @@ class Turn(RuleBasedStateMachine):
         self.turned_to(decision.to_model)
 
     def mend(self, decision: Repair, outcome: Outcome, cap: int) -> None:
-        if decision.mending is RepairKind.LOWER_CAP:
+        if decision.remedy is Remedy.LOWER_CAP:
             assert isinstance(outcome, Fault)
             assert cap_for(self.state, self.limits, self.situation) < cap
             self.since_reply["lowered"] += 1
             self.seen["lowered"] += 1
         else:
-            self.seen[decision.mending] += 1
-            self.history += decision.mending is not RepairKind.RELOAD_KEY
+            self.seen[decision.remedy] += 1
+            self.history += decision.remedy is not Remedy.RELOAD_KEY
 
     def go_on(self, decision: Continue) -> None:
         assert not any(block["type"] == "tool_use" for block in decision.keep)
@@ -462,7 +462,7 @@ class Turn(RuleBasedStateMachine):
             "effort lowered",
             "asked another after a refusal",
             Nudge.EMPTY_REPLY,
-            *(set(RepairKind) - {RepairKind.LOWER_CAP}),
+            *(set(Remedy) - {Remedy.LOWER_CAP}),
         ]
         assert all(self.seen[remedy] <= 1 for remedy in once)
         assert self.since_reply["lowered"] <= 2

@@ -90,10 +90,10 @@ def test_an_entry_may_be_for_requests_with_or_without_a_tool() -> None:
     assert only('text = ""\nwhen = { lacks = "agent" }').when == When(lacks="agent")
 
 
-def test_a_tool_may_be_named_as_in_an_earlier_version() -> None:
-    offered: list[Json] = [{"tools": [{"name": name, "input_schema": {}}]} for name in ("agent", "task", "bash")]
-    assert [When(offers="task").fits(body) for body in offered] == [True, True, False]
-    assert [When(lacks="task").fits(body) for body in offered] == [False, False, True]
+def test_what_an_entry_asks_of_the_tools_of_a_request_is_kept() -> None:
+    offered: list[Json] = [{"tools": [{"name": name, "input_schema": {}}]} for name in ("agent", "bash")]
+    assert [When(offers="agent").fits(body) for body in offered] == [True, False]
+    assert [When(lacks="agent").fits(body) for body in offered] == [False, True]
 
 
 def test_faults_at_random_may_be_for_some_requests_only() -> None:

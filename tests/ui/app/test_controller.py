@@ -135,10 +135,10 @@ async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path:
         for character in "".join(f"{line}\r" for line in lines):
             here.app.post_message(events.Key("enter" if character == "\r" else character, character))
         async with asyncio.timeout(90):
-            while len(here.controller._turns.queue) < LINES or not here.app.prompt.empty:
+            while len(here.controller.queue) < LINES or not here.app.prompt.empty:
                 await here.pilot.pause(0.05)
         await waiting(here, LINES)
-        assert list(here.controller._turns.queue.lines) == lines
+        assert list(here.controller.queue.lines) == lines
         await here.pilot.press("escape")
         await here.rests()
         assert here.app.prompt.text == "\n".join(lines)
@@ -257,7 +257,7 @@ async def test_stopped_before_it_has_begun_a_turn_is_stopped_all_the_same(tmp_pa
     async with opened(tmp_path, ANSWER) as here:
         here.controller.submit("go")
         async with asyncio.timeout(10):
-            while not here.controller._playing:  # noqa: ASYNC110 (the moment before any event)
+            while not here.controller.playing:  # noqa: ASYNC110 (the moment before any event)
                 await asyncio.sleep(0)
         here.controller.interrupt()
         await here.sees("interrupted")

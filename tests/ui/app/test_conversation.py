@@ -127,7 +127,7 @@ async def test_a_turn_that_fails_inside_is_told_and_the_next_one_works(tmp_path:
         raise ZeroDivisionError(HOSTILE)
 
     async with opened(tmp_path, says("Forty-two.")) as here:
-        here.controller.later(here.controller._play(wrong()))
+        here.controller.later(here.controller.play(wrong()))
         seen = await here.sees("internal error")
         assert any("ZeroDivisionError" in row for row in seen)
         await here.says("again")

@@ -7,7 +7,7 @@ import pytest
 
 from chapters.course import lesson
 from chapters.course.site.writer import write_site
-from tests.ui.chromium import PROGRAM, Chromium, Tab, chromium
+from tests.ui.web.chromium import PROGRAM, Chromium, Tab, chromium
 
 pytestmark = [
     pytest.mark.anyio,

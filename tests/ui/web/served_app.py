@@ -1,14 +1,16 @@
-"""A small app for the browser: green after `g`, red after anything else, gone after `x`, a file after `f`.
+"""A small app for the browser: green after `g`, red after anything else, gone after `x`.
 
-Wide terminals are yellow until a key is pressed.
+Wide terminals are yellow until a key is pressed. Like harness it says at its end how its session is resumed.
 """
 
-import io
+import os
 import sys
 
 from textual.app import App, ComposeResult
 from textual.events import Key, Resize
 from textual.widgets import Label, Static
+
+SESSION = sys.argv[2] if sys.argv[1:2] == ["--reopen"] else f"s{os.getpid()}"
 
 
 class ServedApp(App[None]):
@@ -25,6 +27,7 @@ class ServedApp(App[None]):
     def compose(self) -> ComposeResult:
         yield Static("the app is here", markup=False)
         yield Label("the focus is unknown")
+        yield Static(f"session {SESSION}", markup=False)
 
     def on_app_focus(self) -> None:
         self.query_one(Label).update("the focus is here")
@@ -41,8 +44,6 @@ class ServedApp(App[None]):
         self.screen.set_class(event.character == "g", "green")
         self.screen.set_class(event.character != "g", "red")
         match event.character:
-            case "f":
-                self.deliver_text(io.StringIO("what the file holds\n" * 10_000), save_filename="notes ä.txt")
             case "u":
                 self.open_url("https://example.org/")
             case "j":
@@ -54,3 +55,4 @@ class ServedApp(App[None]):
 
 if __name__ == "__main__":
     ServedApp().run()
+    print(f"resume with: harness --resume {SESSION}", file=sys.stderr)

@@ -30,7 +30,7 @@ async def crowd() -> None:
 def send(driver: ServedDriver, letter: str, size: int) -> None:
     for _ in range(ROUNDS):
         driver.write(letter * size)
-        driver.write_binary_encoded(("deliver_chunk", letter, letter * size))
+        driver.write_meta({"type": letter * size})
 
 
 if __name__ == "__main__":

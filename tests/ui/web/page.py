@@ -13,7 +13,8 @@ LIMIT_S = 20.0
 class Page:
     """An open page."""
 
-    def __init__(self, websocket: ClientWebSocketResponse) -> None:
+    def __init__(self, address: str, websocket: ClientWebSocketResponse) -> None:
+        self.address = address
         self.websocket = websocket
         self.screen = ""
         """Everything the app drew so far."""
@@ -60,13 +61,28 @@ def browser() -> ClientSession:
     return ClientSession(cookie_jar=CookieJar(unsafe=True))  # "unsafe": also for addresses that are numbers
 
 
+@asynccontextmanager
+async def entered(link: str) -> AsyncIterator[ClientSession]:
+    """A browser that has exchanged the link for the cookie."""
+    async with browser() as one:
+        await (await one.get(link)).read()
+        yield one
+
+
 def origin_of(link: str) -> str:
     return link.partition("/?")[0]
 
 
+def terminal_of(address: str) -> str:
+    """Where the terminal of the page at `address` connects to."""
+    return address.replace("/page/", "/terminal/")
+
+
 @asynccontextmanager
 async def opened(session: ClientSession, link: str, query: str = "?width=60&height=20") -> AsyncIterator[Page]:
-    """A page whose browser has the cookie."""
-    origin = origin_of(link)
-    async with session.ws_connect(f"{origin}/ws{query}", origin=origin) as websocket:
-        yield Page(websocket)
+    """A page whose browser has the cookie: a new one of this link, or the one that had this address."""
+    origin = "/".join(link.split("/")[:3])
+    async with session.get(link if "/page/" in link else origin) as answer:
+        address = str(answer.url)
+    async with session.ws_connect(terminal_of(address) + query, origin=origin) as websocket:
+        yield Page(address, websocket)

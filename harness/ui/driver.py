@@ -1,0 +1,406 @@
+"""Carries out typed lines on a session, for every front end.
+
+A line is a prompt, a slash command or a shell command of the user. It runs at once, in its turn, or not at all; the
+front end shows what comes of it and asks the questions. `SessionDriver.submit` is the one place that decides what
+becomes of a line typed while a turn runs.
+"""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Collection, Coroutine, Sequence
+from contextlib import AbstractContextManager, aclosing, nullcontext
+from typing import Any, TypeVar
+
+from harness.base.errors import HarnessError
+from harness.events import (
+    BreakerCommand,
+    BreakerState,
+    Event,
+    FaultOccurred,
+    JobFired,
+    PauseReport,
+    PauseReported,
+    ReplyReceived,
+    RequestSent,
+    RetryEnded,
+    RetryScheduled,
+    SilenceEnded,
+    SilenceHint,
+    TransitionCode,
+    TurnEnded,
+)
+from harness.session import Opening, Session
+from harness.ui.commands.commands import file_command_names, is_command, prompt_of, quits, run_command, works_any_time
+from harness.ui.commands.results import (
+    CommandResult,
+    EditQueue,
+    PlayEvents,
+    Quit,
+    ShowList,
+    ShowText,
+    StartTask,
+    SwitchSession,
+)
+from harness.ui.lines.line import Groups, Line, Tone
+from harness.ui.lines.queue import queue_text
+from harness.ui.terminal_programs import command_after_sign, ended_line
+from harness.ui.turn_queue import Delivery, Item, ItemEnd, TurnLoop, TurnQueue, TypedLine
+
+STOPPED = (TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
+"""Transitions that end a stopped turn."""
+END_WAIT = (RetryEnded, RequestSent, SilenceEnded, ReplyReceived, FaultOccurred, TurnEnded)
+"""Events that end a wait for a retry or for a silent model."""
+
+T = TypeVar("T")
+
+
+class SessionDriver(ABC):
+    """The queue of one front end, and what runs of it: one line at a time, and short commands beside it."""
+
+    attended = True
+    """A user is present: pauses are asked about, and `!` runs shell commands."""
+    own_commands: Collection[str] = ()
+    """Names of slash commands that only this front end has."""
+    quits_at_once = True
+    """`/exit` ends a running turn if no line is queued; False: it waits for the turn."""
+
+    def __init__(self, log: logging.Logger) -> None:
+        self._log = log
+        self._session: Session | None = None
+        self._turns = TurnLoop(self._carry_out, self._item_ended, lambda: bool(self.session.inbox.waiting))
+        self._pausing: asyncio.Future[str | None] | None = None
+        self._beside: set[asyncio.Task[None]] = set()
+        self.playing = False
+        """Events are arriving, of a turn or of another command that can be stopped."""
+        self.waiting = False
+        """The turn waits for a retry or for a silent model."""
+        self.leaving = False
+        """The program ends after this turn."""
+
+    # ── what a front end does ───────────────────────────────────────────────────────────────────
+
+    @abstractmethod
+    def show_text(self, text: str) -> None:
+        """Show a text of the program."""
+
+    @abstractmethod
+    def show_line(self, line: Line) -> None:
+        """Show a note."""
+
+    @abstractmethod
+    def show_list(self, groups: Groups) -> None:
+        """Show a list from its first line."""
+
+    @abstractmethod
+    def ended(self, end: ItemEnd) -> None:
+        """Give back what will not run; the error of the item has been shown."""
+
+    @abstractmethod
+    async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
+        """Ask about a paused turn: the tool to reset first, "all", or "" for none; None: stop."""
+
+    @abstractmethod
+    async def switch(self, opening: Opening, text: str) -> None:
+        """Open another session, close this one, and show `text` there. Raises HarnessError."""
+
+    @abstractmethod
+    def leave(self, code: int = 0) -> None:
+        """End the program with this exit code, after the turn."""
+
+    def own_command(self, line: str) -> Coroutine[Any, Any, None] | None:
+        """The front end's own command in a line, to be awaited; None: it has none of that name."""
+        return None
+
+    async def away(self, work: Coroutine[None, None, T]) -> T:
+        """Leave the terminal to `work`."""
+        return await work
+
+    def showing(self) -> AbstractContextManager[None]:
+        """Show events in the block, in which something runs beside or between turns."""
+        return nullcontext()
+
+    def playing_turn(self) -> AbstractContextManager[None]:
+        """Show events and read keys in the block, in which a turn runs."""
+        return nullcontext()
+
+    def begun(self, item: Item) -> None:
+        """An item of the queue has begun."""
+        self.changed()
+
+    def changed(self) -> None:  # noqa: B027 (nothing to show of it in lines)
+        """The queue, or what can be stopped, has changed."""
+
+    # ── the session ─────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def session(self) -> Session:
+        """The open session. Raises RuntimeError before one is open."""
+        if self._session is None:
+            raise RuntimeError("no session is open")
+        return self._session
+
+    @property
+    def is_open(self) -> bool:
+        """A session is open."""
+        return self._session is not None
+
+    def attach(self, session: Session) -> Session | None:
+        """Run lines on this session from now on; returns the previous one, which is to be closed."""
+        before, self._session = self._session, session
+        if before is not None:
+            before.inbox.notify(None)
+        session.inbox.notify(self._turns.wake)
+        self.queue.hold()
+        self.waiting = False
+        return before
+
+    def on_event(self, event: Event) -> None:
+        """Process an event of the session; for the observer of `open_session`."""
+        match event:
+            case JobFired():
+                self.queue.release()  # a scheduled prompt begins a turn also before the first typed one
+            case RetryScheduled() | SilenceHint():
+                self.waiting = True
+            case _ if isinstance(event, END_WAIT):
+                self.waiting = False
+
+    async def aclose(self) -> None:
+        """End what runs, and close the session."""
+        await self._turns.aclose()
+        for task in self._beside:
+            task.cancel()
+        await self.settle()
+        if self._session is not None:
+            self._session.inbox.notify(None)
+            await self._session.aclose()
+
+    # ── the queue ───────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def queue(self) -> TurnQueue:
+        """The lines that wait, and what runs."""
+        return self._turns.queue
+
+    @property
+    def running(self) -> bool:
+        """Something is running or queued."""
+        return self._turns.busy
+
+    @property
+    def asks(self) -> bool:
+        """The user is asked how to continue a paused turn."""
+        return self._pausing is not None
+
+    def start_turns(self) -> None:
+        """Run the items of the queue in a task; instead, `run_next` runs one."""
+        self._turns.start()
+
+    async def run_next(self) -> bool:
+        """Run the next item to its end, with the commands beside it; False: there is none."""
+        found = await self._turns.run_next()
+        await self.settle()
+        return found
+
+    def put(self, line: str) -> None:
+        """Queue a line."""
+        self._turns.put(line)
+
+    def submit(self, text: str) -> bool:
+        """Run a typed line: now, if it works while a turn runs, else when it is its turn. Returns whether it waits."""
+        line = text.strip()
+        runs = self.queue.running is not None  # what is about to run is not overtaken
+        if runs and self.waiting and line in ("", "/retry"):
+            self.retry_now()
+        elif runs and self._works_now(line):
+            self._at_once(line)
+        elif line:
+            self.put(text)
+            self.changed()
+            return True
+        return False
+
+    def _is_command(self, line: str) -> bool:
+        return is_command(line, {*self.own_commands, *file_command_names(self.session)})
+
+    def _works_now(self, line: str) -> bool:
+        if not self._is_command(line) or (quits(line) and (not self.quits_at_once or len(self.queue))):
+            return False
+        return works_any_time(line, file_command_names(self.session))
+
+    def _at_once(self, line: str) -> None:
+        """Run a command while a turn is running."""
+        try:
+            if (own := self.own_command(line)) is not None:
+                self.later(own)
+            else:
+                self._show(run_command(line, self.session))
+        except HarnessError as error:
+            self.show_error(error)
+        self.changed()
+
+    # ── one line ────────────────────────────────────────────────────────────────────────────────
+
+    async def _carry_out(self, item: Item) -> None:
+        self.begun(item)
+        match item:
+            case Delivery():
+                await self.play(self.session.deliver())
+            case TypedLine(text) if text.strip():
+                await self._run_line(text)
+
+    async def _run_line(self, text: str) -> None:
+        line = text.strip()
+        if self.attended and line.startswith("!"):
+            command, on_terminal = command_after_sign(line)
+            if command and on_terminal:
+                code = await self.away(self.session.user_commands.with_terminal(command))
+                self.show_line(ended_line(command, code))
+            else:
+                await self.play(self.session.user_commands.shell(command))
+        elif not self._is_command(line):
+            await self.play(self.session.run(prompt_of(text)))
+        elif (own := self.own_command(line)) is not None:
+            await own
+        else:
+            match run_command(line, self.session):
+                case PlayEvents(events):
+                    await self.play(events)
+                case SwitchSession(opening, message):
+                    await self.switch(opening, message)
+                case result:
+                    self._show(result)
+
+    def _show(self, result: CommandResult) -> None:
+        match result:
+            case ShowText(text):
+                self.show_text(text)
+            case ShowList(groups):
+                self.show_list(groups)
+            case StartTask(work):
+                self.later(self._show_when_done(work))
+            case EditQueue(clear):
+                self.show_text(queue_text(self.queue, clear=clear))
+            case Quit():
+                self.leave()
+
+    async def _show_when_done(self, work: Coroutine[Any, Any, str]) -> None:
+        with self.showing():
+            self.show_text(await work)
+
+    def _item_ended(self, end: ItemEnd) -> None:
+        if end.error is not None:
+            self.show_error(end.error)
+        if end.at_once:
+            self.show_line(Line("○", "stopped at once; /retry continues", Tone.TROUBLE))
+        self.ended(end)
+
+    # ── turns ───────────────────────────────────────────────────────────────────────────────────
+
+    async def play(self, events: AsyncGenerator[Event, None]) -> None:
+        """Run events to their end; the front end observes them. Then ask how to continue, if the turn paused."""
+        self.queue.release()
+        paused, begun, self.playing = None, False, True
+        try:
+            with self.playing_turn():
+                async with aclosing(events):
+                    async for event in events:
+                        if not begun and self.queue.stopping:
+                            self.session.interrupt()  # stopped before it began, which clears the interrupt
+                        begun = True
+                        match event:
+                            case TurnEnded(code=code) if code in STOPPED:
+                                self.queue.stop()
+                            case PauseReported(report=report):
+                                paused = report
+        finally:
+            self.playing = False
+        if paused is not None and self.attended and not self.queue.stopping and not self.leaving:
+            await self._continue_after(paused)
+
+    async def _continue_after(self, report: PauseReport) -> None:
+        """Ask whether and how to continue a paused turn, until it can be done."""
+        while (tool := await self._how_to_continue(report)) is not None:
+            try:
+                if tool:
+                    self.session.breakers.command(BreakerCommand.RESET, "" if tool == "all" else tool)
+            except HarnessError as error:
+                self.show_error(error)
+            else:
+                await self.play(self.session.retry())
+                return
+        self.queue.stop()
+        self.show_text("stopped; /retry continues with a fresh failure budget")
+
+    async def _how_to_continue(self, report: PauseReport) -> str | None:
+        open_tools = [row.tool for row in self.session.breakers.health if row.state is not BreakerState.CLOSED]
+        self._pausing = asyncio.ensure_future(self.ask_how_to_continue(report, open_tools))
+        self.changed()
+        try:
+            await asyncio.wait({self._pausing})
+        finally:
+            pausing, self._pausing = self._pausing, None
+            pausing.cancel()
+        return None if pausing.cancelled() else pausing.result()
+
+    def interrupt(self) -> bool:
+        """Stop the turn; the second time without waiting for its tools. Returns False if none runs."""
+        if self._pausing is not None:
+            self._pausing.cancel()
+        elif not self.playing:
+            return False
+        elif self.queue.stop():
+            self.session.interrupt()
+            self.changed()
+        else:
+            self.end_at_once()
+        return True
+
+    def end_at_once(self) -> bool:
+        """End the turn without waiting for its tools. Returns False if none runs."""
+        if self.playing:
+            self._turns.end_at_once()
+        return self.playing
+
+    def retry_now(self) -> bool:
+        """Retry now instead of waiting. Returns False if nothing waits."""
+        waits, self.waiting = self.waiting, False
+        if waits:
+            self.session.recovery.retry_now()
+        return waits
+
+    def end_turn(self) -> bool:
+        """Start nothing more, and end the turn. Returns False if none runs, or it has been told to end."""
+        self.queue.close()
+        if not self.playing or self.leaving:
+            return False
+        self.leaving = True
+        self.session.leave()
+        return True
+
+    # ── beside the turn ─────────────────────────────────────────────────────────────────────────
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` concurrently. Its errors are shown and end nothing."""
+        task = asyncio.create_task(self._guarded(work))
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def settle(self) -> None:
+        """Wait until nothing runs beside the turn."""
+        while self._beside:
+            await asyncio.wait(self._beside)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 (shown and logged)
+            self.show_error(error)
+
+    def show_error(self, error: BaseException) -> None:
+        """Show an error; one that is not ours is logged with its traceback."""
+        text = str(error)
+        if not isinstance(error, HarnessError):
+            self._log.error("internal error", exc_info=error)
+            text = f"internal error ({type(error).__name__}: {error})"
+        self.show_line(Line("!", text, Tone.TROUBLE))
