@@ -189,7 +189,6 @@ class CheckpointMade(Event):
     id: str
     turn: int
     step: int
-    how: Literal["git", "copies"]
     files: int
     left_out: tuple[str, ...] = ()
     """Files not included and why, in a few lines."""

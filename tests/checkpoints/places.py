@@ -1,6 +1,5 @@
 """Workspaces for the tests, and a naive look at what they hold."""
 
-import logging
 import os
 import stat
 import subprocess
@@ -34,7 +33,12 @@ def repository(folder: Path) -> Path:
 
 
 def checkpoints(workspace: Path, folder: Path, limits: CheckpointLimits | None = None) -> Checkpoints:
-    return Checkpoints(workspace, folder, limits=limits, log=logging.getLogger("tests.checkpoints"))
+    return Checkpoints(workspace, folder, limits=limits)
+
+
+def stored(folder: Path) -> list[Path]:
+    """The files with contents in the folder of a session."""
+    return [path for path in (folder / "copies").rglob("*") if path.is_file()]
 
 
 def write(path: Path, content: str | bytes = "", mode: int | None = None) -> Path:

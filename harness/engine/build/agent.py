@@ -366,4 +366,4 @@ def _checkpoints(core: AgentCore) -> Checkpoints | None:
     if not core.settings.checkpoints or not core.asker.present:
         return None
     folder, limits = core.outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
-    return Checkpoints(core.settings.workspace, folder, limits=limits, log=core.log, processes=core.shared.processes)
+    return Checkpoints(core.settings.workspace, folder, limits=limits)

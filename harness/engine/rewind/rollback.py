@@ -186,7 +186,7 @@ class Rollbacks:
             return
         conversation = self._conversation
         try:
-            kept = await self._checkpoints.keep(conversation.turn, step)
+            kept = await self._checkpoints.keep()
         except CheckpointError as error:
             self._checkpoints = None  # one that cannot be kept now will not be kept a moment later either
             self._conversation.emit(Notice("warning", f"files are not kept for a way back: {error}"))
@@ -195,7 +195,7 @@ class Rollbacks:
         if not ends_turn and (last := self._kept.last) is not None and (last.turn, last.id) == (here.turn, here.id):
             self._kept.add(here)
         else:
-            conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.how, kept.files, kept.left_out))
+            conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.files, kept.left_out))
 
     def place(self, loop: Loop) -> RollbackPoint | None:
         """The end of the first copy of a loop, whose results are worth keeping; None: it has left the history."""

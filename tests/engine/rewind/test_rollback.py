@@ -1,6 +1,5 @@
 """Where a turn can be taken back to: by the events of a session, and with real files."""
 
-import logging
 from pathlib import Path
 
 import pytest
@@ -49,7 +48,7 @@ def called(tool: str, id: str, outcome: ToolOutcome = ToolOutcome.OK, **input: s
 
 
 def kept(id: str, turn: int, step: int) -> CheckpointMade:
-    return CheckpointMade(id, turn, step, "copies", 1)
+    return CheckpointMade(id, turn, step, 1)
 
 
 # ── what a rollback can go by ───────────────────────────────────────────────────────────────────────
@@ -150,7 +149,7 @@ class Turn:
         self.seen: list[Event] = []
         self.talk = Conversation(self.seen.append)
         self.fold = CheckpointFold(TOOLS.get)
-        self.store = Checkpoints(self.workspace, folder / "kept", log=logging.getLogger("test"))
+        self.store = Checkpoints(self.workspace, folder / "kept")
         self.rollbacks = Rollbacks(self.talk, self.fold, self.store if files else None)
         self.talk.subscribe(self.fold.on_event)
         self.talk.subscribe(self.rollbacks.on_event)

@@ -321,7 +321,7 @@ def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
 
 
 def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_told_once() -> None:
-    kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
+    kept = CheckpointMade("c", 1, 1, 3, ("a.bin: too big",))
     transcript = folded(kept, kept, REPORT)
     assert texts(transcript.entries[:1]) == ["NoteEntry a rollback cannot restore: a.bin: too big"]
     assert transcript.entries[1:] == (LoopReportEntry(REPORT),)
