@@ -166,6 +166,7 @@ def kept_waiting_s(process: int) -> float:
     return int(nanoseconds) / 1e9
 
 
+@pytest.mark.stories
 async def test_one_that_is_killed(tmp_path: Path) -> None:
     with busy(tmp_path, "-p", "Go.") as here:
         here.program.kill()

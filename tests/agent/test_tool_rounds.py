@@ -289,6 +289,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.stories
 def test_a_program_ends_although_its_tools_do_not(tmp_path: Path) -> None:
     script = tmp_path / "script.toml"
     script.write_text(calls(call("blocks"), call("stubborn")) + says("Both hang."))

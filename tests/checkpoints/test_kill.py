@@ -28,6 +28,7 @@ def nursery() -> "Iterator[subprocess.Popen[str]]":
         yield process
 
 
+@pytest.mark.stories
 async def test_every_checkpoint_that_was_made_before_a_kill_can_be_restored(
     workspace: Path, tmp_path: Path, nursery: "subprocess.Popen[str]"
 ) -> None:

@@ -190,6 +190,7 @@ async def test_work_that_takes_too_long_is_given_up(workspace: Path, tmp_path: P
         await checkpoints(workspace, tmp_path / "session", CheckpointLimits(time_s=1e-9)).keep()
 
 
+@pytest.mark.stories
 async def test_files_that_come_and_go_while_they_are_read_do_no_harm(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "stays", "1")
     loop = "echo $i > a$((i%40)); rm -rf a$(((i+20)%40)); mkdir -p d; : > d/x; rm -rf d"

@@ -64,6 +64,7 @@ def place(tmp_path: Path) -> Place:
     return here
 
 
+@pytest.mark.stories
 async def test_a_session_beside_hostile_files_ends_soon(place: Place) -> None:
     script = place.folder.parent / "script.toml"
     calls = ", ".join(CALLS)

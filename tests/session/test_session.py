@@ -387,6 +387,7 @@ board.close()
 """
 
 
+@pytest.mark.stories
 async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_ready(tmp_path: Path) -> None:
     script = calls(MAKE) + says("The rest later.") + says("I continue.")
     async with sessions(tmp_path, script, board="shared") as here, await here.open() as session:

@@ -45,6 +45,7 @@ def of_demo(demo: Demo, kind: type[E]) -> list[E]:
     return [event for _, event in demo.records if isinstance(event, kind)]
 
 
+@pytest.mark.stories
 async def test_over_many_seeds_and_all_rates_the_ring_always_ends() -> None:
     ends: Counter[tuple[int, WalkEnd]] = Counter()
     for seed in range(SEEDS):
@@ -114,6 +115,7 @@ async def test_the_same_seed_gives_the_same_walk_and_another_one_another(world: 
     assert first != other
 
 
+@pytest.mark.stories
 def test_the_same_seed_gives_the_same_walk_in_another_process() -> None:
     command = [sys.executable, "-m", "harness", "loops", "demo", "--graph", "random", "--seed", "4", "--json"]
     told = [
@@ -124,6 +126,7 @@ def test_the_same_seed_gives_the_same_walk_in_another_process() -> None:
     assert told[0].stdout.count(b"\n") > 20
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("answer", ["continue", "off", "roll_back", "stop"])
 async def test_whatever_a_person_answers_the_walk_ends(answer: str) -> None:
     ends: Counter[WalkEnd] = Counter()

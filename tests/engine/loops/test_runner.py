@@ -296,6 +296,7 @@ async def test_a_wait_is_advised_then_stretched_and_the_turn_ends_as_usual(tmp_p
         here.check()
 
 
+@pytest.mark.stories
 async def test_a_wait_that_does_not_end_ends_the_turn_by_its_limit(tmp_path: Path) -> None:
     script = calls(call("bash", command="test -f done"), times='"forever"')
     async with stage(tmp_path, script) as here:

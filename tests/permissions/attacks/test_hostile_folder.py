@@ -106,6 +106,7 @@ async def used(trial: Trial, *arguments: str, stdin: str = "", cold: bool = Fals
     return await end_of(process, stdin)
 
 
+@pytest.mark.stories
 async def test_a_prompt_waits_for_the_answer_whether_the_folder_is_trusted(trial: Trial) -> None:
     ended = await used(trial, "-p", "what is this project?")
     assert ended.code == 2
@@ -151,6 +152,7 @@ async def test_what_starts_cold_imports_nothing_of_the_folder(trial: Trial) -> N
     assert trial.server.requests
 
 
+@pytest.mark.stories
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
 async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) -> None:
     pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
@@ -173,6 +175,7 @@ async def test_no_command_believes_the_folder(trial: Trial) -> None:
         trial.check(ended.out, ended.err)
 
 
+@pytest.mark.stories
 async def test_a_conversation_in_lines_asks_before_anything_of_it_runs(trial: Trial) -> None:
     async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=trial.environment) as terminal:
         await terminal.sees("Ctrl-D quits")

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
+import pytest
+
 from harness.events import (
     NOTHING_TO_REPORT,
     AgentEnd,
@@ -377,6 +379,7 @@ def cpu_seconds(pieces: int, settled: int) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.stories
 def test_a_piece_costs_the_same_however_much_stands_there() -> None:
     cpu_seconds(1_000, 10)
     assert cpu_seconds(100_000, 10_000) < 5 * max(cpu_seconds(100_000, 10), 0.05)
