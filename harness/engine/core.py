@@ -1,9 +1,10 @@
 """What the parts of an agent work with: made before any of them, and handed to each."""
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,11 @@ from harness.base.clock import Clock
 from harness.definitions import Agents
 from harness.engine.build.options import Policies
 from harness.engine.connection import ModelConnection
-from harness.engine.conversation import Conversation
+from harness.engine.conversation import Conversation, TurnLock
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
-from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.events import Effort
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
@@ -84,6 +84,54 @@ class SharedParts:
             closing.push_async_callback(self.connection.aclose)
             if self.board is not None:
                 closing.callback(self.board.close)
+
+
+@dataclass(slots=True)
+class ToolRestriction:
+    """The tools of the turn under way, for an agent and its subagents."""
+
+    only: frozenset[str] | None = None
+    """None: all tools."""
+
+    def allows(self, name: str) -> bool:
+        """The tool may be called in this turn."""
+        return self.only is None or name in self.only
+
+    @contextmanager
+    def to(self, only: frozenset[str] | None) -> Iterator[None]:
+        """Restrict the block to these tools; None: to none in particular."""
+        self.only = only
+        try:
+            yield
+        finally:
+            self.only = None
+
+
+class Signals:
+    """Requests of the user during a turn, set by the front end and read by the engine."""
+
+    def __init__(self) -> None:
+        self.interrupt = asyncio.Event()
+        """End the turn."""
+        self.retry_now = asyncio.Event()
+        """End the wait for a retry."""
+        self.reconnect = asyncio.Event()
+        """Drop the silent connection and try again."""
+        self.other_model = asyncio.Event()
+        """Go on with the next fallback instead of waiting."""
+        self._closed = False
+
+    def close(self) -> None:
+        """Interrupt this turn and every later one."""
+        self._closed = True
+        self.interrupt.set()
+
+    def reset(self) -> None:
+        """Clear all requests, before a new turn."""
+        for signal in (self.interrupt, self.retry_now, self.reconnect, self.other_model):
+            signal.clear()
+        if self._closed:
+            self.interrupt.set()
 
 
 @dataclass(slots=True)

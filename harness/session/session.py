@@ -162,7 +162,8 @@ class Session:
     @property
     def hook_lines(self) -> tuple[str, ...]:
         """The hooks in the order in which they run, one line each."""
-        return tuple(hook_lines(self._parts.hooks.hooks, self._parts.toolbox.names))
+        hooks = self._parts.hooks.hooks if self._parts.hooks is not None else ()
+        return tuple(hook_lines(hooks, self._parts.toolbox.names))
 
     @property
     def has_skill_tool(self) -> bool:

@@ -7,7 +7,7 @@ connected afterwards.
 import logging
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -34,8 +34,8 @@ from harness.engine.build.options import AgentOptions, Policies
 from harness.engine.build.shared import shared_parts
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.connection import PracticeFaults
-from harness.engine.conversation import Conversation, ignore
-from harness.engine.core import AgentCore, ModelChoice
+from harness.engine.conversation import Conversation, TurnLock, ignore
+from harness.engine.core import AgentCore, ModelChoice, Signals, ToolRestriction
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
@@ -56,9 +56,8 @@ from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_changes
-from harness.events import AdmissionPool, ArrivalKind, Event, PromptListsRead
+from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.prompt import PromptSection, digest_of, system_blocks
@@ -88,7 +87,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     names = _names_for_subagents(core, options)
     background = None if core.is_subagent else background_of(core, SubagentFactory(agent).create, names)
     ongoing = background.ongoing if background else None
-    hooks = HookRunner(core, _hooks(core, options, parent), ongoing)
+    hooks = _hooks(core, options, parent, ongoing)
     board = _board(core, parent, hooks, background)
     toolbox = Toolbox(_tools(core, options, background, board))
     lists, sections = _prompt(core, options, parent, toolbox)
@@ -153,8 +152,9 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
         yield parts.background.on_event
     # Breakers move before anyone else looks at them; what they emit follows the event that moved them.
     yield parts.breakers.on_event
-    # Notification hooks start as soon as a question is open, before anything else follows from it.
-    yield parts.hooks.on_event
+    if parts.hooks is not None:
+        # Notification hooks start as soon as a question is open, before anything else follows from it.
+        yield parts.hooks.on_event
     # Checkpoints and what tools did since; `rollbacks` reads it, so it comes before that.
     yield parts.checkpoint_fold.on_event
     if core.limits.max_cost_usd is not None:
@@ -224,10 +224,18 @@ def _require_prices(core: AgentCore) -> None:
         require_prices(models, price, "subagent_budget_usd")
 
 
-def _hooks(core: AgentCore, options: AgentOptions, parent: Parent | None) -> tuple[Hook, ...]:
-    if parent is not None:
-        return parent.parts.hooks.hooks
-    return (*core.settings.hooks, *options.hooks)
+def _hooks(
+    core: AgentCore,
+    options: AgentOptions,
+    parent: Parent | None,
+    ongoing: Callable[[], Awaitable[tuple[Json, ...]]] | None,
+) -> HookRunner | None:
+    """The hooks of the session; None: there are none."""
+    if parent is None:
+        hooks: tuple[Hook, ...] = (*core.settings.hooks, *options.hooks)
+    else:
+        hooks = parent.parts.hooks.hooks if parent.parts.hooks is not None else ()
+    return HookRunner(core, hooks, ongoing) if hooks else None
 
 
 def background_of(
@@ -263,7 +271,7 @@ def _names_for_subagents(core: AgentCore, options: AgentOptions) -> tuple[str, .
 
 
 def _board(
-    core: AgentCore, parent: Parent | None, hooks: HookRunner, background: BackgroundWork | None
+    core: AgentCore, parent: Parent | None, hooks: HookRunner | None, background: BackgroundWork | None
 ) -> "TaskWork | None":
     """The work of this agent on the task board of the session; None: there is none."""
     if core.shared.board is None:
@@ -281,7 +289,8 @@ def _board(
         wake = parent.parts.board.notify
     emit = (core.parent or core).conversation.emit
     # Other processes use the board as well, so its moments are those of the machine.
-    return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=hooks.refuses_task)
+    refuses = hooks.refuses_task if hooks is not None else None
+    return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=refuses)
 
 
 def _wake(core: AgentCore, inbox: Inbox, actor: str, text: str) -> None:
