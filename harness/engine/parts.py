@@ -10,7 +10,7 @@ from harness.engine.connection import PracticeFaults
 from harness.engine.core import AgentCore
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
-from harness.engine.loops.runner import LoopExperience, LoopRunner
+from harness.engine.loops.runner import LoopRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.context_report import ContextReport
 from harness.engine.model.selection import ModelSelection
@@ -60,7 +60,6 @@ class AgentParts:
     """What rollbacks and rewinds can go back to."""
     rollbacks: Rollbacks
     loops: LoopRunner
-    experience: LoopExperience
     plan_reminder: PlanReminder
     folder_instructions: FolderInstructions
     faults: PracticeFaults

@@ -35,7 +35,6 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         parts.breakers.announce()
     if not parts.loops.announced:
         parts.loops.announce()
-    parts.experience.report_problem()
     _report_notices(parts)
     parts.tools.freshness.begin_turn(now)
     conversation.begin_turn(sendable(text or ""))
@@ -91,7 +90,6 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
         )
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
-    await parts.experience.save()
     _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
 

@@ -40,7 +40,7 @@ from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
-from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
+from harness.engine.loops.runner import LoopRunner, veto
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.cost_budget import BudgetNotices, require_prices
 from harness.engine.model.selection import ModelSelection
@@ -68,7 +68,6 @@ from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.settings import Settings
-from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
@@ -93,7 +92,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     lists, sections = _prompt(core, options, parent, toolbox)
     attached: dict[str, str] = {}
 
-    monitor, experience = _loop_monitor(core)
+    monitor = LoopMonitor(core.policies.loops or loop_limits(core.settings))
     calls = ModelCalls(
         core,
         system_blocks(sections, core.settings.cache_ttl),
@@ -130,7 +129,6 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         checkpoint_fold=checkpoint_fold,
         rollbacks=rollbacks,
         loops=LoopRunner(core, loop_fold, rollbacks, tools, breakers, chance=random.random),
-        experience=experience,
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
@@ -162,8 +160,6 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
         yield BudgetNotices(core.conversation, core.limits.max_cost_usd).on_event
     # The places that a rollback can go to; `loops` asks for one.
     yield parts.rollbacks.on_event
-    # What an intervention achieved is learned from the same events that `loops` reacts to.
-    yield parts.experience.on_event
     # Emits loops that it finds, so it comes behind all that the event has changed.
     yield parts.loops.on_event
     # Counts steps since the plan was written; nothing depends on it.
@@ -356,11 +352,6 @@ def _prompt(
         role=parent.role if parent else "",
     )
     return lists, sections
-
-
-def _loop_monitor(core: AgentCore) -> tuple[LoopMonitor, LoopExperience]:
-    experience = LoopExperience(core.conversation, experience_file(core.settings))
-    return LoopMonitor(core.policies.loops or loop_limits(core.settings), experience.preferences), experience
 
 
 def _registry(core: AgentCore, parent: Parent | None, toolbox: Toolbox) -> BreakerRegistry:

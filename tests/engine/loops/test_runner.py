@@ -29,7 +29,6 @@ from harness.events import (
 from harness.permissions import PermissionAnswer
 from harness.practice.script.script import KIND
 from harness.session import Opening
-from harness.settings.loop_experience_file import experience_file
 from tests.agent.person import Person
 from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_tool_rounds import call
@@ -255,18 +254,6 @@ async def test_it_shows_a_model_that_listens_a_reply_without_an_end_and_a_model_
     assert endless.end.answer.count("once more, then") == 1
     assert deaf.end.code is TransitionCode.LOOP_STOPPED
     assert rungs(deaf)[0] is Rung.NUDGE
-
-
-async def test_experience_that_cannot_be_saved_is_reported_and_ends_nothing(tmp_path: Path) -> None:
-    script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        notes(here)
-        folder = experience_file(here.agent.parts.core.settings).path.parent
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.write_text("a file where the folder should be")
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.COMPLETED
-        assert turn.of(Notice)[-1].text.startswith("experience with loops is not saved: ")
 
 
 # ── waits, which are no loops ───────────────────────────────────────────────────────────────────────
