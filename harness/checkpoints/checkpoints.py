@@ -5,7 +5,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +16,6 @@ from harness.checkpoints.manifest import (
     CheckpointLimits,
     CheckpointRecord,
     FileChange,
-    KeptInGitError,
     RestoreResult,
     read_manifest,
     write_manifest,
@@ -56,9 +54,7 @@ class Checkpoints:
         self._limits = limits or CheckpointLimits()
         self._scanner = WorkspaceScanner(self._limits)
         self._stop = GitCancellation()
-        self._contents = ContentStore(self._folder / "copies")
-        self._sizes: dict[str, int] | None = None
-        """As `_known` has found them, once it was asked."""
+        self._contents = ContentStore(self._folder)
         self._one_at_a_time = asyncio.Lock()
         self._working = threading.Lock()
         """Held by the thread that works, also by one that was given up."""
@@ -115,7 +111,7 @@ class Checkpoints:
         """Remove every checkpoint of this session. Raises CheckpointError."""
 
         def work(_: Proceed) -> None:
-            self._sizes = None
+            self._contents = ContentStore(self._folder)
             if self._folder.exists():
                 shutil.rmtree(self._folder)
 
@@ -149,33 +145,25 @@ class Checkpoints:
                 raise CheckpointError(f"The files cannot be kept or restored:{where} {error.strerror}.") from error
 
     def _keep(self, also: Iterable[str], proceed: Proceed) -> tuple[CheckpointRecord, WorkspaceScan]:
-        listing, known, added = self._listed(proceed), self._known(), dict[str, int]()
-        room = self._limits.stored_bytes - sum(known.values())
-
-        def store(id: str, data: bytes) -> None:
-            nonlocal room
-            room -= len(data)
-            if room < 0:
-                raise CheckpointError(
-                    f"The checkpoints of this session hold {self._limits.stored_bytes / 1e6:,.0f} MB, "
-                    "and nothing more is kept."
-                )
-            added[id] = len(data)
-            self._contents.add(id, data)
-
-        def stored(id: str) -> bool:
-            return id in known or id in added
-
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        listing = self._listed(proceed)
         paths = {*listing.paths, *also}
-        try:
-            with FolderTree(self._workspace) as tree:
-                scan = self._scanner.scan(tree, paths, listing.left_out, stored=stored, store=store, proceed=proceed)
-            id = write_manifest(scan.manifest, self._manifests)
-        except BaseException:
-            self._contents.remove(added)
-            raise
-        known.update(added)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        contents, room = self._contents, self._limits.stored_bytes - self._contents.size
+        with FolderTree(self._workspace) as tree, contents.adding() as add:
+
+            def store(id: str, data: bytes) -> None:
+                nonlocal room
+                room -= len(data)
+                if room < 0:
+                    raise CheckpointError(
+                        f"The checkpoints of this session hold {self._limits.stored_bytes / 1e6:,.0f} MB, "
+                        "and nothing more is kept."
+                    )
+                add(id, data)
+
+            stored = contents.__contains__
+            scan = self._scanner.scan(tree, paths, listing.left_out, stored=stored, store=store, proceed=proceed)
+        id = write_manifest(scan.manifest, self._manifests)
         return CheckpointRecord(id, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
 
     def _listed(self, proceed: Proceed) -> WorkspaceListing:
@@ -187,15 +175,3 @@ class Checkpoints:
         ours = f"{self._folder.relative_to(self._workspace)}/"
         paths = frozenset(path for path in listing.paths if not path.startswith(ours))
         return WorkspaceListing(paths, {**listing.left_out, ours: "the checkpoints themselves"})
-
-    def _known(self) -> dict[str, int]:
-        """Bytes of every content, by id. What no manifest names is removed when this is first asked."""
-        if self._sizes is None:
-            sizes: dict[str, int] = {}
-            for path in self._manifests.glob("*.json"):
-                with suppress(KeptInGitError):
-                    manifest = read_manifest(path.stem, self._manifests)
-                    sizes.update({entry.content: entry.size for entry in manifest.entries.values()})
-            self._contents.retain(sizes)
-            self._sizes = sizes
-        return self._sizes

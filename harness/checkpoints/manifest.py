@@ -18,10 +18,6 @@ class CheckpointError(HarnessError):
     """The files could not be kept, compared or restored. The text is one sentence for the user."""
 
 
-class KeptInGitError(CheckpointError):
-    """A checkpoint whose contents version 0.1.0 kept in a git repository."""
-
-
 @dataclass(frozen=True, slots=True)
 class CheckpointLimits:
     """How much is kept; files beyond a limit are skipped and reported."""
@@ -144,7 +140,7 @@ class Manifest:
         }
         left_out = dict(sorted(self.left_out.items()))
         absent = {"absent": sorted(self.absent)} if self.absent else {}
-        return json.dumps({"how": "copies", "beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
+        return json.dumps({"beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
 
     def left_out_lines(self, most: int = 10) -> tuple[str, ...]:
         """Skipped files and reasons: ignored ones in one line, at most `most` lines in all."""
@@ -180,12 +176,10 @@ def read_manifest(id: str, folder: Path) -> Manifest:
         entries = {path: ManifestEntry(*entry) for path, entry in values["entries"].items()}
         absent = frozenset(values.get("absent", ()))
         manifest = Manifest(entries, values["left_out"], values["beyond"], absent)
-        if values["how"] != "copies":
-            raise KeptInGitError(
-                f"The checkpoint {id} was kept by version 0.1.0 as git objects, which cannot be restored any more."
-            )
     except FileNotFoundError as error:
         raise CheckpointError(f"There is no checkpoint {id} in this session.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"The checkpoint {id} cannot be read: {error}.") from error
+    if "how" in values:
+        raise CheckpointError(f"The checkpoint {id} was kept by version 0.1.0; its form cannot be restored any more.")
     return manifest

@@ -36,9 +36,9 @@ def checkpoints(workspace: Path, folder: Path, limits: CheckpointLimits | None =
     return Checkpoints(workspace, folder, limits=limits)
 
 
-def stored(folder: Path) -> list[Path]:
-    """The files with contents in the folder of a session."""
-    return [path for path in (folder / "copies").rglob("*") if path.is_file()]
+def stored(session: Path) -> dict[str, int]:
+    """The files with contents in the folder of a session, and their sizes."""
+    return {path.name: path.stat().st_size for path in session.glob("contents-*")}
 
 
 def write(path: Path, content: str | bytes = "", mode: int | None = None) -> Path:

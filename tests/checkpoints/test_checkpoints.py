@@ -210,8 +210,8 @@ async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
 ) -> None:
     write(workspace / "a", "1")
     first = await kept.keep()
-    for path in stored(tmp_path / "session"):
-        path.write_bytes(b"damaged")
+    path = tmp_path / "session/contents-1"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
     write(workspace / "a", "1", 0o600)
     write(workspace / "b", "1")
     restored = await kept.restore(first.id)
@@ -247,38 +247,45 @@ async def test_files_that_were_linked_since_become_two_again(workspace: Path, ke
     assert state_of(workspace) == before
 
 
-async def test_what_a_killed_process_left_goes_and_every_checkpoint_stays(
+@pytest.mark.parametrize("torn", [b"half a header", b"x" * 60])
+async def test_what_a_killed_process_left_half_written_is_passed_over(
+    workspace: Path, kept: Checkpoints, tmp_path: Path, torn: bytes
+) -> None:
+    ids = []
+    for number in range(3):
+        write(workspace / "a", str(number))
+        ids.append((await checkpoints(workspace, tmp_path / "session").keep()).id)
+        with (tmp_path / "session/contents-1").open("ab") as file:
+            file.write(torn if number == 0 else b"")
+    assert list(stored(tmp_path / "session")) == ["contents-1", "contents-2"]
+    for number, id in enumerate(ids):
+        await kept.restore(id)
+        assert (workspace / "a").read_text() == str(number)
+
+
+async def test_what_is_kept_once_takes_room_once_and_is_compressed(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    for name in "abc":
+        write(workspace / name, "1" * 10_000)
+    await kept.keep()
+    (workspace / "a").rename(workspace / "d")
+    await checkpoints(workspace, tmp_path / "session").keep()
+    assert sum(stored(tmp_path / "session").values()) < 500
+
+
+async def test_a_checkpoint_of_version_0_1_0_is_refused_in_one_sentence_and_the_session_goes_on(
     workspace: Path, kept: Checkpoints, tmp_path: Path
 ) -> None:
     write(workspace / "a", "1")
+    former = '{"how": "git", "beyond": null, "left_out": {}, "entries": {}}'
+    write(tmp_path / "session/manifests/0123456789abcdef.json", former)
     first = await kept.keep()
-    (whole,) = stored(tmp_path / "session")
-    write(whole.parent / ".torn", "half a cont")
-    write(tmp_path / "session/copies/ff/ff00", "of no checkpoint")
+    with pytest.raises(CheckpointError, match=r"0123456789abcdef was kept by version 0\.1\.0"):
+        await kept.restore("0123456789abcdef")
     write(workspace / "a", "2")
-    resumed = checkpoints(workspace, tmp_path / "session")
-    await resumed.keep()
-    assert len(stored(tmp_path / "session")) == 2
-    await resumed.restore(first.id)
+    await kept.restore(first.id)
     assert (workspace / "a").read_text() == "1"
-
-
-async def test_a_copy_of_version_0_1_0_is_restored_and_git_objects_of_it_are_refused_in_one_sentence(
-    workspace: Path, kept: Checkpoints, tmp_path: Path
-) -> None:
-    write(workspace / "a", "1" * 100)
-    first = await kept.keep()
-    (copy,) = stored(tmp_path / "session")
-    assert len(copy.read_bytes()) < 50
-    copy.write_text("1" * 100)  # that version did not compress
-    manifest = tmp_path / f"session/manifests/{first.id}.json"
-    write(manifest.with_name("0123456789abcdef.json"), manifest.read_text().replace('"copies"', '"git"'))
-    write(workspace / "a", "2")
-    resumed = checkpoints(workspace, tmp_path / "session")
-    with pytest.raises(CheckpointError, match=r"0123456789abcdef was kept by version 0\.1\.0 as git objects"):
-        await resumed.restore("0123456789abcdef")
-    await resumed.restore(first.id)
-    assert (workspace / "a").read_text() == "1" * 100
 
 
 async def test_limits_are_above_zero() -> None:
