@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: to look through it again and again took a tenth of the tests' time."""
+    """Freeze what is imported: collecting it again and again took a tenth of the time."""
     gc.enable()
     gc.collect()
     gc.freeze()

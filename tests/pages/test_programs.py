@@ -114,9 +114,9 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
 }
 """What the program below a comment on a page says."""
 NOT_ALONE = {
-    ("docs/hooks.md", "command"): "it is told what happens on its standard input: test_hooks.py starts it so",
+    ("docs/hooks.md", "command"): "it reads the events on its standard input: test_hooks.py starts it so",
 }
-"""Blocks that cannot run by themselves, and where they are run."""
+"""Blocks that cannot run alone, and where they are run."""
 SHOWN = "code: "
 """How the comment begins above code that a program copies from our own (`python -m chapters.course.refresh`)."""
 
@@ -139,6 +139,6 @@ def test_every_program_outside_of_the_chapters_has_a_promise_and_none_is_forgott
     assert outside == SAYS.keys() | NOT_ALONE.keys()
 
 
-def test_code_that_is_shown_and_not_run_stands_in_chapters_only() -> None:
+def test_code_that_is_shown_and_not_run_is_in_chapters_only() -> None:
     shown = [one for one in every_block("python") if one.name.startswith(SHOWN)]
     assert {one.page.partition("/")[0] for one in shown} <= {"chapters"}

@@ -29,7 +29,7 @@ from harness.events import (
 from harness.permissions import PermissionAnswer
 from harness.practice.script.script import KIND
 from harness.session import Opening
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_tool_rounds import call
 from tests.engine.tools.test_dispatch import flaky
@@ -155,9 +155,9 @@ async def test_what_runs_something_is_never_tried_again_by_the_program(tmp_path:
 ASKED = "substitutions=0 rollbacks=0"
 
 
-async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, Person]:
+async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, AnsweringUser]:
     """A turn in which the same call is asked for so many times, and what the person saw."""
-    person = Person(loops=choices)
+    person = AnsweringUser(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
@@ -174,7 +174,7 @@ async def test_a_person_can_stop_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [True, False])
 async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
-    person = Person(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
+    person = AnsweringUser(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:

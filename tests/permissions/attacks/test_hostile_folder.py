@@ -1,4 +1,4 @@
-"""A folder with every hostile file, cloned and used: nothing runs, nothing leaks, and what is refused is said."""
+"""A folder with every hostile file, cloned and used: nothing runs, nothing leaks, and refusals are shown."""
 
 import asyncio
 import json
@@ -215,7 +215,7 @@ def folder_with_a_fifo(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_fifo_in_the_place_of_a_file_holds_nothing_up(folder_with_a_fifo: Path) -> None:
+async def test_a_fifo_instead_of_a_file_holds_nothing_up(folder_with_a_fifo: Path) -> None:
     looks = '[[reply]]\ntools = [{ name = "glob", input = { pattern = "**/*" } }]\n[[reply]]\ntext = "Done."\n'
     async with PracticeServer(script=Script.parse(looks)) as server:
         ended = await run(Place(folder_with_a_fifo, server.base_url), "-p", "hi", "--no-trust-folder")
