@@ -61,7 +61,7 @@ class Shape:
 
     @property
     def answer(self) -> str:
-        """What the user is to be reported in the end."""
+        """The final answer."""
         return AFTER_TOOLS if self.calls else "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property

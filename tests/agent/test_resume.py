@@ -106,7 +106,7 @@ def calls_in(messages: Sequence[Message]) -> list[str]:
 
 
 def unfinished(events: Sequence[Event]) -> bool:
-    """A turn began and did not end, reported in the plainest way."""
+    """A turn began and did not end, by the simplest reading."""
     begun = sum(isinstance(event, TurnStarted) for event in events)
     return begun > sum(isinstance(event, TurnEnded) for event in events)
 

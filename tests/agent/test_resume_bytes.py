@@ -273,7 +273,7 @@ async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tm
 
 
 def history_after(events: Sequence[Event]) -> list[Message]:
-    """What the events put into the history, reported in the plainest way."""
+    """The history after these events, by the simplest reading."""
     messages: list[Message] = []
     for event in events:
         match event:
