@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,9 @@ from harness.events import Effort
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
 from harness.model.prompt import Instructions
+from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.tokens import TokenCounter
+from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
 from harness.practice.faults.orders import ToolFaultQueue
 from harness.processes import Processes
@@ -162,6 +164,8 @@ class AgentCore:
     signals: Signals
     turns: TurnLock
     restriction: ToolRestriction
+    standard: Collection[str] | None
+    """Names of the only standard tools that a subagent may use; None: all."""
     own_tools: tuple[Tool, ...]
     """Tools of the program that made the agent."""
     outputs: Path
@@ -189,7 +193,27 @@ class AgentCore:
         """Of the session; its name is the id of the session, also where it is not written."""
         return self.outputs.with_suffix(".jsonl") if self.parent is None else self.parent.journal
 
+    def web(self, *, turn: bool = False) -> WebAccess:
+        """The web tools that the model may use; `turn`: in the current turn."""
+        only = self.restriction.only if turn else None
+        return web_access(self.settings, self.standard, only, self.shared.rules.kept(WEB_TOOLS))
+
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent or of its parent."""
         own = over_budget(state, self.limits, self.conversation.spend.cost_usd)
         return own or (self.parent.over_budget(state) if self.parent else None)
+
+
+def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
+    """The web tools that the settings and every list of names allow; None: a list of all names."""
+
+    def kept(name: str) -> bool:
+        return all(one is None or name in one for one in names)
+
+    return WebAccess(
+        search=settings.web_search and kept(SEARCH),
+        fetch=settings.web_fetch and kept(FETCH),
+        allowed_domains=settings.web_allowed_domains,
+        blocked_domains=settings.web_blocked_domains,
+        max_uses=settings.web_max_uses,
+    )

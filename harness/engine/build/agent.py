@@ -27,7 +27,6 @@ from harness.engine.build.from_settings import (
     secrets_of,
     tools_for,
     tools_of_board,
-    web_access,
     with_faults,
 )
 from harness.engine.build.options import AgentOptions, Policies
@@ -35,7 +34,7 @@ from harness.engine.build.shared import shared_parts
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.connection import PracticeFaults
 from harness.engine.conversation import Conversation, TurnLock, ignore
-from harness.engine.core import AgentCore, ModelChoice, Signals, ToolRestriction
+from harness.engine.core import AgentCore, ModelChoice, Signals, ToolRestriction, web_access
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
@@ -61,8 +60,6 @@ from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsR
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.prompt import PromptSection, digest_of, system_blocks
-from harness.model.server_tools import WebAccess
-from harness.permissions.rules import WEB_TOOLS
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.monitor import LoopMonitor
@@ -98,8 +95,7 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         system_blocks(sections, core.settings.cache_ttl),
         toolbox.specs(),
         answer_format=options.answer_format,
-        web=partial(_web, core, options, turn=True),
-        watches_text=lambda: monitor.policy.enabled,
+        monitor=monitor,
     )
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
@@ -203,6 +199,7 @@ def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None 
         signals=Signals(),
         turns=TurnLock(conversation),
         restriction=ToolRestriction(),
+        standard=options.standard if parent else None,
         own_tools=tuple(options.tools),
         outputs=outputs,
         agents_folder=options.agents,
@@ -318,13 +315,6 @@ def _tools(
     return shared.tool_orders.applied(with_faults(every, settings))
 
 
-def _web(core: AgentCore, options: AgentOptions, *, turn: bool = False) -> WebAccess:
-    """The web tools that the model may use; `turn`: in the turn under way."""
-    standard = options.standard if core.is_subagent else None
-    only = core.restriction.only if turn else None
-    return web_access(core.settings, standard, only, core.shared.rules.kept(WEB_TOOLS))
-
-
 def _prompt(
     core: AgentCore, options: AgentOptions, parent: Parent | None, toolbox: Toolbox
 ) -> tuple[PromptListsRead, tuple[PromptSection, ...]]:
@@ -333,7 +323,7 @@ def _prompt(
     A conversation that continues with the same tools keeps its lists, so that the prompt cache holds.
     """
     settings, shared, conversation = core.settings, core.shared, core.conversation
-    web = _web(core, options).tools(newest=shared.catalogue.knows(settings.model))
+    web = core.web().tools(newest=shared.catalogue.knows(settings.model))
     lists, asked = conversation.state.lists, conversation.state.asked
     if lists is not None and (asked is None or asked.tools_digest == digest_of((*toolbox.specs(), *web))):
         shared.memory.resume(lists.memories)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from harness.checkpoints import CheckpointError, Checkpoints
 from harness.engine.conversation import Conversation
@@ -128,7 +129,7 @@ class CheckpointFold:
     def since_each(self, turn: int) -> Iterator[tuple[CheckpointMark, CheckpointMark | None]]:
         """The checkpoints since that turn began, each with the next one; None: now."""
         kept = [one for one in self._kept if one.turn >= turn]
-        yield from zip(kept, [*kept[1:], None], strict=True)
+        yield from zip_longest(kept, kept[1:])
 
     def began(self, turn: int) -> int | None:
         """The last step before a turn; None: there was no such turn."""

@@ -78,6 +78,7 @@ def test_the_files_before_a_step_or_a_turn_are_those_of_the_first_checkpoint_fro
     made = fold(*TWO_TURNS)
     assert [made.after(step) for step in range(5)] == ["a", "b", "b", "d", None]
     assert [mark and mark.id for mark in map(made.since, (1, 2, 3))] == ["a", "c", None]
+    assert list(made.since_each(99)) == []
     pairs = [(one.id, after and after.id) for one, after in made.since_each(2)]
     assert pairs == [("c", "d"), ("d", None)]
     assert [made.began(turn) for turn in (1, 2, 3)] == [0, 2, None]
