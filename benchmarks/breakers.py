@@ -21,7 +21,6 @@ from benchmarks.breaker_peers import Subject, ours, peers, registry_of, work
 from benchmarks.figures import Figure, show
 from harness.engine.build.agent import core_of
 from harness.engine.build.options import AgentOptions
-from harness.engine.hooks import HookRunner
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.events import ToolCall
@@ -90,7 +89,7 @@ async def side_by_side() -> float:
         core = core_of(settings, AgentOptions(outputs=here))
         toolbox = Toolbox([wait])
         dispatcher = ToolDispatcher(core, BreakerRegistry(["wait"]), toolbox)
-        calls = ToolCalls(core, toolbox, dispatcher, HookRunner(core, ()), lambda call: None)
+        calls = ToolCalls(core, toolbox, dispatcher, None, lambda call: None)
         asked = [ToolCall(f"call_{number}", "wait", {"number": number}) for number in range(8)]
         began = time.perf_counter()
         await calls.answer(asked, [], asyncio.Event())

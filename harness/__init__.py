@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.agent import Agent
     from harness.engine.build.options import Policies
+    from harness.engine.loops.watch import Advice, CallRefused, Watch
     from harness.hooks import HookAnswer, HookCall, hook
     from harness.session import Opening, Session, open_session
     from harness.tools.tool import tool
 
 __all__ = [
+    "Advice",
     "Agent",
+    "CallRefused",
     "HookAnswer",
     "HookCall",
     "Opening",
     "Policies",
     "Session",
+    "Watch",
     "__version__",
     "hook",
     "open_session",
@@ -39,6 +43,10 @@ if not TYPE_CHECKING:  # a type checker would take any name for one of ours
                 from harness.agent import Agent
 
                 return Agent
+            case "Advice" | "CallRefused" | "Watch":
+                from harness.engine.loops import watch
+
+                return getattr(watch, name)
             case "hook" | "HookAnswer" | "HookCall":
                 from harness import hooks
 

@@ -31,9 +31,8 @@ from harness.engine.build.from_settings import chosen
 from harness.engine.build.options import AgentOptions
 from harness.engine.conversation import Conversation
 from harness.engine.parts import AgentParts, Parent
-from harness.engine.turn import Turn, cut_blocks
+from harness.engine.turn import Turn
 from harness.events import Event, Fault, Origin, Reply, Transition, TransitionCode
-from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import (
     Compact,
     Continue,
@@ -95,15 +94,8 @@ class Agent:
             only: the only tools that may be called in this turn, also by subagents that it starts; None: all.
         """
         check_types({"prompt": (prompt, str, "a text"), "model": (model, str, "the name of a model")})
-        if isinstance(only, str):
-            raise TypeError(f"only= takes a list of names: write only=[{only!r}].")
-        for name in () if only is None else only:
-            if name not in WEB_TOOLS and self.toolbox.get(name) is None:
-                raise ValueError(
-                    f"only= names {name!r}, which this agent lacks; it has: {', '.join(self.toolbox.names)}."
-                )
         text = self.conversation.masking.text(prompt)
-        return self.core.turns.events(partial(self._requested, text, model, None if only is None else frozenset(only)))
+        return self.core.turns.events(partial(self._requested, text, model, self.parts.restriction_to(only)))
 
     def retry(self) -> AsyncGenerator[Event, None]:
         """Continue from the history as it is, for example after a turn that failed."""
@@ -130,13 +122,13 @@ class Agent:
         if self.parts.background is not None and self.parts.background.inbox.waiting:
             await self._turn(None, arrivals=True)
 
-    # ── turn ────────────────────────────────────────────────────────────────────────────────────
+    # ── turn and step ────────────────────────────────────────────────────────────────────────────────────
 
     async def _turn(self, prompt: str | None, model: str = "", *, arrivals: bool = False) -> None:
         """One turn from the prompt to `TurnEnded`, whatever happens in between."""
         core, parts = self.core, self.parts
         await self.open()
-        turn = turn_lifecycle.begin(parts, prompt, model or parts.models.current)
+        turn = turn_lifecycle.begin(parts, prompt, model or core.choice.model)
         try:
             stop = await turn_lifecycle.submit(parts, turn, prompt, arrivals=arrivals)
             while stop is None:
@@ -147,8 +139,6 @@ class Agent:
             stop = Stop(turn.state, reason, TransitionCode.MODEL_ERROR)
         await turn_lifecycle.end(parts, turn, stop)
 
-    # ── step ────────────────────────────────────────────────────────────────────────────────────
-
     async def _step(self, turn: Turn) -> Stop | None:
         """Ask the model once and do what its reply calls for. Returns what ends the turn, if anything does."""
         core, parts, conversation = self.core, self.parts, self.conversation
@@ -158,7 +148,8 @@ class Agent:
             case Stop():
                 conversation.add("assistant", decision.keep, Origin.REPLY)
                 turn.add(decision.keep)
-                decision = await parts.hooks.may_end(turn, decision)
+                if parts.hooks is not None:
+                    decision = await parts.hooks.may_end(turn, decision)
                 if isinstance(decision, Stop):
                     return decision
                 conversation.add("user", parts.decisions.nudge(decision, turn), Origin.HOOK)
@@ -230,7 +221,7 @@ class Agent:
         """Answer every call of the reply. Returns what ends the turn, if anything does."""
         core, parts, conversation = self.core, self.parts, self.conversation
         interrupt = core.signals.interrupt
-        conversation.add("assistant", (*decision.keep, *cut_blocks(decision)), Origin.REPLY)
+        conversation.add("assistant", decision.blocks, Origin.REPLY)
         await unless(interrupt, parts.rollbacks.keep([call.name for call in decision.calls]))
         results = await parts.tools.answer(decision.calls, decision.cut_calls, interrupt)
         reminder = () if results.interrupted else parts.plan_reminder.after_step()
@@ -238,11 +229,10 @@ class Agent:
         conversation.add("user", (*results.blocks, *(instructions or ()), *reminder), Origin.TOOL_RESULTS)
         turn.begin_answer()
         turn.state = replace(turn.state, steps=turn.state.steps + 1, compacted=False)
-
         paused = parts.breakers.paused
         stuck = "" if paused else await parts.loops.intervene()
         waited = "" if paused or stuck else await parts.loops.wait()
-        ends = {"hooked": parts.hooks.stopped, "paused": paused, "stuck": stuck, "waited": waited}
+        ends = {"hooked": parts.stopped_by_hook, "paused": paused, "stuck": stuck, "waited": waited}
         stop = after_tools(turn.state, core.limits, interrupted=interrupt.is_set(), **ends)
         if stop is None and parts.background is not None:
             parts.background.deliver()

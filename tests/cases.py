@@ -1,7 +1,7 @@
 """Cases that are data: a text file beside the test, `git.txt` for `test_git.py`, with one case on each line.
 
-A file begins with comments ("# ") that say what its columns mean. `== NAME` begins a table, ` => ` stands between two
-columns. `␊`, `␉`, `␀` and the like stand for control characters, `␣` for a space at an end of a column, `⍽` for a
+A file begins with comments ("# ") that say what its columns mean. `== NAME` begins a table, ` => ` divides
+columns. `␊`, `␉`, `␀` and the like are control characters, `␣` is a space at an end of a column, `⍽` a
 no-break space.
 """
 

@@ -4,16 +4,20 @@ import gc
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import is_hypothesis_test as is_property
 from hypothesis import settings
 
 from tests.whole import WHOLE
 
+STORIES = "stories"
+
 # How long an example takes says more of the machine than of us.
-settings.register_profile("every day", deadline=None, max_examples=40)
-settings.register_profile("whole", deadline=None)
+settings.register_profile("every day", deadline=None, max_examples=20)
+settings.register_profile("whole", deadline=None, max_examples=100)
 settings.load_profile("whole" if WHOLE else "every day")
 
 # Otherwise each program that a test starts compiles all of ours again.
@@ -35,8 +39,27 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     gc.disable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """The long command plays more examples."""
+    if config.option.markexpr == STORIES:
+        settings.load_profile("whole")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The long command also plays all properties, and the cases of a grid that the everyday command leaves out."""
+    played: Counter[str] = Counter()
+    for item in items:
+        case = item.nodeid.partition("[")[0]
+        played[case] += 1
+        grid = item.get_closest_marker("grid")
+        rest = grid is not None and played[case] > grid.args[0]
+        if rest or (config.option.markexpr == STORIES and is_property(getattr(item, "obj", None))):
+            item.add_marker(STORIES)
+
+
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: to look through it again and again took a tenth of the tests' time."""
+    """Freeze what is imported: collecting it again and again took a tenth of the time."""
     gc.enable()
     gc.collect()
     gc.freeze()

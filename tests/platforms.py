@@ -1,4 +1,4 @@
-"""Credentials and addresses by which the SDK's clients for the platforms of others reach a server on this machine."""
+"""Credentials and addresses for the SDK's clients for Bedrock, Vertex and Foundry and a server on this machine."""
 
 import http.server
 import json
@@ -47,7 +47,7 @@ def without_platforms(patch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 def reach(platform: Platform, base_url: str, google_file: Path | None = None) -> Mapping[str, str]:
-    """Variables by which the client of a platform sends its requests to `base_url`."""
+    """Variables that make the client of a platform send its requests to `base_url`."""
     match platform:
         case Platform.BEDROCK:
             return {

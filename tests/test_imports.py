@@ -1,4 +1,4 @@
-"""Who may import whom (docs/architecture.md), and what has to stay light.
+"""Which package may import which (docs/architecture.md), and imports that stay light.
 
 The rules are read from the source, so that a lazy import inside a function counts like any other. A new
 folder or file of `harness` has to be put into `MAY_IMPORT` before it may exist.
@@ -57,7 +57,7 @@ name is `harness/__init__.py`."""
 ORDER = ["base", "events", "policies", "hooks", "definitions", "slots", "processes", "media", "model", "tools"]
 ORDER += ["checkpoints", "journal", "memory", "permissions", "practice", "skills", "tasks", "schedule", "settings"]
 ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]
-"""From the bottom up: no package imports one that stands behind it."""
+"""From the bottom up: no package imports a later one."""
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
 """Packages that are imported where they are used, and nowhere at the top of a module."""
@@ -65,7 +65,7 @@ SCREEN = (
     *("ui/app/", "ui/panel/", "ui/transcript/", "ui/inline/"),
     *("ui/web/driver.py", "ui/key_labels.py"),
 )
-"""What draws: loaded with the screen and not before, so that textual may stand at its top."""
+"""What draws: loaded with the screen and not before, so that textual may be imported at its top."""
 NEEDED_FOR_SETTINGS = {"pydantic", "pydantic_core", "platformdirs", "dotenv"}
 
 PURE = {
@@ -82,7 +82,7 @@ PURE = {
     "re",
 }
 PURE |= {"errno", "hashlib", "inspect", "json", "posixpath", "textwrap", "types", "typing"}
-"""What the policies need of the standard library: nothing that does I/O, tells the time or rolls dice."""
+"""What the policies need of the standard library: no I/O, clock or randomness."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
 COURSE = sorted(path for path in Path(chapters.course.__file__).parent.rglob("*.py"))
@@ -99,7 +99,7 @@ def name_of(path: Path) -> str:
 
 
 def tree_of(path: Path) -> ast.Module:
-    """A module as it stands in its file."""
+    """A module and its imports."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -174,7 +174,7 @@ def offenders(paths: Iterable[Path], found: Callable[[Path], set[str]]) -> dict[
 
 
 def modules_loaded_by(statement: str) -> set[str]:
-    """Names of the modules that stand in memory after a fresh interpreter has run `statement`."""
+    """Names of the modules in memory after a fresh interpreter has run `statement`."""
     program = f"{statement}\nimport sys\nprint('\\nloaded:', *sys.modules)"
     finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(finished.stdout.rpartition("loaded:")[2].split())

@@ -141,4 +141,4 @@ def test_what_is_installed_runs_in_a_folder_that_is_not_the_repository(from_sdis
     assert "practice model" in place.run("harness", "-p", "hello", "--practice")
     assert "s02 · Tool use" in place.run("python", "-m", "chapters.s01_agent_loop")
     assert "s11" in place.run("harness", "learn", "--list")
-    assert place.run("harness", "loops", "demo", "--graph", "random", "--seed", "4")
+    assert "Watch" in place.run("python", "-c", "import harness; print(harness.Watch)")

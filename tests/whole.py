@@ -3,7 +3,7 @@
 import os
 
 WHOLE = os.environ.get("HARNESS_TEST_WHOLE") == "1"
-"""Play every case of what is enumerated, and as many examples as are worth waiting for."""
+"""Play every case of every grid, and more examples."""
 
 
 def stride(cases: int) -> int:

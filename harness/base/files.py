@@ -76,6 +76,11 @@ def locked_file(path: Path, failure: type[HarnessError], *, if_held: str = "") -
         raise failure(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
+def home_folder() -> Path:
+    """The home folder; for a user without one, such as a container's, a path that is no folder."""
+    return Path(os.path.expanduser("~")).absolute()  # noqa: PTH111 (Path.home raises RuntimeError)
+
+
 def private_folder(folder: Path) -> None:
     """Close a folder that others may enter, with all in it; what is missing or belongs to others stays as it is."""
     with suppress(OSError):

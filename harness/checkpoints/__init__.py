@@ -1,9 +1,8 @@
 """Keep the contents of a workspace and restore them later: for the rung ROLLBACK and for /rewind.
 
-Which files: those that git does not ignore, or without a repository those that no .gitignore file names. Where they go:
-into a folder of the session, as a private git repository or as plain copies. The user's own repository is read for the
-list of files and never written. Skipped files (limits, pipes, nested repositories, ignored files) are reported, and no
-restore touches them.
+Which files: those that git does not ignore, or without a repository those that no .gitignore file names. Their contents
+go into a folder of the session. The user's own repository is read for the list of files and never written. Skipped
+files (limits, pipes, nested repositories, ignored files) are reported, and no restore touches them.
 """
 
 from harness.checkpoints.checkpoints import Checkpoints
@@ -13,7 +12,6 @@ from harness.checkpoints.manifest import (
     CheckpointLimits,
     CheckpointRecord,
     FileChange,
-    How,
     RestoreResult,
 )
 
@@ -24,6 +22,5 @@ __all__ = [
     "CheckpointRecord",
     "Checkpoints",
     "FileChange",
-    "How",
     "RestoreResult",
 ]

@@ -5,26 +5,23 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable
-from logging import Logger
 from pathlib import Path
 from typing import TypeVar
 
 from harness.base.concurrency import in_thread
+from harness.checkpoints.content_store import ContentStore
 from harness.checkpoints.git import GitCancellation
 from harness.checkpoints.manifest import (
     CheckpointError,
     CheckpointLimits,
     CheckpointRecord,
     FileChange,
-    How,
     RestoreResult,
     read_manifest,
-    written,
+    write_manifest,
 )
-from harness.checkpoints.object_store import ContentsError, ContentStore, CopiedContents, GitObjects
 from harness.checkpoints.restore import changes, restore
 from harness.checkpoints.scan import WorkspaceListing, WorkspaceScan, WorkspaceScanner, listed_by_git, listed_by_walking
-from harness.processes import Processes
 from harness.tools.tree import FolderTree
 
 T = TypeVar("T")
@@ -45,53 +42,36 @@ class Checkpoints:
     permission bits; not owners, times, extended attributes, hard links, and folders that are empty.
     """
 
-    def __init__(
-        self,
-        workspace: Path,
-        folder: Path,
-        *,
-        limits: CheckpointLimits | None = None,
-        log: Logger,
-        processes: Processes | None = None,
-    ) -> None:
+    def __init__(self, workspace: Path, folder: Path, *, limits: CheckpointLimits | None = None) -> None:
         """
         Args:
             workspace: the folder whose files are kept.
             folder: the session's own, made when needed. Nothing is written elsewhere, but for what a restore does.
             limits: how much is kept.
-            log: gets why git could not be used.
-            processes: the owner whose mark git bears while it writes; None: no owner.
         """
         self._workspace = workspace.resolve()
         self._folder = folder.resolve()
         self._limits = limits or CheckpointLimits()
-        self._log = log
         self._scanner = WorkspaceScanner(self._limits)
         self._stop = GitCancellation()
-        marked = processes.marked if processes else dict
-        self._stores: dict[How, ContentStore] = {
-            "git": GitObjects(self._folder / "git", self._limits.time_s, self._stop, marked),
-            "copies": CopiedContents(self._folder / "copies"),
-        }
-        self._sizes: dict[How, dict[str, int]] | None = None
-        """As `_known` has found them, once it was asked."""
+        self._contents = ContentStore(self._folder)
         self._one_at_a_time = asyncio.Lock()
         self._working = threading.Lock()
         """Held by the thread that works, also by one that was given up."""
 
-    async def keep(self, turn: int, step: int) -> CheckpointRecord:
+    async def keep(self) -> CheckpointRecord:
         """Keep the present contents of the workspace. Cheap if little has changed.
 
         Raises CheckpointError; then nothing has been kept.
         """
-        return await self._in_thread(lambda proceed: self._keep(f"turn {turn}, step {step}", (), proceed)[0])
+        return await self._in_thread(lambda proceed: self._keep((), proceed)[0])
 
     async def changes_since(self, id: str) -> tuple[FileChange, ...]:
         """The paths that differ now, sorted: what a restore would undo. Raises CheckpointError."""
 
         def compare(proceed: Proceed) -> tuple[FileChange, ...]:
-            target, _ = read_manifest(id, self._manifests)
-            listing, _ = self._listed(proceed)
+            target = read_manifest(id, self._manifests)
+            listing = self._listed(proceed)
             with FolderTree(self._workspace) as tree:
                 now = self._scanner.scan(tree, {*listing.paths, *target.entries}, listing.left_out, proceed=proceed)
             return tuple(changes(target, now.manifest))
@@ -102,7 +82,7 @@ class Checkpoints:
         """The paths that differ between two checkpoints. Raises CheckpointError."""
 
         def compare(_: Proceed) -> frozenset[str]:
-            before, after = (read_manifest(id, self._manifests)[0] for id in (first, second))
+            before, after = (read_manifest(id, self._manifests) for id in (first, second))
             return frozenset(change.path for change in changes(before, after))
 
         return await self._in_thread(compare)
@@ -115,10 +95,10 @@ class Checkpoints:
         """
 
         def work(proceed: Proceed) -> RestoreResult:
-            target, how = read_manifest(id, self._manifests)
-            undo, now = self._keep(f"before going back to {id}", target.entries, proceed)
+            target = read_manifest(id, self._manifests)
+            undo, now = self._keep(target.entries, proceed)
             with FolderTree(self._workspace) as tree:
-                outcome = restore(target, now, self._stores[how], tree, leave)
+                outcome = restore(target, now, self._contents, tree, leave)
             return RestoreResult(undo.id, tuple(outcome.written), tuple(outcome.removed), tuple(outcome.not_undone))
 
         return await self._in_thread(work, RESTORE_GRACE_S)
@@ -131,7 +111,7 @@ class Checkpoints:
         """Remove every checkpoint of this session. Raises CheckpointError."""
 
         def work(_: Proceed) -> None:
-            self._sizes = None
+            self._contents = ContentStore(self._folder)
             if self._folder.exists():
                 shutil.rmtree(self._folder)
 
@@ -164,38 +144,12 @@ class Checkpoints:
                 where = f" {error.filename}:" if error.filename else ""
                 raise CheckpointError(f"The files cannot be kept or restored:{where} {error.strerror}.") from error
 
-    def _keep(self, note: str, also: Iterable[str], proceed: Proceed) -> tuple[CheckpointRecord, WorkspaceScan]:
-        listing, how = self._listed(proceed)
+    def _keep(self, also: Iterable[str], proceed: Proceed) -> tuple[CheckpointRecord, WorkspaceScan]:
+        listing = self._listed(proceed)
         paths = {*listing.paths, *also}
-        if how == "git":
-            try:
-                return self._stored("git", note, paths, listing.left_out, proceed)
-            except ContentsError as error:
-                self._log.warning("checkpoint: plain copies in place of git: %s", error)
-        try:
-            return self._stored("copies", note, paths, listing.left_out, proceed)
-        except ContentsError as error:
-            raise CheckpointError(f"The files cannot be kept: {error}.") from error
-
-    def _listed(self, proceed: Proceed) -> tuple[WorkspaceListing, How]:
-        """What to look at; never our own folder, should it lie in the workspace."""
-        listing = listed_by_git(self._workspace, self._limits.listing_s, self._stop)
-        how: How = "copies" if listing is None else "git"
-        listing = listing or listed_by_walking(self._workspace, proceed)
-        if not self._folder.is_relative_to(self._workspace):
-            return listing, how
-        ours = f"{self._folder.relative_to(self._workspace)}/"
-        paths = frozenset(path for path in listing.paths if not path.startswith(ours))
-        return WorkspaceListing(paths, {**listing.left_out, ours: "the checkpoints themselves"}), how
-
-    def _stored(
-        self, how: How, note: str, paths: set[str], left_out: dict[str, str], proceed: Proceed
-    ) -> tuple[CheckpointRecord, WorkspaceScan]:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        known = self._known()
-        with FolderTree(self._workspace) as tree, self._stores[how].writing() as writing:
-            added: dict[str, int] = {}
-            room = self._limits.stored_bytes - sum(sum(sizes.values()) for sizes in known.values())
+        contents, room = self._contents, self._limits.stored_bytes - self._contents.size
+        with FolderTree(self._workspace) as tree, contents.adding() as add:
 
             def store(id: str, data: bytes) -> None:
                 nonlocal room
@@ -205,24 +159,19 @@ class Checkpoints:
                         f"The checkpoints of this session hold {self._limits.stored_bytes / 1e6:,.0f} MB, "
                         "and nothing more is kept."
                     )
-                added[id] = len(data)
-                writing.add(id, data)
+                add(id, data)
 
-            scan = self._scanner.scan(
-                tree, paths, left_out, stored=lambda id: id in known[how] or id in added, store=store, proceed=proceed
-            )
-            id = scan.manifest.id(how)
-            if not (self._manifests / f"{id}.json").exists():
-                writing.commit(scan.manifest, note)
-        known[how].update(added)
-        written(scan.manifest, how, self._manifests)
-        return CheckpointRecord(id, how, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
+            stored = contents.__contains__
+            scan = self._scanner.scan(tree, paths, listing.left_out, stored=stored, store=store, proceed=proceed)
+        id = write_manifest(scan.manifest, self._manifests)
+        return CheckpointRecord(id, len(scan.manifest.entries), scan.manifest.left_out_lines()), scan
 
-    def _known(self) -> dict[How, dict[str, int]]:
-        """Bytes of every content in each store, by id; what no manifest names does not count as stored."""
-        if self._sizes is None:
-            self._sizes = {"git": {}, "copies": {}}
-            for path in self._manifests.glob("*.json"):
-                manifest, how = read_manifest(path.stem, self._manifests)
-                self._sizes[how].update({entry.content: entry.size for entry in manifest.entries.values()})
-        return self._sizes
+    def _listed(self, proceed: Proceed) -> WorkspaceListing:
+        """What to look at; never our own folder, should it lie in the workspace."""
+        listing = listed_by_git(self._workspace, self._limits.listing_s, self._stop)
+        listing = listing or listed_by_walking(self._workspace, proceed)
+        if not self._folder.is_relative_to(self._workspace):
+            return listing
+        ours = f"{self._folder.relative_to(self._workspace)}/"
+        paths = frozenset(path for path in listing.paths if not path.startswith(ours))
+        return WorkspaceListing(paths, {**listing.left_out, ours: "the checkpoints themselves"})

@@ -5,17 +5,14 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from harness.processes.git_safety import QUIET
 from harness.processes.search_path import own_search_path
 
-Marked = Callable[[Mapping[str, str]], dict[str, str]]
-"""Puts the mark of the owner of the program's processes into the environment of a child."""
 KILLED_S = 1.0
 """Seconds to read the output of a killed git; a process that left its group may hold the pipe longer."""
 
@@ -74,39 +71,6 @@ def environment() -> dict[str, str]:
     return {**kept, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 
 
-def start(
-    *arguments: str,
-    cwd: Path,
-    settings: Mapping[str, str],
-    stdin: int | IO[bytes],
-    stdout: int | IO[bytes],
-    stderr: int | IO[bytes],
-    extra: Mapping[str, str],
-    marked: Marked = dict,
-) -> subprocess.Popen[bytes]:
-    """Start git in a group of its own, where Ctrl+C in the terminal does not reach it. Raises GitError.
-
-    It is waited for in a thread, and so not by the owner of the program's processes, whose mark it bears. git that only
-    reads needs none: it ends when its output is not read.
-    """
-    program = shutil.which("git", path=own_search_path(cwd))
-    if program is None:
-        raise GitError("git is not installed")
-    given = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-    try:
-        return subprocess.Popen(
-            [program, *given, *arguments],
-            cwd=cwd,
-            env={**marked(environment()), **extra},
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            process_group=0,
-        )
-    except OSError as error:
-        raise GitError(f"git cannot be started: {error}") from error
-
-
 @dataclass(frozen=True, slots=True)
 class GitOutput:
     """The output of a git command."""
@@ -135,8 +99,7 @@ def ask(
 
     Raises GitError.
     """
-    pipe = subprocess.PIPE
-    process = start(*arguments, cwd=cwd, settings=QUIET, stdin=pipe, stdout=pipe, stderr=pipe, extra={})
+    process = _start(arguments, cwd)
     try:
         with (stop or GitCancellation()).ends(process):
             printed, complaint = process.communicate(given, time_s)
@@ -148,3 +111,24 @@ def ask(
     if process.returncode not in fine:
         raise GitError(complaint.decode(errors="replace").strip() or f"git {arguments[0]} failed")
     return GitOutput(printed, complaint)
+
+
+def _start(arguments: Sequence[str], cwd: Path) -> subprocess.Popen[bytes]:
+    """Start git in a group of its own, where Ctrl+C in the terminal does not reach it."""
+    program = shutil.which("git", path=own_search_path(cwd))
+    if program is None:
+        raise GitError("git is not installed")
+    settings = [part for name, value in QUIET.items() for part in ("-c", f"{name}={value}")]
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(
+            [program, *settings, *arguments],
+            cwd=cwd,
+            env=environment(),
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            process_group=0,
+        )
+    except OSError as error:
+        raise GitError(f"git cannot be started: {error}") from error

@@ -13,9 +13,6 @@ from harness.base.errors import HarnessError
 from harness.base.files import replace_atomically
 from harness.tools.workspace import sendable
 
-How = Literal["git", "copies"]
-"""Storage of the contents: the session's own git repository, or plain copies."""
-
 
 class CheckpointError(HarnessError):
     """The files could not be kept, compared or restored. The text is one sentence for the user."""
@@ -49,7 +46,6 @@ class CheckpointRecord:
 
     id: str
     """Derived from kept and skipped files: the same state has the same id."""
-    how: How
     files: int
     left_out: tuple[str, ...] = ()
     """Skipped files and reasons, in a few lines."""
@@ -98,11 +94,11 @@ class ManifestEntry:
     size: int
     """Bytes."""
     content: str
-    """Id of the content: what git calls a blob with these bytes, under SHA-256."""
+    """Id of the content."""
 
 
 def content_id(data: bytes) -> str:
-    """The id of a content; the same in a git repository and among plain copies."""
+    """The id of a content: that of a blob with these bytes in a git repository under SHA-256."""
     return sha256(b"blob %d\0" % len(data) + data).hexdigest()
 
 
@@ -133,18 +129,18 @@ class Manifest:
             return "the workspace holds more than is kept"
         return self.left_out.get(path, "")
 
-    def id(self, how: How) -> str:
-        """16 hex digits that are the same for the same state kept the same way."""
-        return sha256(self.to_json(how).encode()).hexdigest()[:16]
+    def id(self) -> str:
+        """16 hex digits that are the same for the same state."""
+        return sha256(self.to_json().encode()).hexdigest()[:16]
 
-    def to_json(self, how: How) -> str:
+    def to_json(self) -> str:
         """Canonical: the same manifest gives the same text."""
         entries = {
             path: [entry.kind, entry.mode, entry.size, entry.content] for path, entry in sorted(self.entries.items())
         }
         left_out = dict(sorted(self.left_out.items()))
         absent = {"absent": sorted(self.absent)} if self.absent else {}
-        return json.dumps({"how": how, "beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
+        return json.dumps({"beyond": self.beyond, "left_out": left_out, "entries": entries, **absent})
 
     def left_out_lines(self, most: int = 10) -> tuple[str, ...]:
         """Skipped files and reasons: ignored ones in one line, at most `most` lines in all."""
@@ -162,25 +158,28 @@ class Manifest:
         return tuple(lines)
 
 
-def written(manifest: Manifest, how: How, folder: Path) -> str:
+def write_manifest(manifest: Manifest, folder: Path) -> str:
     """Write a manifest into `folder`, unless it is there, and return its id. Raises OSError."""
-    id = manifest.id(how)
+    id = manifest.id()
     path = folder / f"{id}.json"
     if not path.exists():
-        replace_atomically(path, manifest.to_json(how).encode(), private=True)
+        replace_atomically(path, manifest.to_json().encode(), private=True)
     return id
 
 
-def read_manifest(id: str, folder: Path) -> tuple[Manifest, How]:
-    """The manifest of that id, and where its contents lie. Raises CheckpointError."""
+def read_manifest(id: str, folder: Path) -> Manifest:
+    """The manifest of that id. Raises CheckpointError."""
     if not re.fullmatch("[0-9a-f]{16}", id):
         raise CheckpointError(f"There is no checkpoint {id!r}: its id would be 16 hex digits.")
     try:
         values = json.loads((folder / f"{id}.json").read_bytes())
         entries = {path: ManifestEntry(*entry) for path, entry in values["entries"].items()}
         absent = frozenset(values.get("absent", ()))
-        return Manifest(entries, values["left_out"], values["beyond"], absent), values["how"]
+        manifest = Manifest(entries, values["left_out"], values["beyond"], absent)
     except FileNotFoundError as error:
         raise CheckpointError(f"There is no checkpoint {id} in this session.") from error
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"The checkpoint {id} cannot be read: {error}.") from error
+    if "how" in values:
+        raise CheckpointError(f"The checkpoint {id} was kept by version 0.1.0; its form cannot be restored any more.")
+    return manifest

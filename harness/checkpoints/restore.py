@@ -4,8 +4,8 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from harness.checkpoints.content_store import ContentStore
 from harness.checkpoints.manifest import IGNORED, ChangeKind, FileChange, Manifest
-from harness.checkpoints.object_store import ContentsError, ContentStore
 from harness.checkpoints.scan import Signature, WorkspaceScan, signature
 from harness.tools.tree import FolderTree
 from harness.tools.workspace import sendable
@@ -94,14 +94,8 @@ def _write(
     others = [path for path in paths if path not in same]
     names = _names(target, now)
     done: set[Signature] = set()
-    reading = contents.reading([target.entries[path].content for path in others])
-    for number, path in enumerate(others):
-        try:
-            data = next(reading)
-        except ContentsError as error:
-            for left in others[number:]:
-                outcome.leave(left, f"what it held cannot be read ({error})")
-            return
+    for path in others:
+        data = contents.read(target.entries[path].content)
         if data is None:
             outcome.leave(path, "what it held is damaged or gone")
             continue

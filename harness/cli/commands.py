@@ -7,7 +7,6 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 from harness.journal.records import records_until
@@ -41,8 +40,6 @@ def run(command: str, options: Namespace) -> int:
             return _watch(_settings(options), options)
         case "replay":
             return _replay(_settings(options), options)
-        case "loops":
-            return _loop_stats(_settings(options), options) if options.kind == "stats" else _loop_demo(options)
         case "cron":
             from harness.cli.cron import cron
 
@@ -111,25 +108,6 @@ def _breakers(settings: Settings, options: Namespace) -> int:
         print(json.dumps(breakers_as_json(path, options.at)))
     else:
         print(*breaker_lines(path, options.at), sep="\n")
-    return 0
-
-
-def _loop_demo(options: Namespace) -> int:
-    return int(import_module("chapters.s22_loops.graph_agents.demo").main(options))
-
-
-def _loop_stats(settings: Settings, options: Namespace) -> int:
-    from harness.settings.loop_experience_file import as_json, experience_file, table
-
-    file = experience_file(settings)
-    if options.forget:
-        print(f"Deleted {file.path}" if file.forget() else f"Nothing to delete: {file.path} does not exist")
-    elif options.json:
-        print(json.dumps(as_json(file)))
-    elif (known := file.read()).tallies:
-        print(*table(known), f"from {file.path}; --forget deletes it", sep="\n")
-    else:
-        print(f"No intervention has ended a loop in {settings.workspace} yet ({file.path} does not exist)")
     return 0
 
 

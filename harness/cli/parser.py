@@ -16,7 +16,6 @@ COMMANDS = {
     "replay": "replay a recorded session",
     "export": "write a session as Markdown or JSON",
     "shot": "draw a session at any moment as an SVG file",
-    "loops": "simulate an agent in a loop, or show which interventions worked",
     "tasks": "list, show, add or release tasks of a task board",
     "cron": "list, add, run or change scheduled prompts",
     "admission": "show running and queued agents of all your sessions",
@@ -130,8 +129,6 @@ def command_parser(command: str) -> "ArgumentParser":
             _recorded(command, parser)
         case "transitions":
             add("--markdown", action="store_true", help="print Markdown tables")
-        case "loops":
-            _loops(parser)
         case "admission":
             _admission(parser)
         case "tasks":
@@ -307,40 +304,6 @@ def _practice(parser: "ArgumentParser") -> None:
             help="also accept requests to this host name; others are refused, to keep web pages out",
         )
         one.add_argument("--port", type=int, default=0, help="0: any free port")
-
-
-def _loops(parser: "ArgumentParser") -> None:
-    from argparse import SUPPRESS
-
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="demo|stats", parser_class=type(parser))
-    demo = kinds.add_parser("demo", help="walk over a graph with tools that fail at random", allow_abbrev=False)
-    demo.epilog = "exit codes: 0 goal reached, 3 stopped before it"
-    add = demo.add_argument
-    add("--seed", type=int, default=0, metavar="N", help="the same seed gives the same walk (0)")
-    add("--fail-rate", type=_share, metavar="P", help="failure rate of every tool, 0 to 1; default: one rate per tool")
-    add("--graph", choices=("ring", "random"), default="ring", help="the ring of five places, or a random graph")
-    add("--size", type=_whole(3, 1_000), default=20, metavar="N", help="places of a random graph, 3 to 1000 (20)")
-    add("--steps", type=_whole(0, 100_000), default=100, metavar="N", help="stop after N steps (100)")
-    answers = ("continue", "off", "roll_back", "stop")
-    add("--user", choices=answers, metavar="ANSWER", help=f"answer of a user: {', '.join(answers)}; default: no user")
-    add("--person", choices=answers, dest="user", help=SUPPRESS)
-    add("--json", action="store_true", help="print one line of JSON per event")
-    stats = kinds.add_parser("stats", help="show which interventions ended loops in this folder", allow_abbrev=False)
-    stats.add_argument("--json", action="store_true", help=_JSON)
-    stats.add_argument("--forget", action="store_true", help="delete these figures")
-    stats.add_argument("--cwd", metavar="FOLDER", help="use this folder")
-
-
-def _share(text: str) -> float:
-    from argparse import ArgumentTypeError
-
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if 0 <= share <= 1:
-        return share
-    raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:

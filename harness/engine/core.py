@@ -1,9 +1,10 @@
 """What the parts of an agent work with: made before any of them, and handed to each."""
 
+import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from collections.abc import Collection, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +13,18 @@ from harness.base.clock import Clock
 from harness.definitions import Agents
 from harness.engine.build.options import Policies
 from harness.engine.connection import ModelConnection
-from harness.engine.conversation import Conversation
+from harness.engine.conversation import Conversation, TurnLock
 from harness.engine.model.shared_endpoints import SharedEndpoints
 from harness.engine.model.shared_retries import SharedRetries
 from harness.engine.permissions.asker import Asker
 from harness.engine.permissions.session_rules import SessionRules
-from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.events import Effort
 from harness.memory import MemoryBook
 from harness.model.catalogue import Catalogue
 from harness.model.prompt import Instructions
+from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.tokens import TokenCounter
+from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
 from harness.practice.faults.orders import ToolFaultQueue
 from harness.processes import Processes
@@ -87,6 +89,54 @@ class SharedParts:
 
 
 @dataclass(slots=True)
+class ToolRestriction:
+    """The tools of the turn under way, for an agent and its subagents."""
+
+    only: frozenset[str] | None = None
+    """None: all tools."""
+
+    def allows(self, name: str) -> bool:
+        """The tool may be called in this turn."""
+        return self.only is None or name in self.only
+
+    @contextmanager
+    def to(self, only: frozenset[str] | None) -> Iterator[None]:
+        """Restrict the block to these tools; None: to none in particular."""
+        self.only = only
+        try:
+            yield
+        finally:
+            self.only = None
+
+
+class Signals:
+    """Requests of the user during a turn, set by the front end and read by the engine."""
+
+    def __init__(self) -> None:
+        self.interrupt = asyncio.Event()
+        """End the turn."""
+        self.retry_now = asyncio.Event()
+        """End the wait for a retry."""
+        self.reconnect = asyncio.Event()
+        """Drop the silent connection and try again."""
+        self.other_model = asyncio.Event()
+        """Go on with the next fallback instead of waiting."""
+        self._closed = False
+
+    def close(self) -> None:
+        """Interrupt this turn and every later one."""
+        self._closed = True
+        self.interrupt.set()
+
+    def reset(self) -> None:
+        """Clear all requests, before a new turn."""
+        for signal in (self.interrupt, self.retry_now, self.reconnect, self.other_model):
+            signal.clear()
+        if self._closed:
+            self.interrupt.set()
+
+
+@dataclass(slots=True)
 class ModelChoice:
     """What the next turn begins with."""
 
@@ -114,6 +164,8 @@ class AgentCore:
     signals: Signals
     turns: TurnLock
     restriction: ToolRestriction
+    standard: Collection[str] | None
+    """Names of the only standard tools that a subagent may use; None: all."""
     own_tools: tuple[Tool, ...]
     """Tools of the program that made the agent."""
     outputs: Path
@@ -141,7 +193,27 @@ class AgentCore:
         """Of the session; its name is the id of the session, also where it is not written."""
         return self.outputs.with_suffix(".jsonl") if self.parent is None else self.parent.journal
 
+    def web(self, *, turn: bool = False) -> WebAccess:
+        """The web tools that the model may use; `turn`: in the current turn."""
+        only = self.restriction.only if turn else None
+        return web_access(self.settings, self.standard, only, self.shared.rules.kept(WEB_TOOLS))
+
     def over_budget(self, state: TurnState) -> Stop | None:
         """What ends the turn because the money is spent: that of this agent or of its parent."""
         own = over_budget(state, self.limits, self.conversation.spend.cost_usd)
         return own or (self.parent.over_budget(state) if self.parent else None)
+
+
+def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
+    """The web tools that the settings and every list of names allow; None: a list of all names."""
+
+    def kept(name: str) -> bool:
+        return all(one is None or name in one for one in names)
+
+    return WebAccess(
+        search=settings.web_search and kept(SEARCH),
+        fetch=settings.web_fetch and kept(FETCH),
+        allowed_domains=settings.web_allowed_domains,
+        blocked_domains=settings.web_blocked_domains,
+        max_uses=settings.web_max_uses,
+    )

@@ -60,7 +60,7 @@ class DecisionRunner:
         core: AgentCore,
         calls: ModelCalls,
         models: ModelSelection,
-        hooks: HookRunner,
+        hooks: HookRunner | None,
         new_compactor: Callable[[], Compactor],
     ) -> None:
         self._core = core
@@ -155,9 +155,9 @@ class DecisionRunner:
         Stop if a refused history became no shorter: the same bytes would be refused again.
         """
         trigger: Trigger = "auto" if decision.code is None else "reactive"
-        hooked = await self._hooks.before_compaction(trigger, lambda: self._size(turn.state.model))
+        hooked = await self._before_compaction(trigger, turn.state.model)
         before = self._conversation.messages
-        if hooked.blocks:
+        if hooked is not None and hooked.blocks:
             return self._no_shorter(turn, decision, before)
         if decision.code is None:
             self._health = self._health.compacting(step)
@@ -192,8 +192,8 @@ class DecisionRunner:
         if not self._conversation.messages:
             self._conversation.emit(Notice("info", "there is nothing to compact yet"))
             return
-        hooked = await self._hooks.before_compaction("manual", lambda: self._size(model))
-        if hooked.blocks:
+        hooked = await self._before_compaction("manual", model)
+        if hooked is not None and hooked.blocks:
             return
         before = self._conversation.messages
         shortened = await self._new_compactor().compact(
@@ -205,8 +205,14 @@ class DecisionRunner:
         self._health = shortened.health
         await self._report_compaction("manual", before, model)
 
+    async def _before_compaction(self, trigger: Trigger, model: str) -> MergedAnswer | None:
+        """What the hooks decide about a compaction; None: there are none."""
+        if self._hooks is None:
+            return None
+        return await self._hooks.before_compaction(trigger, lambda: self._size(model))
+
     async def _report_compaction(self, trigger: Trigger, before: tuple[Message, ...], model: str) -> None:
-        if self._conversation.messages != before:
+        if self._hooks is not None and self._conversation.messages != before:
             await self._hooks.after_compaction(trigger, lambda: self._size(model))
 
     def _size(self, model: str) -> int:
@@ -352,6 +358,7 @@ class DecisionRunner:
         return ({"type": "text", "text": text},)
 
 
-def _focus(focus: str, hooked: MergedAnswer) -> str:
+def _focus(focus: str, hooked: MergedAnswer | None) -> str:
     """The focus of a summary: that of the user, and additions of hooks."""
-    return "\n".join(filter(None, (focus, *(said.text for said in hooked.contexts))))
+    notes = hooked.contexts if hooked is not None else ()
+    return "\n".join(filter(None, (focus, *(note.text for note in notes))))

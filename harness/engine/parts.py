@@ -1,5 +1,6 @@
 """The parts of one agent that act. `harness.engine.build.agent` makes them."""
 
+from collections.abc import Collection
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from harness.engine.connection import PracticeFaults
 from harness.engine.core import AgentCore
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
-from harness.engine.loops.runner import LoopExperience, LoopRunner
+from harness.engine.loops.runner import LoopRunner
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.context_report import ContextReport
 from harness.engine.model.selection import ModelSelection
@@ -23,6 +24,7 @@ from harness.engine.tools.plan_reminder import PlanReminder
 from harness.engine.user_commands import UserCommands
 from harness.events import PromptListsRead
 from harness.model.prompt import PromptSection
+from harness.permissions.rules import WEB_TOOLS
 from harness.tools.toolbox import Toolbox
 
 if TYPE_CHECKING:
@@ -36,7 +38,8 @@ class AgentParts:
     core: AgentCore
     background: BackgroundWork | None
     """Its subagents and background commands; None for a subagent."""
-    hooks: HookRunner
+    hooks: HookRunner | None
+    """None: there are none."""
     board: "TaskWork | None"
     """Its work on the task board of the session; None: there is none."""
     toolbox: Toolbox
@@ -57,10 +60,24 @@ class AgentParts:
     """What rollbacks and rewinds can go back to."""
     rollbacks: Rollbacks
     loops: LoopRunner
-    experience: LoopExperience
     plan_reminder: PlanReminder
     folder_instructions: FolderInstructions
     faults: PracticeFaults
+
+    @property
+    def stopped_by_hook(self) -> str:
+        """Why a hook ends the turn after these tool calls; empty: none does."""
+        return self.hooks.stopped if self.hooks is not None else ""
+
+    def restriction_to(self, names: Collection[str] | None) -> frozenset[str] | None:
+        """The names of the only tools of a turn; None: all tools. Raises TypeError and ValueError for unusable ones."""
+        if isinstance(names, str):
+            raise TypeError(f"only= takes a list of names: write only=[{names!r}].")
+        for name in names or ():
+            if name not in WEB_TOOLS and self.toolbox.get(name) is None:
+                known = ", ".join(self.toolbox.names)
+                raise ValueError(f"only= names {name!r}, which this agent lacks; it has: {known}.")
+        return None if names is None else frozenset(names)
 
     @property
     def context(self) -> ContextReport:
@@ -79,7 +96,8 @@ class AgentParts:
 
     async def aclose(self) -> None:
         """Close all connections, and end every subagent, command and process."""
-        await self.hooks.aclose()
+        if self.hooks is not None:
+            await self.hooks.aclose()
         async with AsyncExitStack() as closing:  # all of it, also when one fails or is interrupted
             if self.background is not None:
                 closing.push_async_callback(self.core.shared.aclose)

@@ -11,6 +11,7 @@ from harness import skills
 from harness.base.concurrency import in_thread, shielded
 from harness.base.external_text import sendable
 from harness.checkpoints.git import GitError, ask
+from harness.engine.hooks import SubmittedPrompt
 from harness.engine.parts import AgentParts
 from harness.engine.tools.attachments import attached
 from harness.engine.turn import Turn
@@ -34,7 +35,6 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
         parts.breakers.announce()
     if not parts.loops.announced:
         parts.loops.announce()
-    parts.experience.report_problem()
     _report_notices(parts)
     parts.tools.freshness.begin_turn(now)
     conversation.begin_turn(sendable(text or ""))
@@ -55,7 +55,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
     `arrivals`: the turn begins for what has arrived, perhaps a scheduled prompt.
     """
     conversation, signals = parts.core.conversation, parts.core.signals
-    submitted = await parts.hooks.submit(text)
+    submitted = await parts.hooks.submit(text) if parts.hooks is not None else SubmittedPrompt(text or "")
     if stop := before_turn(turn.state, interrupted=signals.interrupt.is_set(), refused=submitted.refused):
         conversation.begin_step()
         return stop
@@ -64,7 +64,7 @@ async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: b
         memories = await _memory_changes(parts)
         beside = _texts(facts, memories, *parts.attached.values(), submitted.context)
         parts.attached.clear()
-        named = mentions(submitted.prompt)
+        named = mentions(submitted.prompt) if "@" in submitted.prompt else ()
         files = await attached(parts, named) if named else ()
         conversation.add("user", (*beside, *files, *_texts(sendable(submitted.prompt))), Origin.PROMPT)
     if parts.background is not None:
@@ -90,7 +90,6 @@ async def end(parts: AgentParts, turn: Turn, stop: Stop) -> None:
         )
     if parts.board is not None and stop.code in GIVES_TASKS_BACK:
         await parts.board.give_back(f"the turn of its agent ended: {stop.reason}")
-    await parts.experience.save()
     _report_notices(parts)
     conversation.emit(turn.ended(stop, conversation, parts.core.clock.now()))
 
@@ -127,7 +126,7 @@ def _note(parts: AgentParts, code: TransitionCode) -> str:
         case TransitionCode.WAIT_LIMIT:
             return notices.WAIT_NOTE
         case _:
-            return notices.HOOK_STOPPED_NOTE if parts.hooks.stopped else ""
+            return notices.HOOK_STOPPED_NOTE if parts.stopped_by_hook else ""
 
 
 _CALL_AS_TEXT = re.compile(

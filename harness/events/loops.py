@@ -1,4 +1,4 @@
-"""Events of loops: what repeats, interventions, checkpoints, and agents on a graph."""
+"""Events of loops: what repeats, interventions, checkpoints."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,13 +18,10 @@ __all__ = [
     "LoopFound",
     "LoopLeft",
     "LoopPolicySet",
-    "NodeVisited",
     "Projection",
     "RolledBack",
     "Rung",
     "StuckReported",
-    "WalkEnd",
-    "WalkEnded",
 ]
 
 
@@ -189,7 +186,6 @@ class CheckpointMade(Event):
     id: str
     turn: int
     step: int
-    how: Literal["git", "copies"]
     files: int
     left_out: tuple[str, ...] = ()
     """Files not included and why, in a few lines."""
@@ -231,40 +227,3 @@ class StuckReported(Event):
     tried: tuple[Attempt, ...]
     steps_in_loop: int
     next_steps: tuple[str, ...]
-
-
-class WalkEnd(StrEnum):
-    """How the walk of an agent on a graph ended (examples/graph_agents)."""
-
-    GOAL = "goal"
-    HUMAN = "human"
-    """The user, asked about a loop, ended it."""
-    STOP = "stop"
-    """The last rung."""
-    LIMIT = "limit"
-    """The limit of steps was reached."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeVisited(Event):
-    """The agent moved to a node, or stayed."""
-
-    node: str
-    step: int
-    came_from: str = ""
-    """Empty: it starts here, stayed, or was put here by a rollback."""
-
-
-@dataclass(frozen=True, slots=True)
-class WalkEnded(Event):
-    """Last event of a walk."""
-
-    end: WalkEnd
-    node: str
-    steps: int
-    calls: int
-    """Calls of tools, including repeated ones."""
-    failed: int
-    interventions: int
-    waited_s: float
-    """Seconds of pauses before repeated calls."""

@@ -57,9 +57,6 @@ class WebAccess:
         return tool
 
 
-NO_WEB = WebAccess()
-
-
 def asked_for(call: Block) -> str:
     """The query or the address in a call of a server tool; may be empty."""
     given = call.get("input")

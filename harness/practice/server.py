@@ -7,14 +7,18 @@ It answers as the real API does, errors included, and plays the faults of a scri
 It never blocks the loop it runs in, so that the client may run in the same one.
 """
 
+import asyncio
+import sys
 import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.events import Json
-from harness.practice.checks.request import betas_of, check, check_access, unsupported
+from harness.practice.checks.betas import betas_of
+from harness.practice.checks.request import check, check_access, unsupported
 from harness.practice.checks.rules import MOST_LISTED, ServedModel, ServerRules
+from harness.practice.checks.shapes import request_fields
 from harness.practice.faults.model_faults import StatusFault
 from harness.practice.faults.orders import FaultQueue
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
@@ -113,6 +117,8 @@ class PracticeServer(Listener):
             return await answer.refuse(unreadable)
         if (denied := check_access(recorded.headers, self._rules)) is not None:
             return await answer.refuse(denied)
+        if "anthropic" not in sys.modules and self._rules.strict:
+            await asyncio.to_thread(request_fields)  # the SDK takes a second
         match request.method, request.path.rstrip("/").split("/")[1:]:
             case "POST", ["v1", "messages"] | ["v1", "messages", "count_tokens"] if unreadable is not None:
                 return await answer.refuse(unreadable)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.checks.rules import server_result
+from harness.practice.checks.api_tools import server_result
 from harness.practice.requests import blocks
 from harness.practice.wire.replies import Part, RawBlock, ScriptedReply, TextPart, ToolUse
 

@@ -6,7 +6,7 @@ from harness.engine.inbox import Inbox
 from harness.engine.model.context_report import ContextUse, PromptPart
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.engine.rewind.rewind import RewindPlan
-from harness.engine.subagents.reports import SubagentRow
+from harness.engine.subagents.reports import SubagentRow, SubagentState
 from harness.engine.tools.attachments import attachment_problem
 from harness.journal import Record, RewindPoint, SessionSummary
 from harness.memory import Memory, MemoryBook, MemoryOwner, MemoryProblem
@@ -56,6 +56,7 @@ __all__ = [
     "Skill",
     "SkillProblem",
     "SubagentRow",
+    "SubagentState",
     "UserAnswer",
     "WaitChoice",
     "attachment_problem",

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -87,12 +87,7 @@ async def open_session(
     written; TypeError and ValueError for options that cannot be used.
     """
     _check(loaded, opening, observer)
-    chosen, overrides = AgentOptions(asker=asker).changed(options)
-    if loaded is not None and overrides:
-        raise TypeError(f"open_session takes loaded= or single settings such as {next(iter(overrides))}=, not both.")
-    if loaded is None:
-        loaded = load(overrides, os.environ, keywords=True)
-        chosen = replace(chosen, reread=chosen.reread or (lambda: load(overrides, os.environ, keywords=True).settings))
+    loaded, chosen = _chosen(loaded, asker, options)
     kept = await _journal(loaded.settings, opening or Opening())
     try:
         settings = _with_choices_of(kept.state, loaded) if kept.resumes else loaded.settings
@@ -131,6 +126,19 @@ def _check(loaded: object, opening: object, observer: object) -> None:
     )
     if isinstance(opening, Opening):
         check_types({"Opening.resume": (opening.resume, str, 'the id or name of a session, or "latest"')})
+
+
+def _chosen(
+    loaded: LoadedSettings | None, asker: Asker | None, options: Mapping[str, object]
+) -> tuple[LoadedSettings, AgentOptions]:
+    """Settings and options, whether they are given whole or by name."""
+    chosen, overrides = AgentOptions(asker=asker).changed(options)
+    if loaded is not None and overrides:
+        raise TypeError(f"open_session takes loaded= or single settings such as {next(iter(overrides))}=, not both.")
+    if loaded is not None:
+        return loaded, chosen
+    read = partial(load, overrides, os.environ, keywords=True)
+    return read(), replace(chosen, reread=chosen.reread or (lambda: read().settings))
 
 
 async def _journal(settings: Settings, opening: Opening) -> _Kept:

@@ -14,7 +14,8 @@ from harness.base.errors import HarnessError
 from harness.base.files import replace_atomically
 from harness.base.secrets import Secret
 from harness.definitions import CommandFile, tools_named
-from harness.engine.build.from_settings import commands_for, retirements, secrets_of, web_access
+from harness.engine.build.from_settings import commands_for, retirements, secrets_of
+from harness.engine.core import web_access
 from harness.engine.model.context_report import ContextReport
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.user_commands import UserCommands
@@ -162,7 +163,8 @@ class Session:
     @property
     def hook_lines(self) -> tuple[str, ...]:
         """The hooks in the order in which they run, one line each."""
-        return tuple(hook_lines(self._parts.hooks.hooks, self._parts.toolbox.names))
+        hooks = self._parts.hooks.hooks if self._parts.hooks is not None else ()
+        return tuple(hook_lines(hooks, self._parts.toolbox.names))
 
     @property
     def has_skill_tool(self) -> bool:

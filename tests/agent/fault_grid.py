@@ -1,7 +1,7 @@
 """Every fault at every place of every kind of reply: the cells of a grid, and the model that is behind them.
 
-A cell is one turn. Its first request is answered with a reply in which one fault strikes; whatever the agent asks
-after that is answered whole, by a model that looks at the history it is sent and goes on from there.
+A cell is one turn. One fault strikes in the reply to its first request; every later request
+is answered whole, by a model that reads the history and continues from there.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,17 +31,17 @@ LONG = " ".join(f"Sentence number {number} of a long answer." for number in rang
 
 
 HARMLESS = {"byte_by_byte", "comments", "crlf", "missing_usage"}
-"""Faults that spoil nothing: they may cost no request, so that there is none in which the model could start over."""
+"""Faults that spoil nothing: they may cost no request."""
 
 NOTHING_ARRIVES = {"data_only", "html_body", "json_body"}
-"""Faults of which the agent gets no word of the reply, so that to go on and to start over are the same."""
+"""Faults that lose every word of the reply: continuing and starting over are the same."""
 
 
 class Mode(StrEnum):
-    """What the model does when it is asked to go on with a reply that broke off."""
+    """How the model continues a reply that broke off."""
 
     CONTINUES = "continues"
-    """It says what is missing, and nothing where nothing is."""
+    """It says the missing part."""
     STARTS_OVER = "starts over"
     """It says all of it again."""
 
@@ -61,7 +61,7 @@ class Shape:
 
     @property
     def answer(self) -> str:
-        """What the person is to be told in the end."""
+        """The final answer."""
         return AFTER_TOOLS if self.calls else "".join(part.text for part in self.parts if isinstance(part, TextPart))
 
     @property
@@ -113,7 +113,7 @@ class Cell:
 
     @property
     def prompt(self) -> str:
-        """What the person says."""
+        """The prompt."""
         return f"What is the answer? {self.key}"
 
     def marker(self, call: ToolUse) -> str:
@@ -151,7 +151,7 @@ class Model:
         self._cells = {cell.key: cell for cell in cells}
 
     def answer(self, request: Json) -> ScriptedReply:
-        """Say what is missing, or everything again, as the cell wants it."""
+        """Say the missing part or everything again, as the cell demands."""
         messages = request["messages"]
         cell = next(cell for key, cell in self._cells.items() if key in str(messages[0]["content"]))
         blocks = [block for message in messages for block in message["content"]]

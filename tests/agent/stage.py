@@ -110,7 +110,7 @@ class Played:
 
     @property
     def results(self) -> list[Json]:
-        """What the model was told about its tool calls, in the order of the history."""
+        """The results of its tool calls, in the order of the history."""
         blocks = (block for event in self.of(MessageAdded) for block in event.message.content)
         return [block for block in blocks if block.get("type") == "tool_result"]
 
@@ -150,7 +150,7 @@ class Stage:
         return await self._taken(self.agent.run(prompt), on_event)
 
     async def retry(self) -> Played:
-        """Go on from the history as it stands."""
+        """Retry with the present history."""
         return await self._taken(self.agent.retry())
 
     async def compact(self, focus: str = "") -> Played:
@@ -245,9 +245,9 @@ def check_dispatch(recorded: Sequence[Event], agent: Agent) -> None:
 
 def check_escape(recorded: Sequence[Event], agent: Agent) -> None:
     """The recorded events lead to the same loops and the same places on the ladder again."""
-    told = [event for event in recorded if isinstance(event, LoopFound | LoopLeft)]
+    reported = [event for event in recorded if isinstance(event, LoopFound | LoopLeft)]
     fold = LoopFold(LoopMonitor(loop_limits(agent.parts.core.settings)), BehaviourFold(agent.toolbox.get, Poll()))
-    assert told == [found for event in recorded for found in fold.see(event, STARTED)]
+    assert reported == [found for event in recorded for found in fold.see(event, STARTED)]
     status = agent.parts.loops.status
     assert fold.monitor.status() == status
 
@@ -269,7 +269,7 @@ def without_moments(registry: BreakerRegistry) -> RegistryState:
 
 
 def shown_text(events: Sequence[Event]) -> str:
-    """What a person saw of the answers and was not told to forget, as one text."""
+    """The text of the answers that a user saw, without discarded parts."""
     shown = ""
     for event in events:
         match event:
@@ -353,7 +353,7 @@ def left_running(settings: Settings, within_s: float = 1.0) -> list[str]:
     """The commands of agents with these settings that still run.
 
     A process that was killed may be listed for a moment longer, so those found are looked at again until
-    `within_s` has passed: what is reported lives on.
+    `within_s` has passed: so a killed process that is not reaped yet is not reported.
     """
     deadline = time.monotonic() + within_s
     while (found := _marked(settings.workspace)) and time.monotonic() < deadline:
@@ -413,7 +413,7 @@ def summarises(
 
 
 class PassingClock(VirtualClock):
-    """Time passes as it does: what is cleaned up once a minute must not be done at every turn of the loop."""
+    """Real time, for work that is done once a minute."""
 
     def now(self) -> float:
         """Unix time in seconds."""

@@ -1,6 +1,5 @@
-"""Agents that work for an agent: what each is told, what comes back, and that a failure is never told as an answer."""
+"""Agents that work for an agent: their task, their result, and that a failure is never reported as an answer."""
 
-import asyncio
 from collections import Counter
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -8,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from harness.engine.permissions.asker import NoAsker
 from harness.events import (
     AgentCreated,
     AgentEnd,
     AgentEnded,
     AgentMoved,
     Json,
-    PermissionAsked,
     RetryBudgetSpent,
     ToolEnded,
     ToolOutcome,
@@ -23,7 +20,6 @@ from harness.events import (
     WorkAdmitted,
     WorkReleased,
 )
-from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.session import Opening
 from tests.agent.stage import (
     MODEL,
@@ -75,9 +71,9 @@ def on_stage(folder: Path, script: str, **more: Any) -> AbstractAsyncContextMana
 
 
 def result(turn: Played) -> Json:
-    """What the model was told about its one call."""
-    (told,) = turn.results
-    return told
+    """The result of the only call."""
+    (one,) = turn.results
+    return one
 
 
 def ends(turn: Played) -> list[AgentEnd]:
@@ -124,7 +120,7 @@ async def test_a_call_by_the_name_of_an_earlier_version_starts_an_agent(tmp_path
     )
     async with on_stage(tmp_path, script) as here:
         turn = await here.turn()
-        assert [told["content"][:5] for told in turn.results] == ["Done."]
+        assert [reported["content"][:5] for reported in turn.results] == ["Done."]
         assert [event.tool for event in turn.of(ToolEnded)] == ["agent"]
 
 
@@ -134,7 +130,7 @@ async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_kee
     script += '\n[[reply]]\ntext = "two"\nwhen = { text = "Say two.", lacks = "agent" }\n'
     async with on_stage(tmp_path, script + says("Both.")) as here:
         turn = await here.turn()
-        assert [told["content"][:3] for told in turn.results] == ["one", "two"]
+        assert [reported["content"][:3] for reported in turn.results] == ["one", "two"]
         assert max(event.running for event in turn.of(WorkAdmitted)) == 2
 
 
@@ -151,19 +147,19 @@ async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_thos
         assert turn.end.answer == "All."
 
 
-# ── a failure is never told as an answer ──────────────────────────────────────────
+# ── a failure is never reported as an answer ──────────────────────────────────────────
 
 
 def failed(turn: Played, end: AgentEnd) -> str:
     """The result says that the agent did not finish; returns it."""
     assert ends(turn) == [end]
-    told = result(turn)
-    assert told["is_error"] is True
-    assert told["content"].startswith("The agent did not finish")
+    reported = result(turn)
+    assert reported["is_error"] is True
+    assert reported["content"].startswith("The agent did not finish")
     (ended,) = [event for event in turn.of(ToolEnded) if event.tool == "agent"]
     assert ended.outcome is ToolOutcome.ERROR
     assert ended.failure is None  # the tool itself is well, whatever the agent met
-    return str(told["content"])
+    return str(reported["content"])
 
 
 async def test_an_agent_whose_turns_are_used_up(tmp_path: Path) -> None:
@@ -210,40 +206,7 @@ async def test_what_cannot_be_asked_is_answered_with_what_can(tmp_path: Path, wr
         assert turn.of(AgentCreated) == []
 
 
-# ── the same person, the same breakers ──────────────────────────────────────────────────────────
-
-
-class Person(NoAsker):
-    """Allows what is asked, one question at a time."""
-
-    present = True
-
-    def __init__(self) -> None:
-        self.asked: list[PermissionAsked] = []
-        self.standing = 0
-
-    async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """Yes, once."""
-        self.standing += 1
-        assert self.standing == 1
-        self.asked.append(asked)
-        await asyncio.sleep(0.02)
-        self.standing -= 1
-        return PermissionAnswer("once")
-
-
-async def test_agents_ask_the_one_person_one_at_a_time_and_say_who_asks(tmp_path: Path) -> None:
-    script = (
-        calls(task("one"), task("two"))
-        + of_subagent(calls(run("x"), times="2"))
-        + of_subagent(says("Done.", times="2"))
-    )
-    person = Person()
-    async with on_stage(tmp_path, script + says("Good."), asker=person, permission_mode="ask") as here:
-        turn = await here.turn()
-        assert sorted(asked.agent for asked in person.asked) == ["a1", "a2"]
-        assert ends(turn) == [AgentEnd.ANSWERED] * 2
-        assert [moved for moved in turn.of(AgentMoved) if moved.waits_for_user]
+# ── the same breakers ───────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_program_that_is_switched_off_is_so_for_agents(tmp_path: Path) -> None:
@@ -428,7 +391,7 @@ async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_pa
             assert ended
 
 
-async def test_more_subagents_in_one_reply_than_agreed_are_refused_where_nobody_can_agree(tmp_path: Path) -> None:
+async def test_more_subagents_in_one_reply_than_agreed_are_refused_without_a_user(tmp_path: Path) -> None:
     tasks = [f'{{ name = "agent", input = {{ description = "{n}", prompt = "look {n}" }} }}' for n in range(4)]
     async with (
         sessions(

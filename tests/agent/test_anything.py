@@ -65,7 +65,7 @@ STATUSES = (400, 401, 403, 404, 408, 409, 413, 429, 500, 502, 503, 504, 529)
 
 
 def entry(dice: random.Random, number: int) -> str:
-    """An entry of a script: anything. `number` tells the commands of its calls apart."""
+    """An entry of a script: anything. `number` distinguishes its commands."""
     tools = dice.sample([run(f"c{number}"), READ, UNKNOWN, LONG], dice.randint(1, 3))
     fault = dice.choice(STREAM_FAULTS)
     match dice.randrange(12):
@@ -96,7 +96,7 @@ def entry(dice: random.Random, number: int) -> str:
 
 
 def summary(dice: random.Random) -> str:
-    """What comes of the next request for a summary."""
+    """The reply to the next request for a summary."""
     action = dice.choice(['text = "Next: answer."', 'text = ""', "status = 529", "status = 400", f"tools = [{READ}]"])
     return f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\n{action}\n'
 

@@ -31,7 +31,7 @@ SILENT = frozenset({"stall", "stall-headers", "pings"})
 
 @dataclass(frozen=True)
 class Expected:
-    """What comes of an order in the second step of a turn: a look, then the answer."""
+    """The effects of an order in the second step of a turn: a look, then the answer."""
 
     codes: list[Code]
     requests: int

@@ -75,14 +75,14 @@ async def test_what_a_broken_stream_leaves_to_keep_is_no_waste(tmp_path: Path) -
         assert (turn.of(SpendChanged)[-1].retry_usage.input, turn.end.usage.input >= 1_000) == (0, True)
 
 
-async def test_money_is_told_at_50_80_and_100_percent_of_a_budget(tmp_path: Path) -> None:
+async def test_money_is_reported_at_50_80_and_100_percent_of_a_budget(tmp_path: Path) -> None:
     script = calls(run("a"), usage="{ output_tokens = 10000 }") * 9
     async with stage(tmp_path, script, max_budget_usd=1.0, loop_intervention=False) as here:
         turn = await here.turn()
         assert turn.codes[-1] is TransitionCode.BUDGET_EXHAUSTED
-        told = turn.of(BudgetReached)
-        assert [event.percent for event in told] == [50, 80, 100]
-        assert [0.5 <= event.cost_usd < 0.8 for event in told] == [True, False, False]
+        reported = turn.of(BudgetReached)
+        assert [event.percent for event in reported] == [50, 80, 100]
+        assert [0.5 <= event.cost_usd < 0.8 for event in reported] == [True, False, False]
         assert (await here.turn("And?")).of(BudgetReached) == []
 
 

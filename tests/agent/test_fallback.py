@@ -131,11 +131,11 @@ async def test_the_events_of_a_model_follow_one_from_the_other(tmp_path: Path) -
     async with stage(tmp_path, script, fallback_models=(OTHER,)) as here:
         for _ in range(4):
             await here.turn()
-        told = [event for event in here.recorded if isinstance(event, BreakerChanged)]
-        assert {event.key for event in told} == {f"model:{MODEL}"}
-        assert [event.generation for event in told] == list(range(1, len(told) + 1))
-        assert all(before.after is after.before for before, after in pairwise(told))
-        assert {event.probe_at for event in told} == {None}, "distances of models are no steps"
+        reported = [event for event in here.recorded if isinstance(event, BreakerChanged)]
+        assert {event.key for event in reported} == {f"model:{MODEL}"}
+        assert [event.generation for event in reported] == list(range(1, len(reported) + 1))
+        assert all(before.after is after.before for before, after in pairwise(reported))
+        assert {event.probe_at for event in reported} == {None}, "distances of models are no steps"
 
 
 async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_path: Path) -> None:

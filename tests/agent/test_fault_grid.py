@@ -82,7 +82,7 @@ async def wrong(cells: Sequence[Cell], folder: Path, *, silent: bool = False) ->
 def problems(
     cell: Cell, turn: Played, posts: Sequence[RecordedRequest], said: Sequence[str], folder: Path
 ) -> list[str]:
-    """What is not as it should be after the turn of a cell."""
+    """The faults of the turn of a cell."""
     found = []
     if turn.end.code is not TransitionCode.COMPLETED:
         found.append(f"ended with {turn.end.code}: {turn.end.reason}")

@@ -34,7 +34,7 @@ async def test_a_row_of_the_fault_table_holds_its_bar(row: FaultRow, profile: st
 
 
 async def play(row: FaultRow, folder: Path, behaviour: str = "", **settings: Any) -> None:
-    """Play a row to the library and compare what came of it with its bar; `behaviour` ends its script."""
+    """Play a row to the library and compare the result with its bar; `behaviour` ends its script."""
     settings |= IMPATIENT if "stall" in row.name else {}
     match row.arguments:
         case ("--fallback-model", fallback):

@@ -22,7 +22,7 @@ from harness.events import (
 )
 from harness.events import TransitionCode as Code
 from harness.hooks import Hook, HookAnswer, HookCall, Verdict, hook
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Played, calls, fails, run, says, stage, summarises, too_long
 from tests.agent.test_agents import of_subagent, on_stage, task
 from tests.processes.traces import until
@@ -55,9 +55,9 @@ def texts(body: Json) -> list[str]:
 # ── tools ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_blocked_call_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
+async def test_a_blocked_call_does_not_run_and_the_model_learns_why(tmp_path: Path) -> None:
     guard = always("before_tool", HookAnswer(block="not on\na Sunday"), tools="bash", name="guard")
-    asker = Person()
+    asker = AnsweringUser()
     script = calls(run("never")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[guard], asker=asker, permission_mode="ask") as here:
         turn = await here.turn()
@@ -77,7 +77,7 @@ async def test_rewrites_come_in_order_and_what_runs_and_is_asked_about_is_the_la
             lambda call: HookAnswer(input={"command": f"{call.input['command']}; echo {word} >> ran.txt"})
         )
 
-    asker, seen = Person(), Seen()
+    asker, seen = AnsweringUser(), Seen()
     hooks = [adds("one"), adds("two"), seen.hook("before_tool"), seen.hook("after_tool")]
     async with stage(
         tmp_path, calls(run("zero")) + says(ANSWER), hooks=hooks, asker=asker, permission_mode="ask"
@@ -104,7 +104,7 @@ async def test_contexts_of_all_hooks_follow_the_result_and_cannot_close_their_ta
     assert "is_error" not in result
 
 
-async def test_what_a_hook_has_against_a_result_is_told_and_the_result_stays(tmp_path: Path) -> None:
+async def test_the_objection_of_a_hook_follows_the_result_and_the_result_stays(tmp_path: Path) -> None:
     lint = always("after_tool", HookAnswer(block="line 3 is too long"), name="lint")
     script = calls('{ name = "bash", input = { command = "echo written" } }') + says(ANSWER)
     async with stage(tmp_path, script, hooks=[lint]) as here:
@@ -127,7 +127,7 @@ async def test_a_verdict_about_a_permission(
     mode: str, permission: Verdict | None, asked: bool, ran: bool, tmp_path: Path
 ) -> None:
     says_so = always("before_tool", HookAnswer(permission=permission, reason="as I like it"), name="judge")
-    asker = Person()
+    asker = AnsweringUser()
     script = calls(run("it")) + says(ANSWER)
     async with stage(tmp_path, script, hooks=[says_so], asker=asker, permission_mode=mode) as here:
         turn = await here.turn()
@@ -292,8 +292,8 @@ async def test_stop_hooks_see_what_goes_on_in_the_background(tmp_path: Path) -> 
         await background.stop("a1")
         await until(lambda: not background.subagents.running)
     expected = [("command", "b1", "exec sleep 600"), ("subagent", "a1", "wait"), ("job", "c1", "Look at the log.")]
-    [told] = [call.document()["background"] for call in seen]
-    assert [(one["kind"], one["id"], one["text"]) for one in told] == expected
+    [reported] = [call.document()["background"] for call in seen]
+    assert [(one["kind"], one["id"], one["text"]) for one in reported] == expected
 
 
 # ── notifications ───────────────────────────────────────────────────────────────────────────────
@@ -335,7 +335,7 @@ BROKEN: list[tuple[Callable[[HookCall], Any], str]] = [
 
 
 @pytest.mark.parametrize(("function", "why"), BROKEN)
-async def test_a_hook_that_fails_is_told_and_the_turn_goes_on(
+async def test_a_hook_that_fails_is_reported_and_the_turn_continues(
     function: Callable[[HookCall], Any], why: str, tmp_path: Path
 ) -> None:
     broken = hook("before_tool", name="broken")(function)

@@ -77,7 +77,7 @@ RICH = (
 """Parallel tools, a permission question, two waits for a retry, a compaction, a broken stream, streamed text."""
 
 
-class SlowPerson(NoAsker):
+class SlowUser(NoAsker):
     """Says yes, but only after the front end has shown the question."""
 
     present = True
@@ -110,7 +110,7 @@ class SlowClock(VirtualClock):
 
 @dataclass
 class Tape:
-    """Stands where the journal stands: sees each event the moment it happens."""
+    """In place of the journal: sees each event the moment it happens."""
 
     emitted: list[Event] = field(default_factory=list)
     at_emission: Callable[[], None] | None = None
@@ -128,13 +128,13 @@ class Scene:
 
     agent: Agent
     server: PracticeServer
-    person: SlowPerson
+    user: SlowUser
     clock: SlowClock
     tape: Tape
 
     def shown(self, event: Event) -> None:
-        """What a front end does with an event: show it, so that the person and the clock go on."""
-        for kind, going_on in ((PermissionAsked, self.person.asked), (RetryScheduled, self.clock.shown)):
+        """Show an event as a front end does; then the user and the clock continue."""
+        for kind, going_on in ((PermissionAsked, self.user.asked), (RetryScheduled, self.clock.shown)):
             if isinstance(event, kind):
                 going_on.set()
 
@@ -159,10 +159,10 @@ async def scene(folder: Path) -> AsyncIterator[Scene]:
     async with PracticeServer(script=Script.parse(RICH)) as server:
         settings = settings_of(folder, server.base_url, permission_mode="ask").settings
         (settings.workspace / "note.txt").write_text("forty-two\n")
-        person, clock = SlowPerson(), SlowClock()
+        user, clock = SlowUser(), SlowClock()
         tape = Tape()
-        async with Agent(settings, asker=person, conversation=Conversation(tape.record), clock=clock) as agent:
-            yield Scene(agent, server, person, clock, tape)
+        async with Agent(settings, asker=user, conversation=Conversation(tape.record), clock=clock) as agent:
+            yield Scene(agent, server, user, clock, tape)
 
 
 async def test_nothing_is_wrong_with_the_scenario_itself(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ async def test_an_interruption_at_any_event_ends_the_turn_and_nothing_is_lost(tm
 
 
 def check_interrupted(turn: Played, number: int) -> None:
-    """`number`: of the event at which the person interrupted."""
+    """`number`: of the event at which the user interrupted."""
     before, after = turn.events[:number], turn.events[number:]
     ended_before = bool(Played(before).codes) and Played(before).codes[-1] is turn.end.code
     if turn.end.code is TransitionCode.COMPLETED:
@@ -226,7 +226,7 @@ def check_interrupted(turn: Played, number: int) -> None:
 
 
 def check_requests_counted(here: Scene) -> None:
-    """Each request is announced; one that is interrupted in that very moment does not go out any more."""
+    """Each request is announced; one that is interrupted in that moment is not sent."""
     announced = sum(isinstance(event, RequestSent) for event in here.tape.emitted)
     assert announced - len(here.server.requests) in (0, 1)
     assert here.agent.conversation.spend.requests == announced

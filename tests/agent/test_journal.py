@@ -20,7 +20,7 @@ from tests.ui.warm import ROOT, Piped
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_full_disk_is_told_once_and_the_conversation_goes_on(tmp_path: Path) -> None:
+async def test_a_full_disk_is_reported_once_and_the_conversation_continues(tmp_path: Path) -> None:
     process = await Piped.begin(ROOT, (str(tmp_path),), os.environ, command=(*MODULE, "tests.agent.full_disk"))
     out, err = await process.communicate()
     assert (process.returncode, err.decode()) == (0, "")

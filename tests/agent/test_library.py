@@ -178,7 +178,7 @@ WRONG: list[tuple[dict[str, object], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("arguments", "kind", "text"), WRONG, ids=[text for _, _, text in WRONG])
-def test_what_cannot_be_handed_in_is_told_in_one_sentence(
+def test_what_cannot_be_handed_in_is_refused_in_one_sentence(
     arguments: dict[str, object], kind: type[Exception], text: str
 ) -> None:
     with pytest.raises(kind, match=text) as raised:
@@ -245,7 +245,7 @@ async def test_a_policy_of_ones_own_decides(tmp_path: Path) -> None:
     assert [event.to_model for event in turn.of(ModelSwitched)] == [other]
 
 
-async def test_numbers_of_policies_take_the_place_of_the_settings_also_for_subagents(tmp_path: Path) -> None:
+async def test_numbers_of_policies_replace_the_settings_also_for_subagents(tmp_path: Path) -> None:
     policies = Policies(
         recovery=RecoveryLimits(retries_per_request=1, max_steps=9),
         breakers=DispatchLimits(threshold=4),
@@ -280,7 +280,7 @@ async def test_a_policy_that_returns_no_decision_ends_the_turn_with_a_sentence(t
 
 
 @pytest.mark.parametrize("name", ["decide", "recovery", "breakers", "loops", "admission"])
-def test_a_policy_that_cannot_be_handed_in_is_told_in_one_sentence(name: str) -> None:
+def test_a_policy_that_cannot_be_handed_in_is_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(TypeError, match=rf"Policies\({name}=…\) takes"):
         Policies(**{name: object()})  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""A key that a tool printed is hidden from the model, and the text that stands for it is never written to a file."""
+"""A key that a tool printed is hidden from the model, and its mask is never written to a file."""
 
 import json
 from pathlib import Path

@@ -48,7 +48,7 @@ async def test_what_one_session_keeps_the_next_one_knows(tmp_path: Path) -> None
             assert turn.results[0]["content"].endswith("Tabs, also in Python.")
 
 
-async def test_after_a_compaction_the_new_one_is_told_again_and_the_prompt_keeps_its_bytes(tmp_path: Path) -> None:
+async def test_after_a_compaction_the_new_memory_is_sent_again_and_the_prompt_keeps_its_bytes(tmp_path: Path) -> None:
     long = says(" ".join(map(str, range(9_000))))
     script = calls(KEEP) + says("Kept.") + long * 2 + says("Tabs.") + says("Yes.") + summarises()
     async with sessions(tmp_path, script) as here, await here.open() as session:
@@ -67,23 +67,23 @@ async def test_after_a_compaction_the_new_one_is_told_again_and_the_prompt_keeps
         assert len({system(body) for body in bodies if body["tools"]}) == 1
 
 
-async def test_what_others_change_meanwhile_is_told_and_taken_back(tmp_path: Path) -> None:
+async def test_changes_by_others_are_announced_and_taken_back(tmp_path: Path) -> None:
     script = "".join(says(f"{number}.") for number in range(5))
     async with sessions(tmp_path, script) as here, await here.open() as session:
 
-        async def told() -> list[str]:
+        async def announced() -> list[str]:
             await played(session.run("Go."))
             return prompts(here.server.requests[-1].body)[:-1]
 
         async with await here.open() as other:
             store = other.memory.store
-        await told()
+        await announced()
         store.keep(draft("late"), MemoryOwner.PROJECT)
-        assert "- late (user, project): What they want. (new)" in (await told())[0]
-        assert await told() == []
+        assert "- late (user, project): What they want. (new)" in (await announced())[0]
+        assert await announced() == []
         store.forget("late")
-        assert await told() == [nothing_new()]
-        assert await told() == []
+        assert await announced() == [nothing_new()]
+        assert await announced() == []
         assert len({beginning(one.body) for one in here.server.requests}) == 1
 
 
@@ -137,7 +137,7 @@ async def test_the_practice_model_remembers_from_session_to_session(tmp_path: Pa
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-async def test_only_a_model_that_can_remember_is_told_when_to(tmp_path: Path, keeps: bool) -> None:
+async def test_only_a_model_that_can_remember_learns_when_to(tmp_path: Path, keeps: bool) -> None:
     standard = ("recall", "remember") if keeps else ("recall",)
     async with sessions(tmp_path, says("x")) as here, await here.open(standard=standard) as session:
         await played(session.run("go"))

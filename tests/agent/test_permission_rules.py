@@ -1,4 +1,4 @@
-"""Rules, protected places and what is dangerous, in whole turns: the gate is the same for every agent."""
+"""Rules, protected paths and dangers in whole turns: the gate is the same for every agent."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from harness.permissions import Mode, PermissionAnswer, PermissionRequest, Surro
 from harness.permissions.requirements import requirements_of
 from harness.session import Opening
 from harness.settings.permission_file import PermissionFile
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Played, calls, played, run, says, sessions, stage
 from tests.agent.test_agents import ends, of_subagent, on_stage, task
 from tests.skills.folders import skill
@@ -47,22 +47,22 @@ async def test_a_denial_tells_the_model_which_rule_and_which_part_of_the_line(tm
 
 async def test_a_rule_that_is_kept_counts_at_once_and_is_in_the_file(tmp_path: Path) -> None:
     script = calls(bash("touch a"), bash("touch b"), bash("touch c; touch .envrc")) + says("Done.")
-    person = Person(PermissionAnswer("always", rules=("bash(touch *)",), keep=True))
-    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+    user = AnsweringUser(PermissionAnswer("always", rules=("bash(touch *)",), keep=True))
+    async with stage(tmp_path, script, asker=user, permission_mode="ask") as here:
         turn = await here.turn()
-    assert [request.summary for _, request in person.asked] == ["touch a", "touch c; touch .envrc"]
-    assert person.asked[0][1].offers == ("bash(touch *)",)
-    assert person.asked[1][1].offers == ()
+    assert [request.summary for _, request in user.asked] == ["touch a", "touch c; touch .envrc"]
+    assert user.asked[0][1].offers == ("bash(touch *)",)
+    assert user.asked[1][1].offers == ()
     assert turn.of(SettingChanged)[0] == SettingChanged("permissions", "allow bash(touch *) (always)")
     assert PermissionFile(tmp_path / "permissions.toml").read()[Verdict.ALLOW] == ("bash(touch *)",)
 
 
 @pytest.mark.parametrize("way", ["link", "dots", "case", "folder"])
-async def test_no_file_tool_reaches_round_a_protected_place(tmp_path: Path, way: str) -> None:
+async def test_no_file_tool_reaches_a_protected_path(tmp_path: Path, way: str) -> None:
     path = {"link": "innocent", "dots": "src/../.git/hooks/pre-commit", "case": ".GIT/hooks/new", "folder": "way/new"}
-    person = Person(PermissionAnswer("no"))
+    user = AnsweringUser(PermissionAnswer("no"))
     script = calls(call("write_file", path=path[way], content="evil")) + says("Then not.")
-    async with stage(tmp_path, script, asker=person, permission_mode="edits") as here:
+    async with stage(tmp_path, script, asker=user, permission_mode="edits") as here:
         hooks = here.workspace / ".git" / "hooks"
         hooks.mkdir(parents=True)
         (hooks / "pre-commit").write_text("good")
@@ -71,7 +71,7 @@ async def test_no_file_tool_reaches_round_a_protected_place(tmp_path: Path, way:
         (here.workspace / "way").symlink_to(hooks)
         turn = await here.turn()
     assert outcomes(turn) == [ToolOutcome.DENIED]
-    assert "a protected place" in person.asked[0][0]
+    assert "a protected place" in user.asked[0][0]
     assert (hooks / "pre-commit").read_text() == "good"
     assert [file.name for file in hooks.iterdir()] == ["pre-commit"]
 
@@ -89,7 +89,7 @@ async def test_a_command_that_only_looks_is_asked_about_where_a_link_leads_it_ou
     assert "hidden" not in str(turn.results)
 
 
-async def test_a_subagent_stands_before_the_same_gate(tmp_path: Path) -> None:
+async def test_a_subagent_has_the_same_permissions(tmp_path: Path) -> None:
     script = (
         calls(task())
         + of_subagent(
@@ -168,7 +168,7 @@ async def test_a_session_that_goes_on_has_the_mode_of_its_settings_and_says_so(t
         assert [change.value for change in changes] == ["yolo", "ask"]
 
 
-async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: Path) -> None:
+async def test_dangers_are_reported_where_everything_is_allowed(tmp_path: Path) -> None:
     async with stage(tmp_path, calls(bash("rm -rf build")) + says("Done.")) as here:
         turn = await here.turn()
     assert outcomes(turn) == [ToolOutcome.OK]
@@ -177,7 +177,7 @@ async def test_what_was_dangerous_is_told_where_everything_is_allowed(tmp_path: 
     ]
 
 
-async def test_a_file_of_a_skill_passes_the_same_gate(tmp_path: Path) -> None:
+async def test_a_file_of_a_skill_needs_the_same_permissions(tmp_path: Path) -> None:
     folder = tmp_path / "skills" / "review"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(skill("review", "Reads code.", "Look twice."))
@@ -190,11 +190,11 @@ async def test_a_file_of_a_skill_passes_the_same_gate(tmp_path: Path) -> None:
     assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
     assert "hidden" not in str(turn.results)
     (tmp_path / "asked").mkdir()
-    person = Person(PermissionAnswer("no"))
-    async with stage(tmp_path / "asked", script, asker=person, permission_mode="ask", user_dir=tmp_path) as here:
+    user = AnsweringUser(PermissionAnswer("no"))
+    async with stage(tmp_path / "asked", script, asker=user, permission_mode="ask", user_dir=tmp_path) as here:
         turn = await here.turn()
     assert [result.get("is_error", False) for result in turn.results] == [False, False, True]
-    assert "a place for keys" in person.asked[0][0]
+    assert "a place for keys" in user.asked[0][0]
 
 
 async def test_every_tool_that_takes_a_path_is_decided_by_it_and_has_a_name_for_rules(tmp_path: Path) -> None:
@@ -220,11 +220,11 @@ async def test_every_tool_that_takes_a_path_is_decided_by_it_and_has_a_name_for_
 
 async def test_a_certificate_stops_no_search_and_a_key_of_the_same_name_does(tmp_path: Path) -> None:
     script = calls(bash("grep -r words .")) + says("Done.") + calls(bash("grep -r words .")) + says("Done.")
-    person = Person(PermissionAnswer("no"))
-    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+    user = AnsweringUser(PermissionAnswer("no"))
+    async with stage(tmp_path, script, asker=user, permission_mode="ask") as here:
         file = here.workspace / "x.pem"
         file.write_text("-----BEGIN CERTIFICATE-----\nwords\n-----END CERTIFICATE-----\n")
         assert outcomes(await here.turn()) == [ToolOutcome.OK]
         file.write_text(file.read_text() + "-----BEGIN PRIVATE KEY-----\nwords\n")
         assert outcomes(await here.turn()) == [ToolOutcome.DENIED]
-    assert "x.pem, a place for keys" in person.asked[0][0]
+    assert "x.pem, a place for keys" in user.asked[0][0]

@@ -22,8 +22,8 @@ NO_SUMMARY = '\n[[reply]]\nwhen = { purpose = "summary" }\ntimes = "forever"\nst
 
 def plans(items: tuple[PlanItem, ...]) -> str:
     """A call, for a script, that declares this plan."""
-    told = [{"text": item.text, "status": item.status.value, "tools": list(item.tools)} for item in items]
-    return f"{{ name = \"todo_write\", input = {{ items = '''{json.dumps(told)}''' }} }}"
+    reported = [{"text": item.text, "status": item.status.value, "tools": list(item.tools)} for item in items]
+    return f"{{ name = \"todo_write\", input = {{ items = '''{json.dumps(reported)}''' }} }}"
 
 
 def handed_back(body: Json) -> list[str]:
@@ -59,8 +59,8 @@ async def test_a_rewind_takes_it_back_and_says_which_one_holds_again(tmp_path: P
         async with await here.open(Opening(session.id)) as session:
             session.rewind.to_turn(1)
             assert session.conversation.plan == plan_in_file(session) == ()
-    told = [record.event.items for record in read(session.path).records if isinstance(record.event, PlanChanged)]
-    assert told == [FIRST, SECOND, FIRST, ()]
+    reported = [record.event.items for record in read(session.path).records if isinstance(record.event, PlanChanged)]
+    assert reported == [FIRST, SECOND, FIRST, ()]
 
 
 def test_a_rollback_within_a_turn_takes_it_back_as_well() -> None:
@@ -86,9 +86,9 @@ async def test_an_agent_that_works_for_another_has_a_plan_of_its_own(tmp_path: P
         assert turn.of(PlanReminded) == []
         assert here.agents is not None
         [journal] = here.agents.glob("*.jsonl")
-        told = here.of_agent(journal)
+        reported = here.of_agent(journal)
         assert replay(read(journal).records).plans.current == SECOND
-        assert [event.steps for event in told if isinstance(event, PlanReminded)] == [2]
+        assert [event.steps for event in reported if isinstance(event, PlanReminded)] == [2]
 
 
 # ── after a compaction ────────────────────────────────────────────────────────────────

@@ -1,6 +1,6 @@
 """A program that ends while agents and commands work for it, in each way it can: nothing of them is left.
 
-Then the session is gone on with, twice: what became of them is told once.
+Then the session is resumed twice: their ends are delivered once.
 """
 
 import os
@@ -27,7 +27,7 @@ from tests.ui.warm import Fork, begin
 pytestmark = pytest.mark.anyio
 
 BOUND_S = 3 + 1 + 1
-"""TERM, KILL, and a second to look for what is left."""
+"""TERM, KILL, and a second to look for processes that are left."""
 SCRIPT = """
 [[reply]]
 tools = [
@@ -118,8 +118,8 @@ def count(events: list[object], kind: type[object]) -> int:
     return sum(isinstance(event, kind) for event in events)
 
 
-async def check_told(here: Busy, command_end: CommandEnd) -> None:
-    """Everything has one end, and the model hears of it once, however often the session is gone on with."""
+async def check_delivered(here: Busy, command_end: CommandEnd) -> None:
+    """Everything has one end, and it is delivered to the model once, however often the session is resumed."""
     goes_on = here.place.folder.parent / "goes-on.toml"
     goes_on.write_text('[[reply]]\ntext = "I see."\ntimes = 9\n')
     for _ in range(2):
@@ -143,7 +143,7 @@ async def check_told(here: Busy, command_end: CommandEnd) -> None:
 def check_gone(here: Busy, code: int) -> None:
     """It ends with this code, and nothing lives on; called at the moment at which it begins to end.
 
-    Seconds do not count in which the process that has to end the others was kept from it by a machine with more to do.
+    Seconds do not count while the process that ends the others had no processor.
     """
     ending = here.program.pid if code >= 0 else here.watcher
     began, kept, pause = time.monotonic(), [kept_waiting_s(ending)], Event()
@@ -158,7 +158,7 @@ def check_gone(here: Busy, code: int) -> None:
 
 
 def kept_waiting_s(process: int) -> float:
-    """Seconds in which the main thread of a process could have run and had no processor; 0: it has ended."""
+    """Seconds that the main thread of a process waited for a processor; 0: it has ended."""
     try:
         _, nanoseconds, _ = Path(f"/proc/{process}/schedstat").read_text().split()
     except (FileNotFoundError, ProcessLookupError):
@@ -166,18 +166,19 @@ def kept_waiting_s(process: int) -> float:
     return int(nanoseconds) / 1e9
 
 
+@pytest.mark.stories
 async def test_one_that_is_killed(tmp_path: Path) -> None:
     with busy(tmp_path, "-p", "Go.") as here:
         here.program.kill()
         check_gone(here, -signal.SIGKILL)
-        await check_told(here, CommandEnd.LOST)
+        await check_delivered(here, CommandEnd.LOST)
 
 
 async def test_one_that_is_asked_to_end(tmp_path: Path) -> None:
     with busy(tmp_path, "-p", "Go.") as here:
         here.program.send(signal.SIGTERM)
         check_gone(here, 128 + signal.SIGTERM)
-        await check_told(here, CommandEnd.SHUT_DOWN)
+        await check_delivered(here, CommandEnd.SHUT_DOWN)
 
 
 @pytest.mark.stories
@@ -185,4 +186,4 @@ async def test_one_that_is_closed(tmp_path: Path) -> None:
     with busy(tmp_path, "--plain", typed="Go.\n/exit\n") as here:
         here.let_turn_end()
         check_gone(here, 0)
-        await check_told(here, CommandEnd.SHUT_DOWN)
+        await check_delivered(here, CommandEnd.SHUT_DOWN)

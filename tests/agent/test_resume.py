@@ -1,4 +1,4 @@
-"""A session that was killed at any moment goes on from what its journal holds (F1, F2, K1, K3)."""
+"""A session that was killed at any moment continues from its journal."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ SCRIPT = (
 
 
 async def whole_journal(folder: Path) -> bytes:
-    """The journal of a session in which all kinds of things happened."""
+    """The journal of an eventful session."""
     folder.mkdir()
     async with (
         PracticeServer(script=Script.parse(SCRIPT)) as server,
@@ -83,7 +83,7 @@ def cuts(data: bytes) -> Iterator[bytes]:
 
 
 async def goes_on(session: Session, server: PracticeServer) -> None:
-    """The next prompt works, and what is sent is what was recorded, made fit to be sent."""
+    """The next prompt works, and sends the recorded history, repaired."""
     before = session.resumed_from.messages
     turn = await played(session.run(AGAIN))
     assert (turn.end.code, turn.end.answer) == (TransitionCode.COMPLETED, "Here.")
@@ -106,7 +106,7 @@ def calls_in(messages: Sequence[Message]) -> list[str]:
 
 
 def unfinished(events: Sequence[Event]) -> bool:
-    """A turn began and did not end, told in the plainest way."""
+    """A turn began and did not end, by the simplest reading."""
     begun = sum(isinstance(event, TurnStarted) for event in events)
     return begun > sum(isinstance(event, TurnEnded) for event in events)
 

@@ -130,7 +130,7 @@ async def serving() -> AsyncIterator[PracticeServer]:
 
 
 def fresh(folder: Path, server: PracticeServer) -> LoadedSettings:
-    """Settings of a folder in which nothing has happened yet."""
+    """Settings of a new folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     loaded = settings_of(
@@ -146,7 +146,7 @@ def fresh(folder: Path, server: PracticeServer) -> LoadedSettings:
 
 
 async def turn(session: Session, number: int) -> None:
-    """One turn, with what comes before it."""
+    """One turn and the changes before it."""
     if number == 8:
         await played(session.user_commands.shell("echo by hand"))
     if number == 12:
@@ -273,7 +273,7 @@ async def test_system_prompt_and_tools_are_kept_for_an_hour_where_that_is_set(tm
 
 
 def history_after(events: Sequence[Event]) -> list[Message]:
-    """What the events put into the history, told in the plainest way."""
+    """The history after these events, by the simplest reading."""
     messages: list[Message] = []
     for event in events:
         match event:

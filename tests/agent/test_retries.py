@@ -1,4 +1,4 @@
-"""Waiting for a model, and not waiting for it: keys, headers, long waits, wishes of the person (group B)."""
+"""Waiting for a model, and not waiting for it: keys, headers, long waits, requests of the user."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from harness.events import (
     WaitOffered,
 )
 from harness.settings import Settings
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, MODEL, VirtualClock, calls, fails, run, says, settings_of, stage
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +47,7 @@ async def test_a_key_that_was_changed_is_used_without_a_restart(tmp_path: Path) 
         assert ["sk-ant-the-new-key" in str(request.headers) for request in here.posts] == [False, True]
 
 
-async def test_a_key_that_nobody_can_read_again_is_final(tmp_path: Path) -> None:
+async def test_a_key_that_cannot_be_read_again_is_final(tmp_path: Path) -> None:
     async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER)) as here:
         turn = await here.turn()
         assert (turn.codes, len(here.posts)) == ([TransitionCode.API_ERROR], 1)
@@ -90,7 +90,7 @@ HEADERS = [
         fails(418, type='"tea_error"', headers='{ x-should-retry = "true" }'),
         (0.5, 0.63),
     ),
-    Header("a 4xx that nobody knows is final", fails(418, type='"tea_error"'), None),
+    Header("an unknown 4xx is final", fails(418, type='"tea_error"'), None),
     Header(
         "x-should-retry true cannot cure a refused request", fails(400, headers='{ x-should-retry = "true" }'), None
     ),
@@ -135,8 +135,9 @@ async def test_ten_retries_of_a_request_and_thirty_of_a_turn(tmp_path: Path) -> 
 # ── long waits ─────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=Person(wait="switch"), fallback_models=(OTHER,)) as here:
+async def test_a_user_who_switches_is_answered_by_the_other_model(tmp_path: Path) -> None:
+    switcher = AnsweringUser(wait="switch")
+    async with stage(tmp_path, HOUR + says(ANSWER) * 2, asker=switcher, fallback_models=(OTHER,)) as here:
         turn = await here.turn()
         assert (turn.end.answer, here.clock.waits) == (ANSWER, [])
         assert [event.to_model for event in turn.of(ModelSwitched)] == [OTHER]
@@ -145,8 +146,8 @@ async def test_a_person_who_switches_is_answered_by_the_other_model(tmp_path: Pa
 
 
 @pytest.mark.parametrize("choice", ["stop", "switch"])
-async def test_a_person_who_stops_or_has_no_other_model_gets_the_fault(choice: Any, tmp_path: Path) -> None:
-    async with stage(tmp_path, HOUR + says(ANSWER), asker=Person(wait=choice)) as here:
+async def test_a_user_who_stops_or_has_no_other_model_gets_the_fault(choice: Any, tmp_path: Path) -> None:
+    async with stage(tmp_path, HOUR + says(ANSWER), asker=AnsweringUser(wait=choice)) as here:
         turn = await here.turn()
         assert (turn.codes, len(here.posts), here.clock.waits) == ([TransitionCode.API_ERROR], 1, [])
         assert "3,600 s" in turn.end.reason
@@ -154,7 +155,7 @@ async def test_a_person_who_stops_or_has_no_other_model_gets_the_fault(choice: A
 
 
 async def test_an_interruption_while_a_wait_is_offered_ends_the_turn(tmp_path: Path) -> None:
-    class Thinker(Person):
+    class Thinker(AnsweringUser):
         async def wait(self, offered: WaitOffered) -> WaitChoice:
             await asyncio.Event().wait()
             return "wait"
@@ -168,7 +169,7 @@ async def test_an_interruption_while_a_wait_is_offered_ends_the_turn(tmp_path: P
 
 
 @pytest.mark.parametrize(("max_wait", "waits"), [(None, []), (3599, []), (3600, [3600.0])])
-async def test_without_a_person_max_wait_decides(max_wait: int | None, waits: list[float], tmp_path: Path) -> None:
+async def test_without_a_user_max_wait_decides(max_wait: int | None, waits: list[float], tmp_path: Path) -> None:
     more: dict[str, Any] = {} if max_wait is None else {"max_wait_s": max_wait}
     async with stage(tmp_path, HOUR + says(ANSWER), **more) as here:
         turn = await here.turn()
@@ -177,20 +178,20 @@ async def test_without_a_person_max_wait_decides(max_wait: int | None, waits: li
         assert ("--max-wait 3600" in turn.end.reason) is not bool(waits)
 
 
-# ── wishes of the person (G1) ───────────────────────────────────────────────────────────────────────
+# ── wishes of the user (G1) ───────────────────────────────────────────────────────────────────────
 
 
-class StandingClock(VirtualClock):
-    """Time stands still: no wait ends by itself."""
+class StoppedClock(VirtualClock):
+    """Time is stopped: a wait ends only by a request."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for ever."""
+        """Wait until cancelled."""
         self.waits.append(seconds)
         await asyncio.Event().wait()
 
 
 async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
-    async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StandingClock()) as here:
+    async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StoppedClock()) as here:
         turn = await here.turn(
             on_event=lambda event: here.agent.parts.decisions.retry_now() if isinstance(event, RetryScheduled) else None
         )
@@ -200,7 +201,7 @@ async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
 
 async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_at_once(tmp_path: Path) -> None:
     script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
-    async with stage(tmp_path, script, clock=StandingClock(), watch_hint_s=0.05) as here:
+    async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05) as here:
 
         def reconnect(event: Event) -> None:
             if isinstance(event, SilenceHint):
@@ -221,15 +222,15 @@ THIRD = "claude-opus-5-5"
 
 async def test_a_wait_is_ended_for_the_fallback_which_holds_for_the_rest_of_the_turn(tmp_path: Path) -> None:
     script = fails(529) + fails(529) + says(ANSWER) + says("Good.")
-    async with stage(tmp_path, script, clock=StandingClock(), fallback_models=(OTHER, THIRD)) as here:
+    async with stage(tmp_path, script, clock=StoppedClock(), fallback_models=(OTHER, THIRD)) as here:
         offered = []
 
-        def turn_away(event: Event) -> None:
+        def leave_model(event: Event) -> None:
             if isinstance(event, RetryScheduled):
                 offered.append(here.agent.parts.decisions.other_model)
                 here.agent.parts.decisions.ask_other_model()
 
-        turn = await here.turn(on_event=turn_away)
+        turn = await here.turn(on_event=leave_model)
         assert turn.end.answer == ANSWER
         assert offered == [OTHER, THIRD]
         assert [event.why for event in turn.of(RetryEnded)] == ["switched"] * 2
@@ -241,13 +242,13 @@ async def test_a_wait_is_ended_for_the_fallback_which_holds_for_the_rest_of_the_
 
 async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
     script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
-    async with stage(tmp_path, script, clock=StandingClock(), watch_hint_s=0.05, fallback_models=(OTHER,)) as here:
+    async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05, fallback_models=(OTHER,)) as here:
 
-        def turn_away(event: Event) -> None:
+        def leave_model(event: Event) -> None:
             if isinstance(event, SilenceHint):
                 here.agent.parts.decisions.ask_other_model()
 
-        turn = await here.turn(on_event=turn_away)
+        turn = await here.turn(on_event=leave_model)
         assert turn.end.answer == ANSWER
         assert [event.why for event in turn.of(RetryEnded)] == ["switched"]
         assert [body["model"] for body in here.bodies] == [MODEL, OTHER]
@@ -256,7 +257,7 @@ async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
 async def test_what_is_not_waited_for_or_used_up_cannot_be_left(tmp_path: Path) -> None:
     refused = []
     script = fails(529, times="2") + says(ANSWER)
-    async with stage(tmp_path, script, clock=StandingClock(), fallback_models=(OTHER,)) as here:
+    async with stage(tmp_path, script, clock=StoppedClock(), fallback_models=(OTHER,)) as here:
         with pytest.raises(HarnessError, match="no model is being waited for"):
             here.agent.parts.decisions.ask_other_model()
 

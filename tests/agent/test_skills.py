@@ -1,4 +1,4 @@
-"""Skills in whole turns: what is sent, what the tool answers, and what a change on the disk changes."""
+"""Skills in whole turns: the request, the answer of the tool, and a change on the disk."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ READ = '{ id = "s1", name = "skill", input = { name = "review" } }'
 
 
 def prepared(folder: Path) -> None:
-    """A skill of the person and one of the project."""
+    """A skill of the user and one of the project."""
     Folders.write(folder / "skills", "review", skill("review", "Reads code.", "Look twice."))
     Folders.write(folder / "workspace" / ".harness" / "skills", "deploy", skill("deploy", "Brings it out."))
 
@@ -30,7 +30,7 @@ def prompts(body: Json) -> list[str]:
 
 
 def beginning(body: Json) -> str:
-    """What stands before the conversation."""
+    """System prompt and tools."""
     return json.dumps([body["system"], body["tools"]])
 
 
@@ -91,7 +91,7 @@ async def test_without_a_skill_and_where_they_are_switched_off_nothing_is_sent(t
         assert knows_of_skills(on.bodies[0]) is False
 
 
-async def test_a_skill_of_the_person_goes_with_one_prompt(tmp_path: Path) -> None:
+async def test_a_skill_of_the_user_goes_with_one_prompt(tmp_path: Path) -> None:
     prepared(tmp_path)
     async with sessions(tmp_path, says("One.") + says("Two.")) as here, await here.open() as session:
         with pytest.raises(HarnessError, match="did you mean review"):
@@ -105,7 +105,9 @@ async def test_a_skill_of_the_person_goes_with_one_prompt(tmp_path: Path) -> Non
         assert prompts(here.server.requests[-1].body) == ["Again."]
 
 
-async def test_what_is_read_again_is_told_in_the_newest_message_and_the_prompt_stays(tmp_path: Path) -> None:
+async def test_reloaded_skills_are_announced_in_the_newest_message_and_the_prompt_stays(
+    tmp_path: Path,
+) -> None:
     prepared(tmp_path)
     async with sessions(tmp_path, says("One.") + says("Two.") + says("Three.")) as here, await here.open() as session:
         await played(session.run("Go."))
@@ -118,6 +120,6 @@ async def test_what_is_read_again_is_told_in_the_newest_message_and_the_prompt_s
         await played(session.run("And then?"))
         bodies = [request.body for request in here.server.requests]
         assert len({beginning(body) for body in bodies}) == 1
-        [told, _] = prompts(bodies[1])
-        assert "- late (person): Came later." in told
+        [reported, _] = prompts(bodies[1])
+        assert "- late (person): Came later." in reported
         assert prompts(bodies[2]) == ["And then?"]

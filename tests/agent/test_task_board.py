@@ -75,7 +75,7 @@ async def test_a_graph_is_made_worked_on_and_found_again_after_the_end(tmp_path:
             assert await states(third) == {"t1": TaskState.COMPLETED, "t2": TaskState.PENDING}
 
 
-async def test_a_session_without_a_board_has_none_of_its_tools(tmp_path: Path) -> None:
+async def test_a_session_without_a_task_board_has_none_of_its_tools(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("Hello.")) as here, await here.open() as session:
         assert session.tasks is None
         assert tools_sent(session) == []
@@ -152,8 +152,8 @@ async def test_hooks_can_refuse_a_task_and_its_completion(tmp_path: Path) -> Non
 
     @hook("task_completed")
     async def says_what_ran(call: HookCall) -> HookAnswer | None:
-        told = (call.task["id"], call.task["note"], call.task["actor"])
-        return HookAnswer(block=f"{told[0]}: run the tests first") if "tests" not in told[1] else None
+        reported = (call.task["id"], call.task["note"], call.task["actor"])
+        return HookAnswer(block=f"{reported[0]}: run the tests first") if "tests" not in reported[1] else None
 
     one = call("task_create", tasks=[{"subject": "read the notes"}])
     checked = call("task_update", id="t1", status="completed", note="the tests pass")

@@ -28,7 +28,7 @@ from harness.events import (
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
 from harness.tools.tool import RESULT_CHARACTERS
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import calls, run, says, stage
 
 pytestmark = pytest.mark.anyio
@@ -148,10 +148,10 @@ async def test_what_goes_wrong_with_a_call_goes_back_to_the_model_as_an_error(ba
 # ── permission ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_path: Path) -> None:
-    person = Person(PermissionAnswer("always"), PermissionAnswer("no", "I need that"))
+async def test_a_denied_call_does_not_run_and_the_model_learns_why(tmp_path: Path) -> None:
+    user = AnsweringUser(PermissionAnswer("always"), PermissionAnswer("no", "I need that"))
     script = calls(run("good"), call("bash", command="rm -rf ."), run("good")) + says(ANSWER)
-    async with stage(tmp_path, script, asker=person, permission_mode="ask") as here:
+    async with stage(tmp_path, script, asker=user, permission_mode="ask") as here:
         turn = await here.turn()
         assert here.ran() == {"good": 2}
         assert "I need that" in turn.results[1]["content"]
@@ -160,7 +160,7 @@ async def test_what_a_person_denies_does_not_run_and_the_model_is_told_why(tmp_p
 
 
 async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_more(tmp_path: Path) -> None:
-    class Broken(Person):
+    class Broken(AnsweringUser):
         async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
             raise RuntimeError("no screen")
 
@@ -249,10 +249,10 @@ async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_
         (ended,) = turn.of(ToolEnded)
         assert (ended.outcome, ended.summary) == (ToolOutcome.CANCELLED, "interrupted, still runs")
         before = len(here.recorded)
-        told = asyncio.Event()
-        here.agent.conversation.subscribe(lambda event: told.set() if isinstance(event, Notice) else None)
+        reported = asyncio.Event()
+        here.agent.conversation.subscribe(lambda event: reported.set() if isinstance(event, Notice) else None)
         door.set()
-        await asyncio.wait_for(told.wait(), 10)
+        await asyncio.wait_for(reported.wait(), 10)
         (notice,) = [event for event in here.recorded[before:] if isinstance(event, Notice)]
         assert notice.text.startswith("fetch, which had been given up, ended ")
         assert not [event for event in here.recorded[before:] if isinstance(event, ToolEnded | BreakerChanged)]
@@ -289,6 +289,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.stories
 def test_a_program_ends_although_its_tools_do_not(tmp_path: Path) -> None:
     script = tmp_path / "script.toml"
     script.write_text(calls(call("blocks"), call("stubborn")) + says("Both hang."))

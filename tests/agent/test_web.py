@@ -152,7 +152,7 @@ async def test_a_paused_search_is_sent_back_byte_for_byte_and_goes_on(tmp_path: 
             bare(one["content"]) for one in first["messages"]
         ]
         last = second["messages"][-1]
-        assert last["role"] == "assistant", "the server goes on with what it said; no user stands between"
+        assert last["role"] == "assistant", "the server continues; no user stands between"
         assert bare(last["content"]) == list(added[1].content)
         assert [block["type"] for block in last["content"]][-1] == "server_tool_use"
         assert [(event.tool, event.outcome) for event in turn.of(WebUsed)] == [
@@ -210,7 +210,7 @@ async def test_a_server_that_never_stops_pausing_ends_the_turn(tmp_path: Path) -
         "tools[9]: unknown tool type 'web_search_20260318'",
     ],
 )
-async def test_a_server_without_the_tool_is_told_of_and_asked_without_it_from_then_on(
+async def test_a_server_without_the_tool_is_reported_and_asked_without_it_from_then_on(
     tmp_path: Path, refusal: str
 ) -> None:
     refused = fails(400, message=json.dumps(refusal))

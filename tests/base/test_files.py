@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.base.files import NotRegularError, private_folder, read_regular
+from harness.base.files import NotRegularError, home_folder, private_folder, read_regular
 
 
 def test_reads_a_file_up_to_the_limit(tmp_path: Path) -> None:
@@ -50,3 +50,11 @@ def test_a_folder_that_was_open_is_closed_with_all_in_it(tmp_path: Path) -> None
     modes = {name: (tmp_path / name).stat().st_mode & 0o777 for name in ("open", "open/sub", "open/sub/file")}
     assert modes == {"open": 0o700, "open/sub": 0o700, "open/sub/file": 0o600}
     assert (tmp_path / "outside").stat().st_mode & 0o777 == 0o666
+
+
+def test_a_user_without_a_home_has_a_path_that_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert home_folder() == tmp_path
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "~")  # what `expanduser` leaves where neither HOME nor the list of users names one
+    assert home_folder() == tmp_path / "~"

@@ -17,6 +17,7 @@ MOST_LINES = 150
 """Of a demo."""
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 async def test_each_runs_and_does_what_its_sentences_say() -> None:
     """Several at once, because most of their time is waiting; not all, because their limits of silence are short."""

@@ -48,6 +48,7 @@ def production_of(exercise: Exercise) -> Path | None:
     return file if file.exists() else None
 
 
+@pytest.mark.grid(3)
 @each
 async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) -> None:
     checked = await checked_in_a_fork(exercise, exercise.original, CheckLimits())
@@ -56,6 +57,7 @@ async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) ->
     assert len(checked.results) == len(exercise.checks)
 
 
+@pytest.mark.grid(3)
 @each
 async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
     checked = await checked_in_a_fork(exercise, solution_of(exercise), PATIENT)
@@ -65,6 +67,7 @@ async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
     assert checked.printed == ""
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("exercise", [one for one in EXERCISES if production_of(one)], ids=lambda one: one.id)
 async def test_the_program_itself_passes_every_check(exercise: Exercise) -> None:
     """A rule of an exercise that the program does not keep would be a wrong statement. Where the checks compare with
@@ -76,6 +79,7 @@ async def test_the_program_itself_passes_every_check(exercise: Exercise) -> None
     assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
 
 
+@pytest.mark.stories
 @started
 async def test_a_program_that_is_started_says_of_both_files_what_a_fork_says(exercise: Exercise) -> None:
     for file in (exercise.original, solution_of(exercise)):

@@ -76,6 +76,7 @@ async def run(program: Path, folder: Path, address: str, *arguments: str) -> tup
 SOME = {"s11_error_recovery"}
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     "program", [one for one in PROGRAMS if WHOLE or one.parent.name in SOME], ids=lambda p: p.parent.name
 )
@@ -110,6 +111,7 @@ def session(folder: Path) -> None:
         file.write(b'{"seq": 3, "at"')
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize(
     ("name", "leave", "told"),
     [("s24_streams", plain_lines, "check before you repeat it"), ("s25_journal", session, "may or may not have run")],

@@ -132,6 +132,7 @@ def _sent(before: Sequence[Fact]) -> int:
     return sum(isinstance(fact, WireExchange) for fact in before)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("lesson", ASKING, ids=lambda lesson: lesson.id)
 async def test_the_answer_is_what_the_run_then_did(lesson: Lesson) -> None:
     async with Recording(lesson, scripted_only=True) as recording:

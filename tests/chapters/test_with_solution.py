@@ -34,11 +34,13 @@ async def failures(chapter: Lesson) -> list[str]:
         return [f"step {number}: {', '.join(found.failed)}" for number, found in recording.failed] + error
 
 
+@pytest.mark.grid(2)
 @each
 async def test_a_solution_does_what_the_steps_say(exercise: Exercise) -> None:
     assert await failures(with_solution(lesson(exercise.chapter), solution_of(exercise))) == []
 
 
+@pytest.mark.grid(2)
 @each
 async def test_of_the_original_a_step_is_named(exercise: Exercise) -> None:
     said = await failures(with_solution(lesson(exercise.chapter), exercise.original))

@@ -8,18 +8,17 @@ from harness.checkpoints import Checkpoints
 from tests.checkpoints.places import checkpoints, repository
 
 
-@pytest.fixture(params=["git", "copies"])
-def how(request: pytest.FixtureRequest) -> str:
-    """With a repository, or without."""
-    return str(request.param)
+@pytest.fixture(params=[True, False], ids=["repository", "plain folder"])
+def in_git(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, how: str) -> Path:
+def workspace(tmp_path: Path, in_git: bool) -> Path:
     """An empty workspace, with or without a repository."""
     place = tmp_path / "workspace"
     place.mkdir()
-    return repository(place) if how == "git" else place
+    return repository(place) if in_git else place
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Workspaces for the tests, and a naive look at what they hold."""
 
-import logging
 import os
 import stat
 import subprocess
@@ -34,7 +33,12 @@ def repository(folder: Path) -> Path:
 
 
 def checkpoints(workspace: Path, folder: Path, limits: CheckpointLimits | None = None) -> Checkpoints:
-    return Checkpoints(workspace, folder, limits=limits, log=logging.getLogger("tests.checkpoints"))
+    return Checkpoints(workspace, folder, limits=limits)
+
+
+def stored(session: Path) -> dict[str, int]:
+    """The files with contents in the folder of a session, and their sizes."""
+    return {path.name: path.stat().st_size for path in session.glob("contents-*")}
 
 
 def write(path: Path, content: str | bytes = "", mode: int | None = None) -> Path:

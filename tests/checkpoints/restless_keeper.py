@@ -29,7 +29,7 @@ async def live(workspace: Path, folder: Path, seed: int) -> None:
         for _ in range(dice.choice((1, 5, 150))):
             write(workspace / f"{dice.randrange(3)}/{dice.randrange(60)}", dice.randbytes(dice.randrange(20_000)))
         digest = digest_of(workspace)
-        id = (await kept.keep(1, step)).id
+        id = (await kept.keep()).id
         print(id, digest, flush=True)
         files = [path for path in workspace.rglob("?/*") if path.is_file()]
         for path in dice.sample(files, min(5, len(files))):

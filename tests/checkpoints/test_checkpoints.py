@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from harness.checkpoints import ChangeKind, CheckpointError, CheckpointLimits, Checkpoints, FileChange
-from tests.checkpoints.places import checkpoints, state_of, write
+from tests.checkpoints.places import checkpoints, state_of, stored, write
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_a_restore_brings_back_what_was_changed_and_takes_away_what_was_added(
-    workspace: Path, kept: Checkpoints, how: str
+    workspace: Path, kept: Checkpoints
 ) -> None:
     write(workspace / "edited", "old")
     write(workspace / "deep/down/deleted", "gone soon")
     write(workspace / "run.sh", "#!/bin/sh\n", 0o755)
     (workspace / "link").symlink_to("edited")
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
-    assert (first.how, first.files, first.left_out) == (how, 4, ())
+    first = await kept.keep()
+    assert (first.files, first.left_out) == (4, ())
 
     write(workspace / "edited", "new")
     (workspace / "deep/down/deleted").unlink()
@@ -53,21 +53,21 @@ async def test_a_restore_brings_back_what_was_changed_and_takes_away_what_was_ad
 
 async def test_the_same_state_has_the_same_id(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "a", "1")
-    first = await kept.keep(1, 1)
-    assert await kept.keep(1, 2) == first
+    first = await kept.keep()
+    assert await kept.keep() == first
     write(workspace / "a", "2")
-    second = await kept.keep(1, 3)
+    second = await kept.keep()
     assert second.id != first.id
     write(workspace / "a", "1")
-    assert await kept.keep(1, 4) == first
+    assert await kept.keep() == first
 
 
 async def test_another_process_of_the_session_finds_the_checkpoints(workspace: Path, tmp_path: Path) -> None:
     write(workspace / "a", "1")
-    first = await checkpoints(workspace, tmp_path / "session").keep(1, 1)
+    first = await checkpoints(workspace, tmp_path / "session").keep()
     write(workspace / "a", "2")
     resumed = checkpoints(workspace, tmp_path / "session")
-    await resumed.keep(2, 1)
+    await resumed.keep()
     await resumed.restore(first.id)
     assert (workspace / "a").read_text() == "1"
 
@@ -76,13 +76,13 @@ async def test_forgetting_removes_everything_and_leaves_the_workspace(
     workspace: Path, kept: Checkpoints, tmp_path: Path
 ) -> None:
     write(workspace / "a", "1")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     await kept.forget()
     assert not (tmp_path / "session").exists()
     with pytest.raises(CheckpointError, match=f"no checkpoint {first.id}"):
         await kept.restore(first.id)
     await kept.forget()
-    assert await kept.keep(1, 2) == first
+    assert await kept.keep() == first
     assert state_of(workspace) == {"a": ("file", 0o644, b"1")}
 
 
@@ -97,7 +97,7 @@ async def test_what_is_ignored_is_said_and_never_touched(workspace: Path, kept: 
     write(workspace / "a.log", "1")
     write(workspace / "build/out", "1")
     write(workspace / "src/a", "1")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     assert first.files == 2
     assert first.left_out == ("ignored by git: a.log, build/",)
 
@@ -112,7 +112,7 @@ async def test_what_is_ignored_is_said_and_never_touched(workspace: Path, kept: 
 
 async def test_a_file_that_is_ignored_only_since_is_restored_all_the_same(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "notes.txt", "1")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     write(workspace / "notes.txt", "2")
     write(workspace / "other.txt", "2")
     write(workspace / ".gitignore", "*.txt\n")
@@ -127,7 +127,7 @@ async def test_a_file_that_came_back_into_a_folder_that_is_ignored_since_goes_ag
     workspace: Path, kept: Checkpoints
 ) -> None:
     write(workspace / "d/old", "1")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     (workspace / "d/old").rename(workspace / "d/new")
     write(workspace / ".gitignore", "d/\n")
     before = state_of(workspace)
@@ -143,7 +143,7 @@ async def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(works
     write(workspace / "was folder/a", "1")
     write(workspace / "was file", "1")
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     (workspace / "was folder/a").unlink()
     (workspace / "was folder").rmdir()
     write(workspace / "was folder", "2")
@@ -161,7 +161,7 @@ async def test_the_loop_goes_on_while_files_are_kept(workspace: Path, kept: Chec
     for number in range(300):
         write(workspace / f"{number}", os.urandom(5_000))
     turns = 0
-    keeping = asyncio.ensure_future(kept.keep(1, 1))
+    keeping = asyncio.ensure_future(kept.keep())
     while not keeping.done():
         turns += 1
         await asyncio.sleep(0.001)
@@ -171,12 +171,12 @@ async def test_the_loop_goes_on_while_files_are_kept(workspace: Path, kept: Chec
 async def test_a_cancelled_keep_ends_and_the_next_one_works(workspace: Path, kept: Checkpoints) -> None:
     for number in range(500):
         write(workspace / f"{number}", os.urandom(5_000))
-    keeping = asyncio.ensure_future(kept.keep(1, 1))
+    keeping = asyncio.ensure_future(kept.keep())
     await asyncio.sleep(0.02)
     keeping.cancel()
     with pytest.raises(asyncio.CancelledError):
         await keeping
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     before = state_of(workspace)
     write(workspace / "7", "other")
     await kept.restore(first.id)
@@ -185,20 +185,20 @@ async def test_a_cancelled_keep_ends_and_the_next_one_works(workspace: Path, kep
 
 async def test_calls_at_the_same_time_wait_for_each_other(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "a", "1")
-    first, second, third = await asyncio.gather(*(kept.keep(1, step) for step in range(3)))
+    first, second, third = await asyncio.gather(*(kept.keep() for _ in range(3)))
     assert first == second == third
 
 
 async def test_a_workspace_that_is_gone_is_an_error_in_one_sentence(workspace: Path, tmp_path: Path) -> None:
     missing = checkpoints(workspace / "missing", tmp_path / "session")
     with pytest.raises(CheckpointError, match=r"^The files cannot be kept or restored:.*No such file or directory\.$"):
-        await missing.keep(1, 1)
+        await missing.keep()
 
 
 async def test_the_folder_of_the_session_may_lie_in_the_workspace(workspace: Path) -> None:
     write(workspace / "a", "1")
     inside = checkpoints(workspace, workspace / "state/session")
-    first = await inside.keep(1, 1)
+    first = await inside.keep()
     assert first.files == 1
     assert await inside.changes_since(first.id) == ()
     write(workspace / "a", "2")
@@ -206,14 +206,12 @@ async def test_the_folder_of_the_session_may_lie_in_the_workspace(workspace: Pat
 
 
 async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
-    workspace: Path, kept: Checkpoints, tmp_path: Path, how: str
+    workspace: Path, kept: Checkpoints, tmp_path: Path
 ) -> None:
     write(workspace / "a", "1")
-    first = await kept.keep(1, 1)
-    stored = [path for path in (tmp_path / "session" / how).rglob("*") if path.is_file() and path.name != "HEAD"]
-    for path in stored:
-        path.chmod(0o600)
-        path.write_bytes(b"damaged")
+    first = await kept.keep()
+    path = tmp_path / "session/contents-1"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
     write(workspace / "a", "1", 0o600)
     write(workspace / "b", "1")
     restored = await kept.restore(first.id)
@@ -228,7 +226,7 @@ async def test_the_names_of_one_file_stay_together(workspace: Path, kept: Checkp
     write(workspace / "a", "1")
     (workspace / "b").hardlink_to(workspace / "a")
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     write(workspace / "a", "2")
     assert (workspace / "b").read_text() == "2"
     result = await kept.restore(first.id)
@@ -240,13 +238,54 @@ async def test_the_names_of_one_file_stay_together(workspace: Path, kept: Checkp
 async def test_files_that_were_linked_since_become_two_again(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "a", "1")
     write(workspace / "b", "2")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     before = state_of(workspace)
     (workspace / "b").unlink()
     (workspace / "b").hardlink_to(workspace / "a")
     write(workspace / "a", "3")
     assert (await kept.restore(first.id)).not_undone == ()
     assert state_of(workspace) == before
+
+
+@pytest.mark.parametrize("torn", [b"half a header", b"x" * 60])
+async def test_what_a_killed_process_left_half_written_is_passed_over(
+    workspace: Path, kept: Checkpoints, tmp_path: Path, torn: bytes
+) -> None:
+    ids = []
+    for number in range(3):
+        write(workspace / "a", str(number))
+        ids.append((await checkpoints(workspace, tmp_path / "session").keep()).id)
+        with (tmp_path / "session/contents-1").open("ab") as file:
+            file.write(torn if number == 0 else b"")
+    assert list(stored(tmp_path / "session")) == ["contents-1", "contents-2"]
+    for number, id in enumerate(ids):
+        await kept.restore(id)
+        assert (workspace / "a").read_text() == str(number)
+
+
+async def test_what_is_kept_once_takes_room_once_and_is_compressed(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    for name in "abc":
+        write(workspace / name, "1" * 10_000)
+    await kept.keep()
+    (workspace / "a").rename(workspace / "d")
+    await checkpoints(workspace, tmp_path / "session").keep()
+    assert sum(stored(tmp_path / "session").values()) < 500
+
+
+async def test_a_checkpoint_of_version_0_1_0_is_refused_in_one_sentence_and_the_session_goes_on(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    write(workspace / "a", "1")
+    former = '{"how": "git", "beyond": null, "left_out": {}, "entries": {}}'
+    write(tmp_path / "session/manifests/0123456789abcdef.json", former)
+    first = await kept.keep()
+    with pytest.raises(CheckpointError, match=r"0123456789abcdef was kept by version 0\.1\.0"):
+        await kept.restore("0123456789abcdef")
+    write(workspace / "a", "2")
+    await kept.restore(first.id)
+    assert (workspace / "a").read_text() == "1"
 
 
 async def test_limits_are_above_zero() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.checkpoints import ChangeKind, CheckpointError, CheckpointLimits, Checkpoints
-from tests.checkpoints.places import checkpoints, git, repository, state_of, write
+from tests.checkpoints.places import checkpoints, git, repository, state_of, stored, write
 
 pytestmark = pytest.mark.anyio
 
@@ -37,12 +37,12 @@ NAMES = [
 ]
 
 
-async def test_every_name_that_a_file_can_have_comes_back(workspace: Path, kept: Checkpoints, how: str) -> None:
+async def test_every_name_that_a_file_can_have_comes_back(workspace: Path, kept: Checkpoints) -> None:
     for name in NAMES:
         write(workspace / os.fsdecode(name), name)
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
-    assert (first.how, first.files) == (how, len(NAMES))
+    first = await kept.keep()
+    assert first.files == len(NAMES)
     for name in NAMES:
         (workspace / os.fsdecode(name)).unlink()
     changed = await kept.changes_since(first.id)
@@ -63,7 +63,7 @@ async def test_links_are_kept_as_links_wherever_they_lead(workspace: Path, kept:
     }.items():
         (workspace / name).symlink_to(target)
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     for name in ("out", "file", "broken", "own"):
         (workspace / name).unlink()
     write(workspace / "out", "1")
@@ -78,7 +78,7 @@ async def test_a_restore_never_follows_a_link_out_of_the_workspace(
     write(workspace / "folder/a", "1")
     write(workspace / "folder/deep/b", "1")
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     outside = tmp_path / "outside"
     write(outside / "a", "not ours")
     write(outside / "deep/b", "not ours")
@@ -101,7 +101,7 @@ async def test_a_tracked_folder_that_became_a_link_is_not_read_through_it(tmp_pa
     write(tmp_path / "outside/a", "not ours")
     (workspace / "folder").rename(tmp_path / "moved away")
     (workspace / "folder").symlink_to(tmp_path / "outside")
-    assert (await checkpoints(workspace, tmp_path / "session").keep(1, 1)).files == 1
+    assert (await checkpoints(workspace, tmp_path / "session").keep()).files == 1
 
 
 async def test_pipes_and_sockets_are_left_alone(workspace: Path, kept: Checkpoints) -> None:
@@ -112,7 +112,7 @@ async def test_pipes_and_sockets_are_left_alone(workspace: Path, kept: Checkpoin
     os.chdir(workspace)  # the whole path may be too long for a socket
     server.bind("socket")
     os.chdir(previous)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     assert first.files == 1
     (workspace / "was a file").unlink()
     os.mkfifo(workspace / "was a file")
@@ -129,7 +129,7 @@ async def test_a_file_above_the_limit_is_left_out_and_never_touched(workspace: P
     kept = checkpoints(workspace, tmp_path / "session", CheckpointLimits(file_bytes=1_000_000))
     write(workspace / "big", b"1" * 1_500_000)
     write(workspace / "grows", b"1")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     assert first.left_out == ("big: 1.5 MB, more than the 1.0 MB kept of a file",)
     write(workspace / "big", b"now small")
     write(workspace / "grows", b"2" * 2_000_000)
@@ -149,7 +149,7 @@ async def test_what_is_beyond_the_limit_of_the_whole_is_never_touched(
     for name in "abcde":
         write(workspace / name, "1")
     kept = checkpoints(workspace, tmp_path / "session", limits)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     assert first.files == 3
     assert first.left_out == ("d and all after it, by name: the workspace holds more than is kept",)
     for name in "ace":
@@ -172,10 +172,12 @@ async def test_a_session_that_has_kept_too_much_keeps_nothing_more(workspace: Pa
     kept = checkpoints(workspace, tmp_path / "session", CheckpointLimits(stored_bytes=2_000_000))
     write(workspace / "a", os.urandom(1_500_000))
     before = state_of(workspace)
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
+    size = stored(tmp_path / "session")
     write(workspace / "a", os.urandom(1_500_000))
     with pytest.raises(CheckpointError, match=r"hold 2 MB, and nothing more is kept\.$"):
-        await kept.keep(1, 2)
+        await kept.keep()
+    assert stored(tmp_path / "session") == size
     with pytest.raises(CheckpointError, match="nothing more is kept"):
         await kept.restore(first.id)  # it could not be undone
     (workspace / "a").unlink()
@@ -186,31 +188,32 @@ async def test_a_session_that_has_kept_too_much_keeps_nothing_more(workspace: Pa
 async def test_work_that_takes_too_long_is_given_up(workspace: Path, tmp_path: Path) -> None:
     write(workspace / "a", "1")
     with pytest.raises(CheckpointError, match="took longer than 1e-09 s"):
-        await checkpoints(workspace, tmp_path / "session", CheckpointLimits(time_s=1e-9)).keep(1, 1)
+        await checkpoints(workspace, tmp_path / "session", CheckpointLimits(time_s=1e-9)).keep()
 
 
+@pytest.mark.stories
 async def test_files_that_come_and_go_while_they_are_read_do_no_harm(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "stays", "1")
     loop = "echo $i > a$((i%40)); rm -rf a$(((i+20)%40)); mkdir -p d; : > d/x; rm -rf d"
     script = f"i=0; while :; do i=$((i+1)); {loop}; done"
     busy = await asyncio.create_subprocess_exec("sh", "-c", script, cwd=workspace, start_new_session=True)
-    kept_all = [await kept.keep(1, step) for step in range(15)]
+    kept_all = [await kept.keep() for step in range(15)]
     os.killpg(busy.pid, signal.SIGKILL)
     await busy.wait()
-    await kept.keep(2, 1)
+    await kept.keep()
     for one in kept_all:
         await kept.restore(one.id)
         assert await kept.changes_since(one.id) == ()
 
 
 @pytest.fixture
-def without_rights(how: str) -> Iterator[Path]:
+def without_rights(in_git: bool) -> Iterator[Path]:
     """A workspace of somebody who is not root, as whom this process then acts."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     workspace = folder / "workspace"
     workspace.mkdir()
-    if how == "git":
+    if in_git:
         repository(workspace)
     root = os.geteuid() == 0
     if root:
@@ -225,7 +228,7 @@ def without_rights(how: str) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-async def test_what_cannot_be_read_is_said_and_never_touched(without_rights: Path, how: str) -> None:
+async def test_what_cannot_be_read_is_said_and_never_touched(without_rights: Path) -> None:
     workspace = without_rights
     write(workspace / "sub/closed folder/a", "1")
     write(workspace / "closed file", "1")
@@ -233,8 +236,8 @@ async def test_what_cannot_be_read_is_said_and_never_touched(without_rights: Pat
     (workspace / "sub/closed folder").chmod(0)
     (workspace / "closed file").chmod(0)
     kept = checkpoints(workspace, workspace.parent / "session")
-    first = await kept.keep(1, 1)
-    assert (first.how, first.files) == (how, 1)
+    first = await kept.keep()
+    assert first.files == 1
     assert first.left_out == (
         "closed file: cannot be read: Permission denied",
         "sub/closed folder/: cannot be read",
@@ -254,7 +257,7 @@ async def test_a_folder_that_may_not_be_written_is_reported(without_rights: Path
     write(workspace / "closed/a", "1")
     write(workspace / "open", "1")
     kept = checkpoints(workspace, workspace.parent / "session")
-    first = await kept.keep(1, 1)
+    first = await kept.keep()
     (workspace / "closed/a").write_text("2")
     write(workspace / "closed/b", "2")
     write(workspace / "open", "2")

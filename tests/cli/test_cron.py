@@ -101,6 +101,7 @@ async def _run() -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(sys.executable, "-m", "harness", "cron", "run", "c1")
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_ends_the_prompt_and_a_single_one_is_kept(
@@ -124,6 +125,7 @@ async def test_a_signal_ends_the_prompt_and_a_single_one_is_kept(
     assert "harness: interrupted; to continue" in shown.err
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 async def test_a_run_counts_its_cost_and_says_why_it_failed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

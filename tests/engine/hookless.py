@@ -1,7 +1,6 @@
 """What answers tool calls, where there are no hooks and no user."""
 
 from harness.engine.core import AgentCore
-from harness.engine.hooks import HookRunner
 from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.policies.breakers.registry import BreakerRegistry
@@ -13,4 +12,4 @@ def tool_calls(core: AgentCore, toolbox: Toolbox) -> tuple[ToolCalls, BreakerReg
     registry = BreakerRegistry(toolbox.names)
     dispatcher = ToolDispatcher(core, registry, toolbox)
     core.conversation.subscribe(dispatcher.on_event)
-    return ToolCalls(core, toolbox, dispatcher, HookRunner(core, ()), lambda call: None), registry
+    return ToolCalls(core, toolbox, dispatcher, None, lambda call: None), registry

@@ -268,6 +268,7 @@ class Session:
         task.add_done_callback(self.callers.discard)
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize("seed", range(5 if WHOLE else 1))
 async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing(seed: int, tmp_path: Path) -> None:
     dice, session = Random(seed), Session(tmp_path)

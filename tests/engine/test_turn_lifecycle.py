@@ -116,7 +116,7 @@ CLAIMED = calls(call("task_create", tasks=[{"subject": "read the notes"}])) + ca
     ("ending", "settings", "code", "state"),
     [
         (fails(400, message='"no such thing"'), {}, TransitionCode.API_ERROR, TaskState.PENDING),
-        ("", {"max_turns": 2}, TransitionCode.MAX_TURNS, TaskState.PENDING),
+        ("", {"max_steps": 2}, TransitionCode.MAX_TURNS, TaskState.PENDING),
         ("", {"max_budget_usd": 0.000001}, TransitionCode.BUDGET_EXHAUSTED, TaskState.PENDING),
         (says("The rest tomorrow."), {}, TransitionCode.COMPLETED, TaskState.IN_PROGRESS),
     ],

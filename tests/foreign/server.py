@@ -1,4 +1,4 @@
-"""A server that answers the n-th question with the n-th response, and the last one for ever."""
+"""A server that answers the n-th question with the n-th response, then repeats the last one."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ class ForeignServer(ByteServer):
     ) -> None:
         """
         Args:
-            responses: played in this order, the last one for ever.
+            responses: played in this order; the last one repeats.
             answer: chooses by the body of the request, instead.
             models: how a question for the list of models is answered; None: never.
         """

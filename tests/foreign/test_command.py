@@ -1,4 +1,4 @@
-"""A few of these servers before the real command: what stands on standard output and standard error, and the code."""
+"""A few of these servers before the real command: standard output, standard error and exit code."""
 
 import json
 from pathlib import Path
@@ -73,5 +73,5 @@ async def test_no_answer_is_no_success_in_any_form(form: str, folder: Path) -> N
     if form == "text":
         assert end.out == ""
     else:
-        told = json.loads(end.out.splitlines()[-1])
-        assert (told["is_error"], told["exit_code"], told["transition"]) == (True, 1, "empty_answer")
+        document = json.loads(end.out.splitlines()[-1])
+        assert (document["is_error"], document["exit_code"], document["transition"]) == (True, 1, "empty_answer")

@@ -1,7 +1,7 @@
-"""Whatever breaks a stream, and wherever: the answer stands once, in the result, on the plain screen and in the events.
+"""Whatever breaks a stream, and wherever: the answer is there once, in result, plain screen and events.
 
-The model behind it is asked again or asked to go on. It does one of two things: it goes on where its words end, or it
-says everything again from the beginning.
+The model is asked again or asked to continue. It continues where its words end, or says everything again from the
+beginning.
 """
 
 import asyncio
@@ -126,7 +126,7 @@ def stories(draw: st.DrawFn) -> Storyteller:
     return Storyteller(blocks, faults, draw(st.booleans()))
 
 
-async def told(story: Storyteller) -> tuple[Played, str]:
+async def shown(story: Storyteller) -> tuple[Played, str]:
     """The turn, and what the plain screen shows of it."""
     screen = io.StringIO()
     with tempfile.TemporaryDirectory() as folder:
@@ -139,7 +139,7 @@ async def told(story: Storyteller) -> tuple[Played, str]:
 
 
 def check(story: Storyteller) -> None:
-    turn, plain = asyncio.run(told(story))
+    turn, plain = asyncio.run(shown(story))
     assert story.wrong == []
     assert turn.end.code is TransitionCode.COMPLETED, turn.end.reason
     assert turn.end.answer == story.answer
@@ -149,11 +149,11 @@ def check(story: Storyteller) -> None:
 
 
 @given(stories())
-def test_an_answer_stands_once_whatever_breaks_its_stream(story: Storyteller) -> None:
+def test_an_answer_is_there_once_whatever_breaks_its_stream(story: Storyteller) -> None:
     check(story)
 
 
-@pytest.mark.parametrize("begins_again", [True, False], ids=["begins again", "goes on"])
+@pytest.mark.parametrize("begins_again", [True, False], ids=["begins again", "continues"])
 @pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind not in NOT_THREE_TIMES])
 def test_three_breaks_in_a_row_show_nothing_twice(kind: str, *, begins_again: bool) -> None:
     blocks = ["I look. ", "The first half", " and the second half."]

@@ -1,4 +1,4 @@
-"""An agent before servers that we did not write: the tool runs once, the answer stands once, what cannot work ends.
+"""An agent before servers that we did not write: the tool runs once, the answer is shown once, and hopeless turns end.
 
 Everything is real but the time that retries wait: sockets, the SDK, the tools.
 """
@@ -21,13 +21,13 @@ from tests.foreign.variants import HOPELESS, MESSAGES, PASSING, STREAMS, Variant
 pytestmark = pytest.mark.anyio
 
 NEWS = ("↻", "◌", "·", "!", "✗", "✓", "○", "→")
-"""How lines begin that tell what happens."""
+"""First characters of lines about what happens."""
 GOOD = (*STREAMS, *MESSAGES, *PASSING)
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a prompt."""
+    """The result of a prompt."""
 
     end: TurnEnded
     events: list[Event]
@@ -39,7 +39,7 @@ class Result:
 
 
 def text_in(plain: str) -> str:
-    """What a plain screen shows of the answers: all but the lines that tell what happens."""
+    """What a plain screen shows of the answers: all but the lines about what happens."""
     return "".join(line for line in plain.split("\n") if not line.startswith(NEWS))
 
 

@@ -1,4 +1,4 @@
-"""A server that counts other than we do, and refuses in the words of its kind: the turn goes on."""
+"""A server that counts other than we do, and refuses in the words of its kind: the turn continues."""
 
 import hashlib
 import json

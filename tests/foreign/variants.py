@@ -1,4 +1,4 @@
-"""One row for each way in which servers differ from the API: bytes that a program has to make the best of.
+"""One row for each difference of a server from the API: bytes that a program has to make the best of.
 
 Unless a row says otherwise it plays one reply with a tool call and then the answer: the tool has to run exactly once,
 and the answer to stand on standard output exactly once.
@@ -50,7 +50,7 @@ OTHER_CALL: Json = {"type": "tool_use", "id": "toolu_2", "name": "bash", "input"
 
 @dataclass(frozen=True)
 class Variant:
-    """A server, and what has to come of it."""
+    """A server and the expected result."""
 
     name: str
     responses: tuple[Respond, ...]

@@ -135,7 +135,7 @@ def typeless(name: str, data: Json) -> bytes:
 
 
 def body_of(events: Events, write: Callable[[str, Json], bytes] = sse, between: bytes = b"") -> bytes:
-    """The body of a stream; `between` stands before each event."""
+    """The body of a stream; `between` precedes each event."""
     return b"".join(between + write(name, data) for name, data in events)
 
 

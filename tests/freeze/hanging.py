@@ -1,4 +1,4 @@
-"""Calls that never end by themselves, one of each kind, and the program in the middle of one."""
+"""Calls that never end, one of each kind, and the program in the middle of one."""
 
 import os
 import socket
@@ -27,7 +27,7 @@ class Hang:
 
     name: str
     script: str = ""
-    """What the practice model plays; "": a server that does not answer stands in for the model."""
+    """What the practice model plays; "": the model is a server that does not answer."""
     sign: str = UP
     """The event in the journal, or the file, that says that it hangs."""
     server: Callable[[], "Silent"] | None = None
@@ -35,7 +35,7 @@ class Hang:
     """Of the user."""
     variables: dict[str, str] = field(default_factory=dict)
     git: str = ""
-    """A program that stands in for git."""
+    """A program called git."""
     typed: str = "Go."
     lay: Callable[[Path], object] = lambda folder: None
     """What else is in the workspace."""
@@ -86,7 +86,7 @@ class Silent:
 
 
 class Scene:
-    """A folder in which a call will hang."""
+    """A folder for a call that will hang."""
 
     def __init__(self, hang: Hang, folder: Path, server: Silent | None) -> None:
         self._hang = hang

@@ -64,6 +64,7 @@ def place(tmp_path: Path) -> Place:
     return here
 
 
+@pytest.mark.stories
 async def test_a_session_beside_hostile_files_ends_soon(place: Place) -> None:
     script = place.folder.parent / "script.toml"
     calls = ", ".join(CALLS)
@@ -78,7 +79,7 @@ async def test_a_session_beside_hostile_files_ends_soon(place: Place) -> None:
 @pytest.mark.parametrize(
     "arguments", [["sessions"], ["export", "zz"], ["watch", "zz"], ["-p", "Go on.", "-r", "zz", "--practice"]]
 )
-async def test_a_session_that_is_a_pipe_is_told_of_at_once(place: Place, arguments: list[str]) -> None:
+async def test_a_session_that_is_a_pipe_is_reported_at_once(place: Place, arguments: list[str]) -> None:
     await run(place, "--version")
     began = time.monotonic()
     ended = await run(place, *arguments)

@@ -47,7 +47,7 @@ def practice(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Practice]:
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
-    """The table of the run: which client, which version, what was asked, what came of it."""
+    """The table of the run: client, version, request, result."""
     rows = []
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in terminalreporter.stats.get(outcome, []):

@@ -36,7 +36,7 @@ class Program:
     package: str
     """What to install."""
     needs: tuple[str, ...] = ()
-    """Python packages that must stand beside it."""
+    """Python packages that it needs."""
 
     @property
     def path(self) -> str | None:

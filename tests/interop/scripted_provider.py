@@ -1,4 +1,4 @@
-"""A model provider inside LiteLLM, which loads this file: it calls bash once, then repeats what came back.
+"""A model provider inside LiteLLM, which loads this file: it calls bash once, then repeats the result.
 
 LiteLLM's own mocks cannot ask for a tool in a stream. What a provider like this one says is turned into
 the Messages API's events by LiteLLM, so that none of them is written by us.

@@ -1,6 +1,6 @@
 """Other clients with the practice server, each with what it is mostly used for.
 
-A row is a client, what is asked, and what must come of it. A client that is not installed is skipped. Python and
+A row is a client, a request, and the expected result. A client that is not installed is skipped. Python and
 TypeScript libraries are used by a small program of a row, which prints one line of JSON.
 """
 
@@ -39,7 +39,7 @@ Row = Callable[[str, str], None]
 
 @pytest.fixture
 def row(request: pytest.FixtureRequest) -> Row:
-    """Put a client and what is asked of it into the table: `row(client, asked)`."""
+    """Put a client and its request into the table: `row(client, asked)`."""
 
     def put(client: str, asked: str) -> None:
         request.node.user_properties += [("client", client), ("asked", asked)]
@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(practice: Practice, tmp_path: Path) -> dict[str, str]:
-    """What a client is given: the practice server, a key of nobody, a home of its own."""
+    """What a client is given: the practice server, an invalid key, a home of its own."""
     return confined(
         tmp_path,
         ANTHROPIC_BASE_URL=practice.base_url,

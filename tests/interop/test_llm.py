@@ -98,7 +98,7 @@ async def test_a_tool_of_its_own_is_called_and_its_result_reported(llm: Llm, pla
     assert version in ended.out.split("llm_version answered:")[1]
 
 
-async def test_a_fault_proxy_stands_between_them(llm: Llm, place: Place, tmp_path: Path) -> None:
+async def test_a_fault_proxy_between_them(llm: Llm, place: Place, tmp_path: Path) -> None:
     script = tmp_path / "overloaded-once.toml"
     script.write_text("[[reply]]\nstatus = 529\n[[reply]]\npass = true\n")
     async with (

@@ -18,6 +18,7 @@ NURSERIES = 2 if WHOLE else 1
 KILLS_OF_A_JOURNAL = 5
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize("seed", range(NURSERIES))
 def test_a_killed_writer_loses_at_most_the_record_it_was_writing(tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)

@@ -142,6 +142,7 @@ def test_a_journal_that_is_not_there_is_not_opened_and_leaves_nothing_behind(tmp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("share", range(2))
 def test_a_journal_cut_at_every_byte_opens_appends_and_reads_back_all_whole_records(tmp_path: Path, share: int) -> None:
     whole = written(tmp_path, session()).read_bytes()

@@ -51,6 +51,7 @@ def test_other_formats_are_converted(form: str) -> None:
     assert f"converted from {form}" in made.words
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP", "TIFF"])
 @pytest.mark.parametrize("size", [(2001, 10), (10, 8001), (2600, 2400)])
 def test_an_image_that_is_too_large_is_scaled(form: str, size: tuple[int, int]) -> None:
@@ -61,6 +62,7 @@ def test_an_image_that_is_too_large_is_scaled(form: str, size: tuple[int, int]) 
     assert f"scaled from {size[0]} × {size[1]}" in made.words
 
 
+@pytest.mark.stories
 def test_an_image_of_too_many_bytes_is_packed_tighter() -> None:
     data = saved(noise(1500, 1000, "RGBA"), "PNG")
     assert len(data) > MOST_IMAGE_BYTES

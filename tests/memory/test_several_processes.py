@@ -47,6 +47,7 @@ def test_sessions_side_by_side_lose_nothing(tmp_path: Path, started: list[subpro
     assert len(said) == 15
 
 
+@pytest.mark.stories
 def test_one_that_is_killed_leaves_whole_files_and_the_next_one_goes_on(
     tmp_path: Path, started: list[subprocess.Popen[str]]
 ) -> None:

@@ -125,6 +125,7 @@ BOMBS = {
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", BOMBS)
 async def test_a_few_megabytes_that_unpack_to_gigabytes_are_one_fault(name: str) -> None:
     begin, block, kind, status = BOMBS[name]

@@ -476,6 +476,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.stories
 async def test_loopback_is_safe_from_the_environment_and_stderr_stays_empty() -> None:
     poison = {
         "ANTHROPIC_API_KEY": "poison-key",

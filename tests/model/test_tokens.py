@@ -348,6 +348,7 @@ def test_without_a_vocabulary_a_token_is_three_bytes() -> None:
     assert [estimated_from_bytes(text) for text in ("", "a", "abc", "abcd", "漢字", "\ud800")] == [0, 1, 1, 2, 2, 1]
 
 
+@pytest.mark.stories
 def test_endless_white_space_is_counted_without_network_and_without_a_word_on_stderr() -> None:
     program = """
 import sys

@@ -15,7 +15,7 @@ _FENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block of code as it stands on a page."""
+    """A block of code of a page."""
 
     page: str
     """Its path from the top folder."""
@@ -46,7 +46,7 @@ def _english_first(path: Path) -> tuple[Path, bool, str]:
 
 @cache
 def text(page: str) -> str:
-    """What stands on a page."""
+    """The content of a page."""
     return (ROOT / page).read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Run what the pages show, in this very process: a folder of its own, no key, nothing of the person who tests."""
+"""Run what the pages show, in this very process: a folder of its own, no key, nothing of the user who tests."""
 
 import gc
 import logging
@@ -26,16 +26,16 @@ def loggers_as_they_were() -> Iterator[None]:
 
 @pytest.fixture
 def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which a block runs, which is the current one."""
+    """The current folder, where a block runs."""
     folder = tmp_path / "project"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    without_a_person(monkeypatch, tmp_path)
+    without_a_user(monkeypatch, tmp_path)
     return folder
 
 
-def without_a_person(patch: pytest.MonkeyPatch, top: Path) -> None:
-    """Take keys and settings out of the environment; what is kept goes below `top`."""
+def without_a_user(patch: pytest.MonkeyPatch, top: Path) -> None:
+    """Take keys and settings out of the environment; state goes below `top`."""
     for name in [name for name in os.environ if name.startswith(("ANTHROPIC_", "HARNESS_"))]:
         patch.delenv(name)
     patch.setenv("HARNESS_STATE_DIR", str(top / "state"))

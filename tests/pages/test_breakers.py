@@ -15,14 +15,14 @@ def test_the_page_names_every_decision_once_in_its_table() -> None:
 
 def test_the_numbers_of_the_page_are_those_of_the_settings() -> None:
     settings = Settings()
-    for told in (
+    for sentence in (
         f"opens after {WORDS[settings.failure_threshold]} failures in a row",
         f"After {WORDS[settings.probe_distance]} steps one call is let through",
         f"counts as lost after {WORDS[settings.probe_lease]} steps",
         f"open within {WORDS[settings.cascade_window]} steps",
         f"budget is {WORDS[settings.failure_budget]} failures in a turn",
     ):
-        assert told in TEXT
+        assert sentence in TEXT
     *first, last = INTERVALS
     assert f"after {', '.join(map(str, first))} and then every {last} steps" in TEXT
 

@@ -1,4 +1,4 @@
-"""Every command line on a page is one: the real parser takes it, and what is quick and harmless is really run."""
+"""Every command line on a page is one: the real parser takes it, and quick and harmless ones are run."""
 
 import os
 import re
@@ -16,17 +16,17 @@ from harness.cli.parser import COMMANDS, agent_parser, command_parser
 from harness.practice.faults.orders import order_of, tool_order_of
 from harness.ui.commands.commands import COMMANDS as SLASH
 from tests.pages.blocks import ROOT, block, every_block, pages, text
-from tests.pages.conftest import without_a_person
+from tests.pages.conftest import without_a_user
 
 NOT_RUN = {
     "harness replay": "plays in the time that it took; tests/ui/replay does it faster",
-    "harness watch": "follows a session until somebody ends it; tests/journal/test_follow.py",
+    "harness watch": "follows a session until it is ended; tests/journal/test_follow.py",
     "harness serve": "opens a browser and serves until a signal; tests/ui/web",
     "harness practice": "serves until a signal; tests/practice",
     "harness learn": "a chapter runs as a test of its own; tests/chapters",
     "harness check": "wants an exercise; tests/chapters/course",
 }
-"""Commands that are parsed and not run, and who runs them."""
+"""Commands that are parsed and not run here, and the test that runs them."""
 OTHERS = {
     "jq": "a tool of others; tests/ui/plain/test_headless_json_answers.py reads the same output",
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8765": "needs a server; tests/chapters/test_my_agents.py runs it",
@@ -62,7 +62,7 @@ def commands() -> Iterator[tuple[str, ...]]:
 
 
 def in_sentences() -> Iterator[tuple[str, ...]]:
-    """The commands of ours that stand in a sentence, each once."""
+    """Our commands in sentences, each once."""
     found = (
         shlex.split(line) for page in pages() for line in re.findall(r"`((?:harness|python -m) [^`\n]+)`", text(page))
     )
@@ -103,7 +103,7 @@ def test_the_parser_takes_every_command_of_a_page() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", "README.ja.md", "chapters/README.md", "chapters/README.ja.md"])
 def test_a_file_that_a_command_of_the_first_pages_names_is_in_the_repository(page: str) -> None:
-    """What is typed in a fresh clone works there; the pages about a file show it first."""
+    """Commands for a fresh clone work there; the pages about a file show it first."""
     lines = re.findall(r"(?ms)^```sh\n(.*?)^```", (ROOT / page).read_text("utf-8"))
     named = re.findall(r"[\w./-]+\.(?:json|jsonl|toml|py|md)\b", re.sub(r"#.*", "", "\n".join(lines)))
     assert [name for name in named if not (ROOT / name).exists()] == []
@@ -120,7 +120,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, held in FILES.items():
         (folder / name).write_text(held)
     with pytest.MonkeyPatch.context() as patch:
-        without_a_person(patch, top)
+        without_a_user(patch, top)
         patch.chdir(folder)
         assert main(["-p", "look around", "--practice", "steps.toml"]) == 0
         assert main(["tasks", "add", "write the release notes"]) == 0
@@ -137,7 +137,7 @@ def test_a_command_of_a_page_does_what_it_should(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     shutil.copytree(recorded.parent / "state", tmp_path / "state")
-    without_a_person(monkeypatch, tmp_path)
+    without_a_user(monkeypatch, tmp_path)
     monkeypatch.chdir(recorded)
     with Path(os.devnull).open() as nobody:
         monkeypatch.setattr("sys.stdin", nobody)

@@ -42,10 +42,10 @@ def test_the_settings_are_hooks() -> None:
     ],
 )
 def test_the_command_answers(command: str, answer: HookAnswer) -> None:
-    told = json.dumps({"input": {"command": command}})
+    document = json.dumps({"input": {"command": command}})
     ran = subprocess.run(
         [sys.executable, "-c", block("docs/hooks.md", "command")],
-        input=told.encode(),
+        input=document.encode(),
         capture_output=True,
         timeout=60,
         check=False,

@@ -15,7 +15,7 @@ _MARKER = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 def sections(page: str) -> Iterator[tuple[str, str]]:
-    """For each part of a page the level of its heading, as `##`, and what stands below it. Code is left out."""
+    """For each part of a page the level of its heading, as `##`, and the text below it. Code is left out."""
     whole = text(page)
     for one in blocks(page):
         whole = whole.replace(f"```{one.language}\n{one.code}```", "")
@@ -30,10 +30,10 @@ def sections(page: str) -> Iterator[tuple[str, str]]:
 
 
 def numbers(part: str) -> Counter[str]:
-    """How often each number stands in a part of a page; names of files and comments for programs do not count."""
-    told = _MARKER.sub(" ", part)
-    told = re.sub(r"\]\([^)]*\)", "]", told)
-    return Counter(_NUMBER.findall(told))
+    """How often each number occurs in a part of a page; names of files and comments for programs do not count."""
+    plain = _MARKER.sub(" ", part)
+    plain = re.sub(r"\]\([^)]*\)", "]", plain)
+    return Counter(_NUMBER.findall(plain))
 
 
 @pytest.mark.parametrize(("english", "japanese"), PAIRS)

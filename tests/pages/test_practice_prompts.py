@@ -1,5 +1,5 @@
 # ruff: noqa: E501 - a list of prompts reads best close together
-"""What the pages tell people to type is understood by the practice model, with the tools of the chapter."""
+"""Prompts of the pages are understood by the practice model, with the tools of the chapter."""
 
 import re
 
@@ -34,8 +34,8 @@ def test_a_prompt_of_the_pages_is_understood() -> None:
     assert not_understood == []
 
 
-def test_each_of_these_prompts_stands_on_a_page() -> None:
+def test_each_of_these_prompts_is_on_a_page() -> None:
     places = [*(text(page) for page in pages()), *(path.read_text() for path in (ROOT / "harness").rglob("*.toml"))]
     places += [(ROOT / "harness" / "ui" / "plain" / "streams.py").read_text()]
-    told = re.sub(r"\s+", " ", "\n".join(places))
-    assert [prompt for prompt in PROMPTS if prompt not in told] == []
+    everything = re.sub(r"\s+", " ", "\n".join(places))
+    assert [prompt for prompt in PROMPTS if prompt not in everything] == []

@@ -19,13 +19,12 @@ def two_of_three_agents_work_at_once(said: str) -> None:
     assert not [line for line in lines if "3 running" in line]
 
 
-def the_agent_is_watched_and_stopped(said: str) -> None:
+def the_agent_is_watched_and_led_to_another_tool(said: str) -> None:
     lines = said.splitlines()
-    assert lines[0].startswith("LoopFound(")
-    assert "copies=3" in lines[0]
-    taken = [line for line in lines if line.startswith("Intervened(") and "applied=True" in line]
-    assert ["BREAKER" in taken[0], "STOP" in taken[1]] == [True, True]
-    assert lines[-1].startswith("WalkEnded(end=<WalkEnd.STOP")
+    assert lines[0].startswith("nudge | You are repeating yourself: fetch(url=http://localhost:1), 3 times in a row")
+    assert lines[1].startswith("substitute | ")
+    assert lines[2] == "http://localhost:1 as it was last week"
+    assert lines[3:] == ["fetch open 3", "archive closed 0"]
 
 
 def the_stop_hook_objects_once(said: str) -> None:
@@ -99,13 +98,13 @@ def a_check_says_no_and_the_call_is_skipped(said: str) -> None:
 SAYS: dict[tuple[str, str], Callable[[str], None]] = {
     ("README.md", "library"): library,
     ("docs/agents.md", "agents"): two_of_three_agents_work_at_once,
-    ("docs/loops.md", "agent"): the_agent_is_watched_and_stopped,
     ("docs/hooks.md", "function"): the_stop_hook_objects_once,
     ("docs/library.md", "all"): a_session_is_resumed_with_all_that_is_ones_own,
     ("docs/library.md", "check"): a_check_says_no_and_the_call_is_skipped,
     ("docs/library.md", "tools"): tools_are_chosen_by_name,
     ("docs/library.md", "asker"): one_city_is_allowed,
     ("docs/library.md", "json"): an_answer_is_validated,
+    ("docs/library.md", "watch"): the_agent_is_watched_and_led_to_another_tool,
     ("docs/permissions.md", "decide"): lines_are_decided,
     ("docs/policies.md", "ask"): the_third_overload_changes_the_model,
     ("docs/policies.md", "change"): a_number_is_changed_and_checked,
@@ -115,9 +114,9 @@ SAYS: dict[tuple[str, str], Callable[[str], None]] = {
 }
 """What the program below a comment on a page says."""
 NOT_ALONE = {
-    ("docs/hooks.md", "command"): "it is told what happens on its standard input: test_hooks.py starts it so",
+    ("docs/hooks.md", "command"): "it reads the events on its standard input: test_hooks.py starts it so",
 }
-"""Blocks that cannot run by themselves, and where they are run."""
+"""Blocks that cannot run alone, and where they are run."""
 SHOWN = "code: "
 """How the comment begins above code that a program copies from our own (`python -m chapters.course.refresh`)."""
 
@@ -140,6 +139,6 @@ def test_every_program_outside_of_the_chapters_has_a_promise_and_none_is_forgott
     assert outside == SAYS.keys() | NOT_ALONE.keys()
 
 
-def test_code_that_is_shown_and_not_run_stands_in_chapters_only() -> None:
+def test_code_that_is_shown_and_not_run_is_in_chapters_only() -> None:
     shown = [one for one in every_block("python") if one.name.startswith(SHOWN)]
     assert {one.page.partition("/")[0] for one in shown} <= {"chapters"}

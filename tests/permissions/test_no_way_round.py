@@ -1,4 +1,4 @@
-"""No way of writing a command gets it past what was decided about it."""
+"""No spelling of a command evades its decision."""
 
 import shlex
 from collections.abc import Callable

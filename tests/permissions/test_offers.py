@@ -1,4 +1,4 @@
-"""What is offered to be kept as a rule: never more than what was looked at."""
+"""Rules that are offered: never more than the command that was asked about."""
 
 from pathlib import Path
 

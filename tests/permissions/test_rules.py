@@ -40,7 +40,7 @@ def test_a_rule_is_kept_as_it_is_written(written: str, text: str) -> None:
 
 
 @cases(__file__, "nonsense", "written why")
-def test_a_rule_that_makes_no_sense_is_told_with_what_would(written: str, why: str) -> None:
+def test_a_rule_that_makes_no_sense_is_refused_with_one_that_would(written: str, why: str) -> None:
     with pytest.raises(RuleError, match=why):
         parse_rule(Verdict.ALLOW, written, AROUND)
 
@@ -127,9 +127,7 @@ def test_a_rule_that_asks_is_heard_where_another_one_allows_and_where_the_comman
 
 @pytest.mark.parametrize("mode", [Mode.ASK, Mode.EDITS])
 @cases(__file__, "protected", "tool path real")
-def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
-    mode: Mode, tool: str, path: str, real: str
-) -> None:
+def test_a_protected_path_is_asked_about_however_it_is_named(mode: Mode, tool: str, path: str, real: str) -> None:
     session = permissions(mode, allow=["write(**)", "read(**)", "write", "read"])
     session.remember(file_call(tool, "other"), PermissionAnswer("always"))
     decision = session.decide(file_call(tool, path, real))
@@ -137,7 +135,7 @@ def test_a_protected_place_is_asked_about_by_whatever_way_it_is_named(
     assert "place" in decision.why
 
 
-def test_a_rule_without_a_wildcard_allows_a_protected_place() -> None:
+def test_a_rule_without_a_wildcard_allows_a_protected_path() -> None:
     assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", ".env")), Allow)
     assert isinstance(permissions(allow="write(.envrc)").decide(file_call("write_file", ".envrc")), Allow)
     assert isinstance(permissions(allow="read(.env)").decide(file_call("read_file", "x", "/srv/project/a/.env")), Ask)
@@ -265,7 +263,7 @@ def test_what_the_server_runs_is_denied_by_name_and_never_asked_about() -> None:
         book.parse(Verdict.ASK, "WebSearch", RuleScope.SETTINGS)
 
 
-def test_the_meaning_of_a_rule_is_told_in_words_of_this_program() -> None:
+def test_the_meaning_of_a_rule_is_shown_in_words_of_this_program() -> None:
     def meaning(verdict: Verdict, text: str) -> str:
         return parse_rule(verdict, text, AROUND).meaning
 

@@ -21,6 +21,7 @@ WORDS = 10
 """In a prompt; the newest block is a breakpoint of the cache, and the cache diagnosis is asked for."""
 
 
+@pytest.mark.stories
 async def test_memory_grows_with_the_turns_and_not_with_what_they_repeat() -> None:
     """Each request repeats the whole conversation. Kept are digests: a turn late in it costs no more than an early one,
     and less than its own text."""

@@ -123,7 +123,6 @@ async def test_a_history_is_refused_where_the_api_would(content: list[Block], wh
         (SEARCH | {"allowed_domains": ["https://a.example"]}, "leave out the scheme"),
         (SEARCH | {"max_uses": 0}, "greater than 0"),
         (SEARCH | {"max_content_tokens": 5}, "max_content_tokens: Extra inputs are not permitted"),
-        ({"type": "web_search_20250305", "name": "web_search", "allowed_callers": ["direct"]}, "Extra inputs"),
         ({"type": "web_search_20270101", "name": "web_search"}, "does not match any of the expected tags"),
     ],
 )

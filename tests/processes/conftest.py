@@ -1,4 +1,4 @@
-"""A folder, an owner of processes with short limits, and a sign by which the test finds them by itself."""
+"""A folder, an owner of processes with short limits, and a mark that identifies the processes of a test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -2,7 +2,7 @@
 
     python -m tests.processes.doomed FOLDER LINE...
 
-A line that begins with `keep ` is handed over, one that begins with `left ` has its leader exit by itself, and `fork`
+A line that begins with `keep ` is handed over, one that begins with `left ` has its leader exit, and `fork`
 leaves a copy of the program that lives on.
 """
 

@@ -1,4 +1,4 @@
-"""Repositories that name programs, with git itself: what the environment switches off, and what is found on disk."""
+"""Repositories that name programs, with git itself: what the environment switches off, and the settings on disk."""
 
 import os
 import shlex
@@ -271,7 +271,7 @@ def test_a_common_folder_elsewhere_is_not_trusted(repository: Path, tmp_path: Pa
         "objects/pack/x.pack",
     ],
 )
-def test_a_link_in_the_place_of_a_file_of_git_is_not_trusted(repository: Path, tmp_path: Path, place: str) -> None:
+def test_a_link_instead_of_a_file_of_git_is_not_trusted(repository: Path, tmp_path: Path, place: str) -> None:
     (tmp_path / "secret").write_text("secret\n")
     path = repository / ".git" / place
     path.parent.mkdir(exist_ok=True, parents=True)
@@ -314,7 +314,7 @@ def test_settings_that_git_cannot_read_are_not_trusted(repository: Path, written
 
 
 @pytest.mark.parametrize("place", ["config", "HEAD", "commondir", "index"])
-def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(repository: Path, place: str) -> None:
+def test_a_pipe_instead_of_a_file_is_refused_at_once(repository: Path, place: str) -> None:
     path = repository / ".git" / place
     path.unlink(missing_ok=True)
     os.mkfifo(path)

@@ -1,4 +1,4 @@
-"""The memory of commands: where it can be limited, who is in a group, and what is told of a kill.
+"""The memory of commands: where it can be limited, the members of a group, and the report of a kill.
 
 The kernel kills only where the user may make control groups. Elsewhere a folder takes their place, and the command
 itself writes what the kernel would count.
@@ -72,7 +72,7 @@ def test_groups_are_made_beside_the_own_one_where_the_kernel_limits_them(tmp_pat
     assert place_for_groups(own.parent, own.parent) == own.parent
 
 
-async def test_a_command_runs_in_a_group_of_its_own_and_its_kills_are_told(
+async def test_a_command_runs_in_a_group_of_its_own_and_its_kills_are_reported(
     root: Path, tmp_path: Path, trace: Trace, limits: ProcessLimits
 ) -> None:
     place = tmp_path / "place"

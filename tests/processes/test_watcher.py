@@ -1,4 +1,4 @@
-"""What is left when the program is killed: nothing (issue 6, "also after a crash of ours")."""
+"""Processes after the program is killed: nothing (issue 6, "also after a crash of ours")."""
 
 import asyncio
 import gc
@@ -113,14 +113,14 @@ async def test_one_that_was_handed_over_lives_on(root: Path, trace: Trace) -> No
         assert len(of(trace, "sleep 62")) == 1
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there the kernel tells of the end of a process")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only there the kernel reports the end of a process")
 async def test_a_forked_copy_that_lives_on_does_not_hide_the_end(root: Path, trace: Trace) -> None:
     async with doomed(root, trace, "echo up; exec sleep 63", "fork") as program:
         program.kill()
         await until(lambda: not of(trace, "sleep 63", "sleep 60"), within_s=BOUND_S)
 
 
-async def test_no_other_signal_diverts_it_and_it_waits_for_nobody_who_obeys(root: Path, trace: Trace) -> None:
+async def test_no_other_signal_diverts_it_and_it_waits_for_no_process_that_obeys(root: Path, trace: Trace) -> None:
     async with doomed(root, trace, "echo up; exec sleep 63") as program:
         (watcher,) = watchers(trace)
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
@@ -181,7 +181,7 @@ async def test_one_that_was_killed_is_started_again_with_the_next_command(
     assert (await first.end()).exit_code == -signal.SIGTERM
 
 
-async def test_that_of_an_owner_that_nobody_knows_any_more_goes(
+async def test_the_group_of_an_unknown_owner_is_removed(
     root: Path, watching: Callable[[], set[psutil.Process]]
 ) -> None:
     gc.collect()  # what earlier tests have left open is closed now, and not below
@@ -212,19 +212,19 @@ async def test_a_forked_copy_of_the_program_starts_nothing_and_ends_nothing(shel
     assert psutil.pid_exists(child.pid)
 
 
-# ── what it is told ─────────────────────────────────────────────────────────────────────────────
+# ── its input ─────────────────────────────────────────────────────────────────────────────
 
 
 def test_the_last_that_was_said_of_a_command_holds() -> None:
-    told = WatcherState()
+    state = WatcherState()
     for line in ("left a.1 0", "leads a.1 10 5.25", "leads a.2 11 6", "leads a.3 12 7", "left a.4 9 10 5 11 6"):
-        told.take(line)
-    told.take("gone a.2")
-    told.take("free a.3")
-    told.take("gone a.9")
-    assert told.free == {"a.3"}
-    assert {mark: (command.session, command.leads) for mark, command in told.known.items()} == {
+        state.take(line)
+    state.take("gone a.2")
+    state.take("free a.3")
+    state.take("gone a.9")
+    assert state.free == {"a.3"}
+    assert {mark: (command.session, command.leads) for mark, command in state.known.items()} == {
         "a.1": (10, True),
         "a.4": (9, False),
     }
-    assert told.known["a.4"].members == [(10, 5.0), (11, 6.0)]
+    assert state.known["a.4"].members == [(10, 5.0), (11, 6.0)]

@@ -29,7 +29,7 @@ from harness.events import (
 from harness.session import NoAsker, Opening, open_session
 from harness.settings import PRACTICE_MODEL
 from harness.tasks.work import WATCH_S
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, MODEL, calls, left_running, played, run, says, sessions
 from tests.agent.test_task_board import MAKE
 from tests.agent.test_warming import listening, practising
@@ -178,7 +178,7 @@ async def test_a_kept_schedule_fires_in_a_later_session_only_while_a_user_is_pre
     async with sessions(tmp_path, says("One.")) as here:
         async with await here.open() as session:
             await session.background.schedule.create("in 1 hour", "Look at the log.", lasting=True)
-        async with await open_session(here.loaded, Person() if present else NoAsker()) as later:
+        async with await open_session(here.loaded, AnsweringUser() if present else NoAsker()) as later:
             assert later.background.listens == present
 
 
@@ -387,6 +387,7 @@ board.close()
 """
 
 
+@pytest.mark.stories
 async def test_an_idle_session_is_woken_by_a_task_that_another_process_made_ready(tmp_path: Path) -> None:
     script = calls(MAKE) + says("The rest later.") + says("I continue.")
     async with sessions(tmp_path, script, board="shared") as here, await here.open() as session:

@@ -142,12 +142,12 @@ def test_who_is_waited_for_may_not_take_an_hour(background: bool | None) -> None
         tool.parse({"command": "true", "background": background, "timeout": 3600})
 
 
-def test_nobody_may_take_more_than_a_day() -> None:
+def test_no_command_may_take_more_than_a_day() -> None:
     with pytest.raises(ArgumentError, match="less than or equal to 86400"):
         bash_tool(background=Shelf()).parse({"command": "true", "background": True, "timeout": 90_000})
 
 
-def test_the_line_for_the_person_says_where_it_runs() -> None:
+def test_the_line_for_the_user_says_where_it_runs() -> None:
     tool = bash_tool(background=Shelf())
     assert tool.summarise({"command": "make", "background": True}) == "make (in the background)"
     assert tool.summarise({"command": "make"}) == "make"
@@ -175,7 +175,7 @@ async def test_a_command_is_monitored_until_a_time_and_a_refusal_is_a_sentence(c
         monitor.parse({"id": "b1", "seconds": 90_000})
 
 
-async def test_the_list_names_every_command_and_how_it_stands(context: ToolContext) -> None:
+async def test_the_list_names_every_command_and_its_state(context: ToolContext) -> None:
     listing = tools(Shelf([RUNS, WAITS, replace(ENDED, id="b3", bytes=0)]))["list_background"]
     result = await call(listing, context)
     assert result.content.splitlines() == [
@@ -228,15 +228,17 @@ async def test_an_output_is_of_when_its_command_ended(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         ({"id": "b7"}, "There is no command 'b7' in the background; there are b1, b2."),
         ({"id": "b1", "from_byte": 9}, "The output of b1 cannot be read: Permission denied."),
     ],
 )
-async def test_what_cannot_be_read_is_an_error(context: ToolContext, arguments: dict[str, object], told: str) -> None:
+async def test_what_cannot_be_read_is_an_error(
+    context: ToolContext, arguments: dict[str, object], expected: str
+) -> None:
     result = await call(tools(Shelf())["read_background"], context, **arguments)
-    assert (result.outcome, result.content) == (ToolOutcome.ERROR, told)
+    assert (result.outcome, result.content) == (ToolOutcome.ERROR, expected)
 
 
 async def test_killing_tells_the_model_itself(context: ToolContext) -> None:

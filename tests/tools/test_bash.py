@@ -144,7 +144,7 @@ async def test_secrets_are_not_handed_to_commands() -> None:
     assert given["HOME"] == "/h"
 
 
-async def test_a_workspace_that_is_gone_is_told(context: ToolContext, limits: ProcessLimits) -> None:
+async def test_a_workspace_that_is_gone_is_reported(context: ToolContext, limits: ProcessLimits) -> None:
     context.workspace.root.rmdir()
     result = await bash(context, limits, "true")
     assert result.outcome is ToolOutcome.BROKEN

@@ -29,7 +29,7 @@ async def call(tool: Tool, context: ToolContext, input: Json) -> ToolResult:
 
 
 async def write(context: ToolContext, path: str, content: str) -> ToolResult:
-    """Read first what is there, as an agent has to."""
+    """Read the file first, as an agent has to."""
     await read(context, path)
     return await call(write_file_tool(), context, {"path": path, "content": content})
 

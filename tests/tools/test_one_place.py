@@ -1,6 +1,6 @@
 """Tools open files in one place: below a folder that is decided on, without following links out of it.
 
-A tool that opened a path by itself would pass the gate and every rule about paths (docs/security.md). Its arguments
+A tool that opened a path on its own would evade every rule about paths (docs/security.md). Its arguments
 need not be called path for that, so the source is read.
 """
 
@@ -62,7 +62,7 @@ def openings(module: ast.Module, name: str) -> Iterator[str]:
                 yield f"{name} {getattr(top, 'name', '')}".strip()
 
 
-def test_no_tool_opens_a_path_but_through_the_one_place() -> None:
+def test_tools_open_paths_only_through_the_workspace() -> None:
     found = {where for module, name in modules() for where in openings(module, name)}
     assert {where for where in found if where not in ALLOWED and where.split()[0] not in ALLOWED} == set()
     assert set(ALLOWED) <= found | {where.split()[0] for where in found}, "an entry that nothing needs"

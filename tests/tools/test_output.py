@@ -1,4 +1,4 @@
-"""Bounded output: what is shown, and that nothing is lost on disk."""
+"""Bounded output: the part that is shown, and the whole on disk."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

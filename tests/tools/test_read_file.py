@@ -170,7 +170,7 @@ async def test_an_image_that_is_too_large_is_refused_before_it_is_read(context: 
 async def test_what_cannot_be_read_is_answered(context: ToolContext, root: Path) -> None:
     (root / "config.toml").touch()
     os.mkfifo(root / "pipe")
-    for path, told in {
+    for path, reported in {
         "confg.toml": "Near it: config.toml",
         ".": "is a directory of 2 entries: config.toml, pipe",
         "pipe": "not a regular file but a named pipe",
@@ -179,7 +179,7 @@ async def test_what_cannot_be_read_is_answered(context: ToolContext, root: Path)
     }.items():
         result = await read(context, path)
         assert result.outcome is ToolOutcome.ERROR
-        assert told in result.content
+        assert reported in result.content
 
 
 async def test_a_link_that_leads_out_is_refused(context: ToolContext, root: Path, tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ async def test_a_link_that_leads_out_is_refused(context: ToolContext, root: Path
         assert str(root) in result.content
 
 
-async def test_the_summary_names_the_place(context: ToolContext) -> None:
+async def test_the_summary_names_the_lines(context: ToolContext) -> None:
     assert read_file_tool().summarise({"path": "a", "offset": 7}) == "a from line 7"
 
 

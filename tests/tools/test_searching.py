@@ -187,7 +187,7 @@ async def test_path_and_glob_go_together(context: ToolContext, root: Path) -> No
         assert result.content.split() == [f"src/{name}" for name in names.split()], glob
 
 
-async def test_nothing_found_and_wrong_folders_are_told(context: ToolContext, root: Path) -> None:
+async def test_nothing_found_and_wrong_folders_are_reported(context: ToolContext, root: Path) -> None:
     make(root, {"a/b.py": ""})
     assert (await glob(context, "*.py")).content == "a/b.py"
     assert (await glob(context, "*.md")).content == "No file matches *.md in the workspace."
@@ -323,7 +323,7 @@ async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limit
         await task
 
 
-async def test_a_walk_ends_when_it_is_told_to_stop(root: Path) -> None:
+async def test_a_walk_ends_when_it_is_stopped(root: Path) -> None:
     make(root, {f"{n}/f": "" for n in range(20)})
     answers: Iterator[bool] = iter([False] * 4 + [True] * 100)
     assert len(list(walk_files(root, root, lambda: next(answers)))) < 5
@@ -367,7 +367,7 @@ async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Pat
 
 
 def withholding(context: ToolContext, *, names: bool = False) -> ToolContext:
-    """A context in which `.env` files are withheld: what they hold, and with `names` that they are there."""
+    """A context that withholds `.env` files: what they hold, and with `names` that they are there."""
 
     def withholds(path: str, *, content: bool) -> bool:
         return path.endswith(".env") and (content or names)

@@ -29,7 +29,7 @@ async def called(context: ToolContext, items: Any) -> ToolResult:
     return await TODO_WRITE.run(context, TODO_WRITE.parse({"items": items}))
 
 
-async def test_the_list_is_told_back_and_leaves_the_tool_as_a_plan(context: ToolContext) -> None:
+async def test_the_list_is_repeated_and_leaves_the_tool_as_a_plan(context: ToolContext) -> None:
     result = await called(context, [READ, TEST, WRITE])
     assert result.plan == PLAN
     assert result.summary == "3 items, 1 done"
@@ -54,7 +54,7 @@ async def test_the_tool_remembers_nothing_between_two_lists(context: ToolContext
 
 
 @pytest.mark.parametrize(
-    ("items", "told"),
+    ("items", "expected"),
     [
         ([{"text": f"Part {n}", "status": "pending"} for n in range(21)], "`items` has 21 items; 20 are the most"),
         ([{"text": " \n", "status": "done"}], "`items.0.text` is empty."),
@@ -73,10 +73,10 @@ async def test_the_tool_remembers_nothing_between_two_lists(context: ToolContext
         (None, "`items` was None"),
     ],
 )
-def test_a_list_that_breaks_a_rule_is_refused_in_one_sentence(items: Any, told: str) -> None:
+def test_a_list_that_breaks_a_rule_is_refused_in_one_sentence(items: Any, expected: str) -> None:
     with pytest.raises(ArgumentError) as refusal:
         TODO_WRITE.parse({"items": items})
-    assert told in str(refusal.value)
+    assert expected in str(refusal.value)
     assert str(refusal.value).startswith("todo_write was not run: ")
     assert "\n" not in str(refusal.value)
 

@@ -145,7 +145,7 @@ async def test_a_line_is_shortened_with_a_mark() -> None:
 
 
 def test_no_tool_of_ours_forgets_to_say_how_it_failed() -> None:
-    """`ToolResult(…, ToolOutcome.BROKEN)` stands nowhere without a category."""
+    """`ToolResult(…, ToolOutcome.BROKEN)` always has a category."""
     for path in Path(harness.__file__).parent.rglob("*.py"):
         code = path.read_text()
         for node in ast.walk(ast.parse(code)) if "ToolResult(" in code else ():
@@ -204,7 +204,7 @@ async def yields_later(number: int) -> AsyncIterator[int]:
         (add, "add is a tool already"),
     ],
 )
-def test_what_cannot_become_a_tool_is_told_in_one_sentence(function: Any, text: str) -> None:
+def test_what_cannot_become_a_tool_is_refused_in_one_sentence(function: Any, text: str) -> None:
     with pytest.raises(TypeError, match=text):
         tool(function)
 
@@ -220,8 +220,9 @@ async def test_a_generator_that_comes_back_is_a_failure_and_no_text_and_a_corout
         """Return something."""
         return later() if what == "coroutine" else yields(3)
 
-    told = await returns.run(context, returns.parse({"what": "generator"}))
-    assert (told.outcome, "it returned a generator; let it return a text" in told.content) == (ToolOutcome.BROKEN, True)
+    returned = await returns.run(context, returns.parse({"what": "generator"}))
+    assert returned.outcome is ToolOutcome.BROKEN
+    assert "it returned a generator; let it return a text" in returned.content
     assert (await returns.run(context, returns.parse({"what": "coroutine"}))).content == "waited for"
 
 
@@ -229,7 +230,7 @@ TOOLBOX = Toolbox(standard_tools())
 
 
 @pytest.mark.parametrize(
-    ("tool", "input", "told"),
+    ("tool", "input", "expected"),
     [
         ("bash", {"cmd": "ls"}, "there is no argument `cmd` (did you mean `command`?)"),
         ("bash", {}, "the argument `command` (The command line, as typed into bash) is missing"),
@@ -253,18 +254,18 @@ TOOLBOX = Toolbox(standard_tools())
         ("glob", {"a": 1, "b": 1, "c": 1, "d": 1}, "; and 2 more"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_was_given_and_what_fits(tool: str, input: Json, told: str) -> None:
+def test_a_wrong_argument_is_named_with_what_was_given_and_what_fits(tool: str, input: Json, expected: str) -> None:
     found = TOOLBOX.get(tool)
     assert found is not None
     with pytest.raises(ArgumentError) as refusal:
         found.parse(input)
-    assert told in str(refusal.value)
+    assert expected in str(refusal.value)
     assert str(refusal.value).startswith(f"{tool} was not run: ")
     assert "\n" not in str(refusal.value)
 
 
 @pytest.mark.parametrize("input", [{"lines": ["a", "\ud800"]}, {"table": {"a": "\ud800"}}, {"table": {"\ud800": "a"}}])
-def test_half_a_character_is_a_wrong_argument_wherever_it_stands(input: Json) -> None:
+def test_half_a_character_is_a_wrong_argument_anywhere(input: Json) -> None:
     @tool
     def show(lines: list[str] = [], table: dict[str, str] = {}) -> None:  # noqa: B006  never changed
         """Show something."""

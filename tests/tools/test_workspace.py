@@ -90,7 +90,7 @@ def test_a_root_given_as_a_link_is_the_folder_itself(root: Path, tmp_path: Path)
     assert Workspace(tmp_path / "link").root == root
 
 
-def test_what_is_not_there_is_told_with_what_is_near(root: Path) -> None:
+def test_a_missing_file_is_reported_with_similar_names(root: Path) -> None:
     (root / "src").mkdir()
     (root / "src" / "config.py").touch()
     with pytest.raises(PathError, match=r"does not exist.*config\.py"):
@@ -99,7 +99,7 @@ def test_what_is_not_there_is_told_with_what_is_near(root: Path) -> None:
         require_file(root / "scr" / "config.py", "scr/config.py")
 
 
-def test_a_directory_is_told_with_what_is_in_it(root: Path) -> None:
+def test_a_directory_is_reported_with_its_entries(root: Path) -> None:
     (root / "src" / "inner").mkdir(parents=True)
     (root / "src" / "a.py").touch()
     with pytest.raises(PathError, match=r"a directory of 2 entries: a\.py, inner/"):

@@ -53,7 +53,7 @@ def command(place: Place) -> int:
 async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked_for_a_prompt(place: Place) -> None:
     async with talking(place, ARRIVES) as (terminal, go):
         terminal.type("/background\n")
-        assert "b1    runs" in await terminal.sees("/background keep")
+        assert "b1    running" in await terminal.sees("/background keep")
         await terminal.sees("> ")
         terminal.type("/background b1\n")
         await terminal.sees("full output: ")
@@ -267,7 +267,7 @@ async def test_the_question_of_an_agent_in_the_background_is_asked_at_the_prompt
         terminal.type("y\n")
         await terminal.sees("> ")
         terminal.type("/agents\n")
-        assert "a1    runs" in await terminal.sees("/agents ID shows one")
+        assert "a1    running" in await terminal.sees("/agents ID shows one")
         await terminal.sees("> ")
         (place.folder / "go").touch()
         await terminal.sees('✓ a1 "count" answered')

@@ -54,6 +54,7 @@ def holds_no_key(*texts: str | bytes) -> None:
             assert key[-24:].encode() not in data
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
 async def test_a_headless_turn_shows_sends_and_writes_no_key(place: Place, form: str) -> None:
     folder_with_keys(place)

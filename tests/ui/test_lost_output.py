@@ -21,6 +21,7 @@ LOST = {
 """What is asked for, where its output goes, and PYTHONUNBUFFERED."""
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", LOST)
 def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str) -> None:
     arguments, where, unbuffered = LOST[name]
@@ -40,6 +41,7 @@ def test_output_that_is_lost_is_one_line_and_no_success(place: Place, name: str)
     assert ended.returncode == 1
 
 
+@pytest.mark.stories
 def test_closed_standard_error_and_input_change_nothing(place: Place) -> None:
     command = " ".join(f"'{word}'" for word in (*COMMAND, *PROMPT))
     line = ["/bin/sh", "-c", f"exec {command} 2>&- <&-"]

@@ -45,6 +45,7 @@ async def here(row: FaultRow, folder: Path) -> Played:
     return Played(row, requests, 0.0, code, out.getvalue(), err.getvalue(), rounds)
 
 
+@pytest.mark.stories
 async def test_the_command_ends_a_model_that_asks_for_the_same_call_for_ever() -> None:
     """Here `harness -p` is started cold, and reaches a model and its tools."""
     played = await play(row("the model asks for the same call forever"))
@@ -64,6 +65,7 @@ async def test_a_call_that_fails_for_ever_ends_with_a_report(tmp_path: Path) -> 
     assert "see why bash fails" in played.stderr
 
 
+@pytest.mark.stories
 async def test_fifty_pages_pass_untouched(tmp_path: Path) -> None:
     played = await here(row("50 pages, one call each"), tmp_path)
     assert (played.misses, played.exit_code, played.requests) == ([], 0, 51)

@@ -88,6 +88,7 @@ async def test_a_terminal_that_is_closed_meanwhile_leaves_no_process_behind(plac
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 @pytest.mark.skipif(TMUX is None, reason=REASON)
 async def test_a_program_gets_the_terminal_with_its_keys_and_the_screen_comes_back(place: Place) -> None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from harness.events import Json
-from harness.practice.checks.rules import input_schema
+from harness.practice.checks.api_tools import input_schema
 from harness.practice.faults.model_faults import CutTool, Reset, StatusFault
 from harness.practice.requests import Purpose, blocks, messages, purpose
 from harness.practice.rule_model.tools import Ability, OfferedTool, offered_tools

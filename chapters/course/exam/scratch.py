@@ -15,7 +15,7 @@ from chapters.course.exam.judgement import Ended, Observed
 from chapters.course.exam.playback import ExamPlayback, shell_of
 from chapters.course.exam.program import Program
 from harness.events import Json
-from harness.practice.checks.messages import message_problems
+from harness.practice.checks.request import check_messages
 from harness.practice.checks.rules import ServedModel, ServerRules
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
@@ -193,7 +193,7 @@ def violation(body: Json) -> str | None:
     if not isinstance(body.get("messages"), list):
         return "messages: Field required"
     model = ServerRules().model(str(body.get("model"))) or ServedModel("", 200_000, 64_000)
-    return next(message_problems(body, model, bound=False), None)
+    return check_messages(body, model)
 
 
 def _bounded(kept: bytearray) -> Callable[[bytes], None]:

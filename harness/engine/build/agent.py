@@ -7,7 +7,7 @@ connected afterwards.
 import logging
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,20 +27,19 @@ from harness.engine.build.from_settings import (
     secrets_of,
     tools_for,
     tools_of_board,
-    web_access,
     with_faults,
 )
 from harness.engine.build.options import AgentOptions, Policies
 from harness.engine.build.shared import shared_parts
 from harness.engine.compaction.compactor import Compactor
 from harness.engine.connection import PracticeFaults
-from harness.engine.conversation import Conversation, ignore
-from harness.engine.core import AgentCore, ModelChoice
+from harness.engine.conversation import Conversation, TurnLock, ignore
+from harness.engine.core import AgentCore, ModelChoice, Signals, ToolRestriction, web_access
 from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.inbox import Inbox
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
-from harness.engine.loops.runner import LoopExperience, LoopRunner, veto
+from harness.engine.loops.runner import LoopRunner, veto
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.cost_budget import BudgetNotices, require_prices
 from harness.engine.model.selection import ModelSelection
@@ -56,20 +55,16 @@ from harness.engine.tools.calls import ToolCalls
 from harness.engine.tools.dispatch import ToolDispatcher
 from harness.engine.tools.folder_instructions import FolderInstructions
 from harness.engine.tools.plan_reminder import PlanReminder
-from harness.engine.turn import Signals, ToolRestriction, TurnLock
 from harness.engine.turn_lifecycle import skill_changes
-from harness.events import AdmissionPool, ArrivalKind, Event, PromptListsRead
+from harness.events import AdmissionPool, ArrivalKind, Event, Json, PromptListsRead
 from harness.hooks import Hook
 from harness.memory import RECALL, REMEMBER, keeping_tools
 from harness.model.prompt import PromptSection, digest_of, system_blocks
-from harness.model.server_tools import WebAccess
-from harness.permissions.rules import WEB_TOOLS
 from harness.policies.admission.controller import AdmissionController
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.loops.observations import Poll
 from harness.settings import Settings
-from harness.settings.loop_experience_file import experience_file
 from harness.skills import SKILL, catalogue_text
 from harness.tools.agent import agent_tool
 from harness.tools.ask_user import ASK_USER, ask_user_tool
@@ -88,20 +83,19 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
     names = _names_for_subagents(core, options)
     background = None if core.is_subagent else background_of(core, SubagentFactory(agent).create, names)
     ongoing = background.ongoing if background else None
-    hooks = HookRunner(core, _hooks(core, options, parent), ongoing)
+    hooks = _hooks(core, options, parent, ongoing)
     board = _board(core, parent, hooks, background)
     toolbox = Toolbox(_tools(core, options, background, board))
     lists, sections = _prompt(core, options, parent, toolbox)
     attached: dict[str, str] = {}
 
-    monitor, experience = _loop_monitor(core)
+    monitor = LoopMonitor(core.policies.loops or loop_limits(core.settings))
     calls = ModelCalls(
         core,
         system_blocks(sections, core.settings.cache_ttl),
         toolbox.specs(),
         answer_format=options.answer_format,
-        web=partial(_web, core, options, turn=True),
-        watches_text=lambda: monitor.policy.enabled,
+        monitor=monitor,
     )
     models = ModelSelection(core, calls)
     breakers = ToolDispatcher(core, _registry(core, parent, toolbox), toolbox)
@@ -131,7 +125,6 @@ def build_parts(agent: ParentAgent, settings: Settings, options: AgentOptions, p
         checkpoint_fold=checkpoint_fold,
         rollbacks=rollbacks,
         loops=LoopRunner(core, loop_fold, rollbacks, tools, breakers, chance=random.random),
-        experience=experience,
         plan_reminder=PlanReminder(core.conversation, core.settings.plan_reminder if toolbox.get(TODO_WRITE) else 0),
         folder_instructions=FolderInstructions(core.settings, core.conversation, core.shared.instructions),
         faults=PracticeFaults(core.shared.connection, core.shared.tool_orders, toolbox.names, core.conversation.emit),
@@ -153,8 +146,9 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
         yield parts.background.on_event
     # Breakers move before anyone else looks at them; what they emit follows the event that moved them.
     yield parts.breakers.on_event
-    # Notification hooks start as soon as a question is open, before anything else follows from it.
-    yield parts.hooks.on_event
+    if parts.hooks is not None:
+        # Notification hooks start as soon as a question is open, before anything else follows from it.
+        yield parts.hooks.on_event
     # Checkpoints and what tools did since; `rollbacks` reads it, so it comes before that.
     yield parts.checkpoint_fold.on_event
     if core.limits.max_cost_usd is not None:
@@ -162,8 +156,6 @@ def _subscribers(parts: AgentParts) -> Iterator[Callable[[Event], None]]:
         yield BudgetNotices(core.conversation, core.limits.max_cost_usd).on_event
     # The places that a rollback can go to; `loops` asks for one.
     yield parts.rollbacks.on_event
-    # What an intervention achieved is learned from the same events that `loops` reacts to.
-    yield parts.experience.on_event
     # Emits loops that it finds, so it comes behind all that the event has changed.
     yield parts.loops.on_event
     # Counts steps since the plan was written; nothing depends on it.
@@ -207,6 +199,7 @@ def core_of(settings: Settings, options: AgentOptions, parent: AgentCore | None 
         signals=Signals(),
         turns=TurnLock(conversation),
         restriction=ToolRestriction(),
+        standard=options.standard if parent else None,
         own_tools=tuple(options.tools),
         outputs=outputs,
         agents_folder=options.agents,
@@ -224,10 +217,18 @@ def _require_prices(core: AgentCore) -> None:
         require_prices(models, price, "subagent_budget_usd")
 
 
-def _hooks(core: AgentCore, options: AgentOptions, parent: Parent | None) -> tuple[Hook, ...]:
-    if parent is not None:
-        return parent.parts.hooks.hooks
-    return (*core.settings.hooks, *options.hooks)
+def _hooks(
+    core: AgentCore,
+    options: AgentOptions,
+    parent: Parent | None,
+    ongoing: Callable[[], Awaitable[tuple[Json, ...]]] | None,
+) -> HookRunner | None:
+    """The hooks of the session; None: there are none."""
+    if parent is None:
+        hooks: tuple[Hook, ...] = (*core.settings.hooks, *options.hooks)
+    else:
+        hooks = parent.parts.hooks.hooks if parent.parts.hooks is not None else ()
+    return HookRunner(core, hooks, ongoing) if hooks else None
 
 
 def background_of(
@@ -263,7 +264,7 @@ def _names_for_subagents(core: AgentCore, options: AgentOptions) -> tuple[str, .
 
 
 def _board(
-    core: AgentCore, parent: Parent | None, hooks: HookRunner, background: BackgroundWork | None
+    core: AgentCore, parent: Parent | None, hooks: HookRunner | None, background: BackgroundWork | None
 ) -> "TaskWork | None":
     """The work of this agent on the task board of the session; None: there is none."""
     if core.shared.board is None:
@@ -281,7 +282,8 @@ def _board(
         wake = parent.parts.board.notify
     emit = (core.parent or core).conversation.emit
     # Other processes use the board as well, so its moments are those of the machine.
-    return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=hooks.refuses_task)
+    refuses = hooks.refuses_task if hooks is not None else None
+    return TaskWork(core.shared.board, actor, SystemClock(), emit=emit, wake=wake, refuses=refuses)
 
 
 def _wake(core: AgentCore, inbox: Inbox, actor: str, text: str) -> None:
@@ -313,13 +315,6 @@ def _tools(
     return shared.tool_orders.applied(with_faults(every, settings))
 
 
-def _web(core: AgentCore, options: AgentOptions, *, turn: bool = False) -> WebAccess:
-    """The web tools that the model may use; `turn`: in the turn under way."""
-    standard = options.standard if core.is_subagent else None
-    only = core.restriction.only if turn else None
-    return web_access(core.settings, standard, only, core.shared.rules.kept(WEB_TOOLS))
-
-
 def _prompt(
     core: AgentCore, options: AgentOptions, parent: Parent | None, toolbox: Toolbox
 ) -> tuple[PromptListsRead, tuple[PromptSection, ...]]:
@@ -328,7 +323,7 @@ def _prompt(
     A conversation that continues with the same tools keeps its lists, so that the prompt cache holds.
     """
     settings, shared, conversation = core.settings, core.shared, core.conversation
-    web = _web(core, options).tools(newest=shared.catalogue.knows(settings.model))
+    web = core.web().tools(newest=shared.catalogue.knows(settings.model))
     lists, asked = conversation.state.lists, conversation.state.asked
     if lists is not None and (asked is None or asked.tools_digest == digest_of((*toolbox.specs(), *web))):
         shared.memory.resume(lists.memories)
@@ -349,11 +344,6 @@ def _prompt(
     return lists, sections
 
 
-def _loop_monitor(core: AgentCore) -> tuple[LoopMonitor, LoopExperience]:
-    experience = LoopExperience(core.conversation, experience_file(core.settings))
-    return LoopMonitor(core.policies.loops or loop_limits(core.settings), experience.preferences), experience
-
-
 def _registry(core: AgentCore, parent: Parent | None, toolbox: Toolbox) -> BreakerRegistry:
     known = parent.parts.breakers.registry.capabilities if parent else None
     capabilities = capabilities_for(core.settings, toolbox, known)
@@ -366,4 +356,4 @@ def _checkpoints(core: AgentCore) -> Checkpoints | None:
     if not core.settings.checkpoints or not core.asker.present:
         return None
     folder, limits = core.outputs.with_suffix(".files"), CheckpointLimits(time_s=10.0)
-    return Checkpoints(core.settings.workspace, folder, limits=limits, log=core.log, processes=core.shared.processes)
+    return Checkpoints(core.settings.workspace, folder, limits=limits)

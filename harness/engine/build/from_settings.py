@@ -30,7 +30,6 @@ from harness.model import platforms
 from harness.model.catalogue import Catalogue
 from harness.model.endpoint import Platform
 from harness.model.prompt import Instructions, PromptSection, instruction_text, standard_sections
-from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.watchdog import WatchLimits
 from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.breakers.capabilities import CapabilityMap
@@ -235,21 +234,6 @@ def capabilities_for(settings: Settings, toolbox: Toolbox, known: CapabilityMap 
         return within(known, toolbox.names)
     described = {tool.name: tool.description for tool in map(toolbox.get, toolbox.names) if tool is not None}
     return load_capabilities(*capability_files(settings.workspace), toolbox.names, also=described)
-
-
-def web_access(settings: Settings, *names: Collection[str] | None) -> WebAccess:
-    """What of the web the model may use: what the settings allow, and none of the lists of names leaves out."""
-
-    def kept(name: str) -> bool:
-        return all(one is None or name in one for one in names)
-
-    return WebAccess(
-        search=settings.web_search and kept(SEARCH),
-        fetch=settings.web_fetch and kept(FETCH),
-        allowed_domains=settings.web_allowed_domains,
-        blocked_domains=settings.web_blocked_domains,
-        max_uses=settings.web_max_uses,
-    )
 
 
 def watch_limits(settings: Settings) -> WatchLimits:

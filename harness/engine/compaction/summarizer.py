@@ -6,9 +6,9 @@ from harness.engine.core import AgentCore
 from harness.engine.model.calls import ModelCalls
 from harness.engine.model.streamed_reply import StreamedReply
 from harness.engine.retry_wait import wait_for_retry
-from harness.events import Event, Fault, FaultKind, Message, Reply, SilenceEnded, SilenceHint, TransitionCode
+from harness.events import Event, Fault, FaultKind, Message, Outcome, Reply, SilenceEnded, SilenceHint, TransitionCode
 from harness.model import history, notices
-from harness.policies.recovery import Resend, Stop, TurnState, decide_summary
+from harness.policies.recovery import Decision, Resend, Stop, TurnState, decide_summary
 from harness.policies.recovery.compaction import SUMMARY_TRIES, summary_budget
 from harness.policies.recovery.cut_replies import full_window, summary_cap, summary_limits
 from harness.policies.recovery.history_cut import CutHistory, shrink
@@ -65,16 +65,8 @@ class Summarizer:
                 return SummaryResult(state, f"no summary ({why})", too_long=True)
             situation = self._calls.situation(state.model, request)
             cap = summary_cap(state, limits, situation)
-            unseen = StreamedReply(self._show_silence, watched=False)
-            outcome = await self._calls.send(
-                state, request, cap, shown=unseen, summary=True, without_tools=without_tools
-            )
-            decision = decide_summary(state, outcome, limits, self._calls.situation(state.model, request))
-            if isinstance(outcome, Fault):
-                self._calls.learn_size(state.model, request, outcome)
-            self._calls.decided(state, decision)
+            outcome, decision = await self._attempt(state, request, cap, without_tools=without_tools)
             state = decision.state
-            self._calls.endpoints.keep(state)
             match decision, outcome:
                 case Resend(), Reply():
                     self._calls.count_discarded(state.model, outcome)
@@ -102,6 +94,19 @@ class Summarizer:
                 case _:
                     too_long = isinstance(outcome, Fault) and outcome.kind in TOO_LONG
                     return SummaryResult(state, f"no summary ({decision.reason})", too_long=too_long)
+
+    async def _attempt(
+        self, state: TurnState, request: tuple[Message, ...], cap: int, *, without_tools: bool
+    ) -> tuple[Outcome, Decision]:
+        """One request, and the decision about its outcome."""
+        unseen = StreamedReply(self._show_silence, watched=False)
+        outcome = await self._calls.send(state, request, cap, shown=unseen, summary=True, without_tools=without_tools)
+        decision = decide_summary(state, outcome, self._core.limits, self._calls.situation(state.model, request))
+        if isinstance(outcome, Fault):
+            self._calls.learn_size(state.model, request, outcome)
+        self._calls.decided(state, decision)
+        self._calls.endpoints.keep(decision.state)
+        return outcome, decision
 
     def _show_silence(self, event: Event) -> None:
         """Report that the server is silent. The summary itself is not shown while it is written."""

@@ -4,14 +4,12 @@ The policy receives the events that the journal keeps. After each step `interven
 a time, and each leaves an event.
 """
 
-import asyncio
 from collections.abc import Callable, Iterable
 
-from harness.base.concurrency import shielded, unless
+from harness.base.concurrency import unless
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, sendable
 from harness.engine.build.from_settings import numbers_in
-from harness.engine.conversation import Conversation
 from harness.engine.core import AgentCore
 from harness.engine.loops.event_fold import AGAIN, LoopFold
 from harness.engine.permissions.asker import ask_permission
@@ -43,17 +41,16 @@ from harness.permissions import PermissionRequest
 from harness.policies.breakers.messages import best_of, in_words
 from harness.policies.loops import messages
 from harness.policies.loops.digests import action_of
-from harness.policies.loops.ladder import Abilities, Experience, Learner, Preferences
+from harness.policies.loops.ladder import Abilities
 from harness.policies.loops.messages import status_lines
 from harness.policies.loops.monitor import LoopAction, LoopMonitor, LoopOverview
 from harness.policies.loops.observations import ObservedCall
 from harness.policies.loops.polls import WaitAdvice, WaitOver, WaitPause
-from harness.settings.loop_experience_file import ExperienceError, ExperienceFile
 from harness.tools.tool import Effect, ToolResult
 
 
 class LoopRunner:
-    """The escape mechanism of one conversation."""
+    """Loop detection and interventions of one conversation."""
 
     def __init__(
         self,
@@ -329,49 +326,3 @@ def veto(monitor: LoopMonitor, dispatcher: ToolDispatcher, call: ToolCall) -> To
     tool = next((route.tool for route in routes if route.tool), "another way")
     answer = messages.not_made(call.name, tool)
     return ToolResult(answer, ToolOutcome.SKIPPED, f"it repeats itself → {best_of(routes) or tool}")
-
-
-class LoopExperience:
-    """What the project has taught, and what this conversation adds to it."""
-
-    def __init__(self, conversation: Conversation, file: ExperienceFile) -> None:
-        self._conversation = conversation
-        self._file = file
-        self._problem = ""
-        try:
-            known = file.read()
-        except ExperienceError as error:
-            known, self._problem = Experience(), str(error)
-        self._learner = Learner(known)
-
-    @property
-    def preferences(self) -> Preferences:
-        """The order of equally mild rungs, from experience."""
-        return self._learner.experience.preferences()
-
-    def on_event(self, event: Event) -> None:
-        """Learn from an event of the conversation."""
-        self._learner.on_event(event)
-
-    def report_problem(self) -> None:
-        """Warn, once, that the file could not be used."""
-        if self._problem:
-            self._warn(f"experience with loops is not used: {self._problem}")
-            self._problem = ""
-
-    async def save(self) -> None:
-        """Write new experience, if there is any."""
-        if not (results := self._learner.take()):
-            return
-        try:
-            aside = await shielded(asyncio.to_thread(self._file.add, results))
-        except ExperienceError as error:
-            self._warn(f"experience with loops is not saved: {error}")
-            return
-        if aside is not None:
-            self._conversation.emit(
-                Notice("info", f"{self._file.path} was replaced; its old content is now in {aside}")
-            )
-
-    def _warn(self, text: str) -> None:
-        self._conversation.emit(Notice("warning", text))

@@ -32,8 +32,8 @@ from harness.model.catalogue import MUCH, ModelCard
 from harness.model.client import ModelRequest
 from harness.model.fault_classifier import classify_reply
 from harness.model.prompt import digest_of, with_breakpoints
-from harness.model.server_tools import NO_WEB, WebAccess
 from harness.model.tokens import Estimator, TokenCounter
+from harness.policies.loops.monitor import LoopMonitor
 from harness.policies.recovery import Decision, Remedy, Situation, Stop, TurnState
 from harness.policies.recovery.cut_replies import cap_for
 from harness.policies.recovery.history_cut import drainable, drained
@@ -65,8 +65,7 @@ class ModelCalls:
         tools: tuple[Json, ...],
         *,
         answer_format: Json | None = None,
-        web: Callable[[], WebAccess] = lambda: NO_WEB,
-        watches_text: Callable[[], bool] = lambda: True,
+        monitor: LoopMonitor | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """
@@ -74,8 +73,7 @@ class ModelCalls:
             system: the system prompt, with its cache breakpoint.
             tools: the tools as the API wants them.
             answer_format: the output format of replies in turns; None: any text.
-            web: what the model may use of the web in the next request.
-            watches_text: a reply that repeats itself is cut.
+            monitor: while loop intervention is on, a reply that repeats itself is cut; None: always.
             chance: a random number in [0, 1), for jitter.
         """
         shared = core.shared
@@ -98,9 +96,8 @@ class ModelCalls:
         self._reported_effort: tuple[str, Effort] | None = None
         self._thinking: dict[tuple[str, Effort | None], Json | None] = {}
         """The thinking parameter for each model and effort, constant in a conversation for the prompt cache."""
-        self._web = web
         self.answer_format = answer_format
-        self._watches_text = watches_text
+        self._monitor = monitor
         self.endpoints = ModelEndpoints(conversation, shared.endpoints)
         """How the models are."""
         self._retries = shared.retries
@@ -149,7 +146,7 @@ class ModelCalls:
 
     def counted(self, messages: Sequence[Message]) -> int:
         """Size of a request with these messages, in tokens of our own vocabulary."""
-        return self._counter.count_request(self.system, (*self.tools, *self._web().tools()), messages)
+        return self._counter.count_request(self.system, (*self.tools, *self._core.web(turn=True).tools()), messages)
 
     def count(self, message: Message) -> int:
         """Size of one message, in tokens of our own vocabulary."""
@@ -205,9 +202,8 @@ class ModelCalls:
         situation = self.situation(state.model, messages)
         self._count_exactly(situation)
         self._look_up((state.model, *state.fallbacks))
-        shown = StreamedReply(
-            self._conversation.emit, watched=self._watches_text(), kept=answer, broke_off=state.broke_off
-        )
+        watched = self._monitor is None or self._monitor.policy.enabled
+        shown = StreamedReply(self._conversation.emit, watched=watched, kept=answer, broke_off=state.broke_off)
         cap = cap_for(state, self._core.limits, situation)
         outcome = await self.send(state, messages, cap, shown=shown, fresh_connection=fresh_connection)
         if isinstance(outcome, Fault):
@@ -304,7 +300,7 @@ class ModelCalls:
         """The server's own tools that a request to `model` names."""
         if not self._catalogue.card(model).takes_web:
             return ()
-        return self._web().tools(newest=self._catalogue.knows(model))
+        return self._core.web(turn=True).tools(newest=self._catalogue.knows(model))
 
     def _sent_tools(self, model: str) -> tuple[Json, ...]:
         return (*self.tools, *self.web_tools(model))
@@ -321,7 +317,7 @@ class ModelCalls:
 
     def drop_web(self, model: str) -> bool:
         """Ask `model` without web search and fetch from now on; True when it was asked with them so far."""
-        asked = bool(self._web().tools())
+        asked = bool(self._core.web(turn=True).tools())
         return self._catalogue.without_web(model) and asked
 
     def decided(self, before: TurnState, decision: Decision) -> None:
@@ -389,7 +385,7 @@ class ModelCalls:
     def _measure_anew(self, *, roughly: bool) -> None:
         """Convert sizes that were measured without the vocabulary."""
         messages = self._conversation.messages
-        tools = (*self.tools, *self._web().tools())
+        tools = (*self.tools, *self._core.web(turn=True).tools())
         before = TokenCounter().count_request(self.system, tools, messages) if roughly else 0
         self._estimator = self._estimator.recounted(before, self.counted(messages))
 

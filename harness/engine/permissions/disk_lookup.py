@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from harness.base.files import read_regular
+from harness.base.files import home_folder, read_regular
 from harness.checkpoints.git import GitError, ask
 from harness.permissions import PermissionRequest, Permissions
 from harness.permissions.disk import Disk, FileTree, TreeContents
@@ -210,7 +210,7 @@ def _brings_back(folder: str) -> bool:
 
 def _own_ignore_files() -> Iterator[Path]:
     """Those of the user, which rg and fd obey in every folder."""
-    home = Path.home()
+    home = home_folder()
     for settings in dict.fromkeys((Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config"), home / ".config")):
         yield from (settings / "git" / "ignore", settings / "fd" / "ignore")
         for written in (home / ".gitconfig", settings / "git" / "config"):

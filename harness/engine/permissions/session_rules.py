@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.base.errors import HarnessError, SettingsError
+from harness.base.files import home_folder
 from harness.engine.conversation import ignore
 from harness.events import Event, SettingChanged
 from harness.permissions import (
@@ -34,7 +35,7 @@ def surroundings_of(workspace: Path) -> Surroundings:
     """Where a session works, links resolved."""
     root = workspace.expanduser().resolve()
     dialect: Dialect = BASH if shell_command("", root)[0].endswith("bash") else PORTABLE
-    return Surroundings(str(root), str(Path.home().resolve()), inside_folders(os.environ, root), dialect)
+    return Surroundings(str(root), str(home_folder().resolve()), inside_folders(os.environ, root), dialect)
 
 
 class SessionRules:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from harness.checkpoints import CheckpointError, Checkpoints
 from harness.engine.conversation import Conversation
@@ -128,7 +129,7 @@ class CheckpointFold:
     def since_each(self, turn: int) -> Iterator[tuple[CheckpointMark, CheckpointMark | None]]:
         """The checkpoints since that turn began, each with the next one; None: now."""
         kept = [one for one in self._kept if one.turn >= turn]
-        yield from zip(kept, [*kept[1:], None], strict=True)
+        yield from zip_longest(kept, kept[1:])
 
     def began(self, turn: int) -> int | None:
         """The last step before a turn; None: there was no such turn."""
@@ -186,7 +187,7 @@ class Rollbacks:
             return
         conversation = self._conversation
         try:
-            kept = await self._checkpoints.keep(conversation.turn, step)
+            kept = await self._checkpoints.keep()
         except CheckpointError as error:
             self._checkpoints = None  # one that cannot be kept now will not be kept a moment later either
             self._conversation.emit(Notice("warning", f"files are not kept for a way back: {error}"))
@@ -195,7 +196,7 @@ class Rollbacks:
         if not ends_turn and (last := self._kept.last) is not None and (last.turn, last.id) == (here.turn, here.id):
             self._kept.add(here)
         else:
-            conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.how, kept.files, kept.left_out))
+            conversation.emit(CheckpointMade(here.id, here.turn, here.step, kept.files, kept.left_out))
 
     def place(self, loop: Loop) -> RollbackPoint | None:
         """The end of the first copy of a loop, whose results are worth keeping; None: it has left the history."""

@@ -87,13 +87,13 @@ class ToolCalls:
         core: AgentCore,
         toolbox: Toolbox,
         dispatcher: ToolDispatcher,
-        hooks: HookRunner,
+        hooks: HookRunner | None,
         veto: Callable[[ToolCall], ToolResult | None],
     ) -> None:
         """
         Args:
             dispatcher: decides about every call before anything else.
-            hooks: run before and after a call.
+            hooks: run before and after a call; None: there are none.
             veto: the result of a call that must not run because it is part of a loop; None: it may run.
         """
         settings, rules = core.settings, core.shared.rules
@@ -133,7 +133,7 @@ class ToolCalls:
         results: dict[str, ToolResult] = {}
         places = {call.id: place for place, call in enumerate(calls)}
         for batch in self._batches(calls):
-            if interrupt.is_set() or self._hooks.stopped:
+            if interrupt.is_set() or self._stopped:
                 break
             ready = [await self._admitted(call, places[call.id], results, interrupt) for call in batch]
             await self._run([call for call in ready if call is not None], results, interrupt)
@@ -161,8 +161,13 @@ class ToolCalls:
         await self._run([ready] if ready else [], results, interrupt)
         return results.get(call_id) or self._not_run()
 
+    @property
+    def _stopped(self) -> bool:
+        """A hook ends the turn."""
+        return self._hooks is not None and bool(self._hooks.stopped)
+
     def _not_run(self) -> ToolResult:
-        why = notices.HOOK_STOPPED_RESULT if self._hooks.stopped else notices.CANCELLED_RESULT
+        why = notices.HOOK_STOPPED_RESULT if self._stopped else notices.CANCELLED_RESULT
         return ToolResult(why, ToolOutcome.CANCELLED, "not run")
 
     def _batches(self, calls: Iterable[ToolCall]) -> Iterator[list[ToolCall]]:
@@ -210,17 +215,19 @@ class ToolCalls:
     async def _allowed(
         self, call: ToolCall, tool: Tool, results: dict[str, ToolResult], interrupt: asyncio.Event
     ) -> _Ready | None:
-        if self._hooks.stopped or not self._fits(call, tool, results):
+        if self._stopped or not self._fits(call, tool, results):
             return None
-        hooked = await self._hooks.before_tool(call)
+        hooked = await self._hooks.before_tool(call) if self._hooks is not None else MergedAnswer(call.input)
         if interrupt.is_set() or hooked.stops:
             return None
-        call, words = replace(call, input=hooked.input), words_of(hooked.contexts)
+        words = words_of(hooked.contexts) if hooked.contexts else ""
         if hooked.blocks:
-            await self._finished(call, _blocked(hooked), 0.0, words, results)
+            await self._finished(replace(call, input=hooked.input), _blocked(hooked), 0.0, words, results)
             return None
-        if not self._fits(call, tool, results):
-            return None
+        if hooked.input is not call.input:
+            call = replace(call, input=hooked.input)
+            if not self._fits(call, tool, results):
+                return None
         # Both look at the disk, and what they find there may be large: in a thread, which can be given up.
         checked = await unless(interrupt, self._previewed(call, tool, results))
         if checked is None:
@@ -336,7 +343,8 @@ class ToolCalls:
         result = await self._masked(call, result)
         seconds = loop.time() - began
         # A hook may format what was written.
-        async with self._own_changes(item) if HookPoint.AFTER_TOOL in self._hooks.points else nullcontext():
+        hooked = self._hooks is not None and HookPoint.AFTER_TOOL in self._hooks.points
+        async with self._own_changes(item) if hooked else nullcontext():
             await self._finished(call, self._labelled(item, result), seconds, item.words, results)
         if result.plan is not None:
             self._conversation.emit(PlanChanged(result.plan))
@@ -368,9 +376,10 @@ class ToolCalls:
     ) -> None:
         """Let the hooks speak about a result; also when that is interrupted, the call has ended as it did."""
         try:
-            result = await self._hooks.after_tool(call, result)
+            if self._hooks is not None:
+                result = await self._hooks.after_tool(call, result)
         finally:
-            self._ended(call, with_words(result, words), seconds, results)
+            self._ended(call, with_words(result, words) if words else result, seconds, results)
 
     def _labelled(self, item: _Ready, result: ToolResult) -> ToolResult:
         """The result, with a line in front where there is evidence that it may not be fresh."""

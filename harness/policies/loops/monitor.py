@@ -27,7 +27,7 @@ from harness.events import (
     Rung,
 )
 from harness.policies.loops.detector_set import Detectors, DetectorsSnapshot
-from harness.policies.loops.ladder import Abilities, Ladder, Preferences, RungUse
+from harness.policies.loops.ladder import Abilities, Ladder, RungUse
 from harness.policies.loops.limits import LoopLimits, announced_limits
 from harness.policies.loops.observations import ObservedCall, Visit
 from harness.policies.loops.repeat_detector import RepeatRun
@@ -122,12 +122,11 @@ class LoopMonitor:
 
     Args:
         policy: the limits to begin with.
-        preferences: learned order of equally mild rungs.
     """
 
-    def __init__(self, policy: LoopLimits | None = None, preferences: Preferences | None = None) -> None:
+    def __init__(self, policy: LoopLimits | None = None) -> None:
         self._policy = policy or LoopLimits()
-        self._ladder = Ladder(self._policy, preferences)
+        self._ladder = Ladder(self._policy)
         self._detectors = Detectors(self._policy.thresholds)
         self._unreturned: Detectors | None = None
         """After a rollback, detectors that did not go back, because continuing the same loop is not a new one."""
@@ -324,6 +323,8 @@ class LoopMonitor:
         """End an episode. A loop that was replaced by another was not ended by an intervention."""
         del self._episodes[episode.loop.signature]
         freed_by = None if still_stuck else episode.last
+        if freed_by is not None:
+            self._ladder.learn(episode.loop, freed_by, freed=True)
         return LoopLeft(episode.loop.signature, episode.loop.projection, step, freed_by)
 
     # ── the ladder ──────────────────────────────────────────────────────────────────────────────
@@ -370,6 +371,7 @@ class LoopMonitor:
             episode.handled_at = episode.copies
             episode.handled_visit = self._visits
             episode.last = event.rung
+            self._ladder.learn(episode.loop, event.rung, freed=False)
             if event.rung is Rung.SUBSTITUTE:
                 episode.veto = event.action
 

@@ -116,6 +116,12 @@ class RunTools(Decision):
     cut_calls: tuple[CutCall, ...]
     """Calls that are answered with an error and never run."""
 
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The reply as the history keeps it; its cut calls have no input."""
+        cut: list[Block] = [{"type": "tool_use", "id": cut.id, "name": cut.name, "input": {}} for cut in self.cut_calls]
+        return (*self.keep, *cut)
+
 
 @dataclass(frozen=True, slots=True)
 class Continue(Decision):

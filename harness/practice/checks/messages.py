@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.events import Block, Json
 from harness.model.catalogue import known_card
@@ -13,20 +12,8 @@ from harness.practice.requests import blocks
 from harness.practice.web import seal_problems
 from harness.practice.wire.prepared_reply import signature_problem
 
-_FIELDS = {
-    "text": {"text", "citations"},
-    "thinking": {"thinking", "signature"},
-    "redacted_thinking": {"data"},
-    "tool_use": {"id", "name", "input", "caller", "toolset_name"},
-    "tool_result": {"tool_use_id", "content", "is_error", "toolset_name"},
-    "image": {"source"},
-}
-"""Fields of the blocks that a client writes itself, besides type and cache_control."""
 _ONLY_ASSISTANT = ("tool_use", "thinking", "redacted_thinking")
 _ONLY_USER = ("tool_result", "image", "document")
-_OF_SYSTEM_MESSAGES = ("clear_at", "output_config")
-"""Fields that only a system message has."""
-_TOOL_CHANGES = ("tool_addition", "tool_removal")
 _TOOL_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
 
@@ -43,7 +30,7 @@ class _Merged:
 
 
 def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator[str]:
-    """The problems with the messages of a body, in the order of the API.
+    """The problems with messages of the right shape, in the order of the API.
 
     `bound`: a thinking block is valid only while everything before it is unchanged.
     """
@@ -51,7 +38,7 @@ def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator
     if not messages:
         yield "messages: at least one message is required"
         return
-    yield from _message_shape_problems(messages, model)
+    yield from _content_problems(messages, model)
     for number, message in enumerate(messages):
         for index, block in enumerate(blocks(message.get("content"))):
             yield from _block_problems(block, message["role"], f"messages.{number}.content.{index}")
@@ -66,31 +53,18 @@ def message_problems(body: Json, model: ServedModel, *, bound: bool) -> Iterator
         yield from _last_message_problems(merged[-1], model)
 
 
-def _message_shape_problems(messages: Sequence[Any], model: ServedModel) -> Iterator[str]:
+def _content_problems(messages: Sequence[Json], model: ServedModel) -> Iterator[str]:
     for number, message in enumerate(messages):
-        if not isinstance(message, dict):
-            yield f"messages.{number}: Input should be an object"
-            return
-        is_system = message.get("role") == "system"
-        for name in message:
-            if name not in ("role", "content") and not (is_system and name in _OF_SYSTEM_MESSAGES):
-                yield f"messages.{number}.{name}: Extra inputs are not permitted"
+        is_system = message["role"] == "system"
         if is_system and not model.system_messages:
             yield "role 'system' is not supported on this model"
-        if message.get("role") not in ("user", "assistant", "system"):
-            yield f"messages.{number}.role: Input should be 'user' or 'assistant'"
-        content = message.get("content")
-        if is_system and not content and message.get("output_config"):
-            continue
-        if not isinstance(content, str | list):
-            yield f"messages.{number}.content: Field required"
-        elif not content and not (number == len(messages) - 1 and message["role"] == "assistant"):
+        directive = is_system and message.get("output_config")
+        final = number == len(messages) - 1 and message["role"] == "assistant"
+        if not (message.get("content") or directive or final):
             yield (
                 f"messages.{number}: all messages must have non-empty content except for the optional final "
                 "assistant message"
             )
-        elif isinstance(content, list) and not all(isinstance(block, dict) for block in content):
-            yield f"messages.{number}.content: Input should be a valid list of blocks"
     if messages[0]["role"] == "system" and messages[0].get("content"):
         yield (
             "messages.0: use the top-level 'system' parameter for the initial system prompt; the directive-only form "
@@ -121,78 +95,33 @@ def _ends_in_server_tool(message: Json) -> bool:
     return bool(content) and str(content[-1].get("type")).endswith(("server_tool_use", "_tool_result"))
 
 
-def _block_problems(block: Block, role: str, place: str) -> Iterator[str]:
-    type_ = block.get("type")
-    if not isinstance(type_, str):
-        yield f"{place}.type: Field required"
-        return
-    if role == "system":
-        yield from _system_block_problems(block, place)
-        return
-    if role == "user" and (type_ in _ONLY_ASSISTANT or (type_ not in _FIELDS and type_ not in _ONLY_USER)):
-        yield f"{place}: `{type_}` blocks are not permitted in `user` messages"
-    if role == "assistant" and type_ in _ONLY_USER:
-        yield f"{place}: `{type_}` blocks are not permitted in `assistant` messages"
-    if type_ in _FIELDS:
-        for name in block:
-            marked = name == "cache_control" and type_ not in ("thinking", "redacted_thinking")
-            if name not in _FIELDS[type_] and name != "type" and not marked:
-                yield f"{place}.{type_}.{name}: Extra inputs are not permitted"
-    match type_:
-        case "text":
-            yield from _text_problems(block, place)
-            if role == "user" and block.get("citations"):
-                yield f"{place}.text.citations: citations are not permitted in `user` messages"
-        case "tool_use":
-            yield from _tool_use_problems(block, place)
-        case "server_tool_use" if not isinstance(block.get("input"), dict):
-            yield f"{place}.server_tool_use.input: Input should be a valid dictionary"
+def _block_problems(block: Block, role: str, at: str) -> Iterator[str]:
+    kind = block["type"]
+    if (role == "user" and kind in _ONLY_ASSISTANT) or (role == "assistant" and kind in _ONLY_USER):
+        yield f"{at}: `{kind}` blocks are not permitted in `{role}` messages"
+    match kind:
+        case "text" if problem := text_problem(block, "messages"):
+            yield problem
+        case "text" if role == "user" and block.get("citations"):
+            yield f"{at}.text.citations: citations are not permitted in `user` messages"
+        case "tool_use" if not _TOOL_ID.fullmatch(block["id"]):
+            yield f"{at}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
+        case "tool_use" if not block["name"]:
+            yield f"{at}.tool_use.name: String should have at least 1 character"
         case "tool_result":
-            yield from _tool_result_problems(block, place)
-        case "thinking" if not isinstance(block.get("thinking"), str):
-            yield f"{place}.thinking.thinking: Field required"
+            yield from filter(None, (text_problem(part, "messages") for part in _parts(block)))
 
 
-def _system_block_problems(block: Block, place: str) -> Iterator[str]:
-    if block["type"] == "text":
-        yield from _text_problems(block, place)
-    elif block["type"] not in _TOOL_CHANGES:
-        yield f"{place}: `{block['type']}` blocks are not permitted in `system` messages"
+def _parts(result: Block) -> Sequence[Block]:
+    content = result.get("content")
+    return content if isinstance(content, list) else ()
 
 
-def _text_problems(block: Block, place: str) -> Iterator[str]:
-    text = block.get("text")
-    if not isinstance(text, str):
-        yield f"{place}.text.text: Input should be a valid string"
-    elif not text:
-        yield "messages: text content blocks must be non-empty"
-    elif not text.strip():
-        yield "messages: text content blocks must contain non-whitespace text"
-
-
-def _tool_use_problems(block: Block, place: str) -> Iterator[str]:
-    if not isinstance(block.get("id"), str) or not _TOOL_ID.fullmatch(block["id"]):
-        yield f"{place}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'"
-    if not isinstance(block.get("name"), str) or not block["name"]:
-        yield f"{place}.tool_use.name: String should have at least 1 character"
-    if not isinstance(block.get("input"), dict):
-        yield f"{place}.tool_use.input: Input should be a valid dictionary"
-
-
-def _tool_result_problems(block: Block, place: str) -> Iterator[str]:
-    if not isinstance(block.get("tool_use_id"), str):
-        yield f"{place}.tool_result.tool_use_id: Field required"
-    content = block.get("content", "")
-    if not isinstance(content, str | list):
-        yield f"{place}.tool_result.content: Input should be a valid string or array"
-    elif isinstance(content, list):
-        for index, part in enumerate(content):
-            if not isinstance(part, dict) or not isinstance(part.get("type"), str):
-                yield f"{place}.tool_result.content.{index}.type: Field required"
-            elif part["type"] == "text":
-                yield from _text_problems(part, f"{place}.tool_result.content.{index}")
-    if not isinstance(block.get("is_error", False), bool):
-        yield f"{place}.tool_result.is_error: Input should be a valid boolean"
+def text_problem(block: Block, where: str) -> str | None:
+    """The problem with a text block of the messages or the system prompt."""
+    if block["type"] != "text" or block["text"].strip():
+        return None
+    return f"{where}: text content blocks must {'contain non-whitespace text' if block['text'] else 'be non-empty'}"
 
 
 def _merged(messages: Sequence[Json]) -> list[_Merged]:

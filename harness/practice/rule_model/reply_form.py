@@ -22,8 +22,9 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.events import Block, Json
-from harness.practice.checks.request import INTERLEAVED_THINKING
-from harness.practice.checks.rules import EDITOR_TOOLS, Profile, ServedModel, input_schema, server_result
+from harness.practice.checks.api_tools import family, input_schema, server_result
+from harness.practice.checks.betas import INTERLEAVED_THINKING
+from harness.practice.checks.rules import Profile, ServedModel
 from harness.practice.requests import Purpose, blocks, last_blocks, last_text, purpose, without_reminders
 from harness.practice.rule_model.schema_value import value_of
 from harness.practice.web import Continued, as_client_tools, run
@@ -126,7 +127,7 @@ def _choice(body: Json) -> Json:
 
 
 def _is_editor(tool: Json) -> bool:
-    return str(tool.get("type")).startswith(EDITOR_TOOLS)
+    return family(tool) == "text_editor"
 
 
 def _known(tools: Iterable[Json], commands: frozenset[str]) -> Iterable[Json]:

@@ -221,5 +221,5 @@ class Views:
             left = retry.retry_at - now
             return left - ceil(left) + 1 or 1.0
         if panel.model.phase in (Phase.IDLE, *ASKS):
-            return changes_in(panel, now)
+            return changes_in(panel.work, now)
         return 1.0

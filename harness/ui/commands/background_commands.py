@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted, visible
-from harness.events import AdmissionPool, AgentEnd, AgentEnded, AgentMoved, CommandEnd
+from harness.events import AdmissionPool
 from harness.session import AdmissionStatus, CommandRow, Session, SubagentRow
 from harness.ui.commands.results import CommandError, CommandResult, ShowText, StartTask
+from harness.ui.folds.work import SubagentActivity, SubagentView, end_word, subagent_view
 from harness.ui.lines.line import priced, seconds
 
 MOST_ROWS = 30
@@ -166,50 +167,34 @@ def _agent(session: Session, id: str) -> SubagentRow:
 
 
 def _agent_list(session: Session, now: float) -> Iterator[str]:
-    rows = sorted(session.subagents.rows, key=lambda row: row.state.value == "ended")
+    rows = sorted(map(subagent_view, session.subagents.rows), key=lambda one: one.state is SubagentActivity.ENDED)
     yield from _listed(
-        [_agent_line(row, now) for row in rows],
+        [_agent_line(one, now) for one in rows],
         _admission(session.background.admission, AdmissionPool.AGENTS),
         none="No subagent has run in this session yet.",
         hint="/agents ID shows one, /kill ID stops it.",
     )
 
 
-def _agent_line(row: SubagentRow, now: float) -> str:
-    return _line(row.id, _agent_state(row), row.task, _facts(row, now))
+def _agent_line(one: SubagentView, now: float) -> str:
+    return _line(one.agent, one.word, one.task, _facts(one, now))
 
 
-def _agent_state(row: SubagentRow) -> str:
-    if row.state.value != "ended":
-        return "asks you" if row.moved is not None and row.moved.waits_for_user else row.state.value
-    if row.ended is None:
-        return "ended"
-    return "answered" if row.ended.end is AgentEnd.ANSWERED else row.ended.end.value.replace("_", " ")
-
-
-def _facts(row: SubagentRow, now: float) -> Iterator[str]:
-    match row:
-        case SubagentRow(ended=AgentEnded() as ended):
-            yield counted(ended.steps, "step")
-            yield from _cost(ended.usage.prompt + ended.usage.output, ended.cost_usd, ended.unpriced)
-            yield seconds(ended.duration_s)
-            return
-        case SubagentRow(moved=AgentMoved() as moved):
-            yield _short(moved.doing)
-            yield f"step {moved.step}"
-            yield from _cost(moved.tokens, moved.cost_usd, moved.unpriced)
-    if row.since:
-        yield seconds(max(0.0, now - row.since))
-
-
-def _cost(tokens: int, cost_usd: float, unpriced: int) -> Iterator[str]:
-    yield f"{tokens:,} tokens"
-    if cost_usd or unpriced:
-        yield priced(cost_usd, unpriced)
+def _facts(one: SubagentView, now: float) -> Iterator[str]:
+    if one.ended is not None:
+        yield counted(one.ended.steps, "step")
+    elif one.moved is not None:
+        yield from (_short(one.moved.doing), f"step {one.moved.step}")
+    if one.ended or one.moved:
+        yield f"{one.tokens:,} tokens"
+    if one.cost:
+        yield priced(*one.cost)
+    if one.ended or one.since:
+        yield seconds(one.ended.duration_s if one.ended else max(0.0, now - one.since))
 
 
 def _about(session: Session, row: SubagentRow, now: float) -> Iterator[str]:
-    yield _agent_line(row, now)
+    yield _agent_line(subagent_view(row), now)
     if row.ended is not None and row.ended.reason:
         yield f"  {visible(row.ended.reason)}"
     if row.background:
@@ -236,15 +221,10 @@ def _command_line(row: CommandRow, now: float) -> str:
 
 
 def _command_state(row: CommandRow) -> str:
-    match row.end:
-        case None if row.quiet:
-            return "waits for input"
-        case None:
-            return row.state.value.replace("_", " ")
-        case CommandEnd.EXITED:
-            return f"exit {row.exit_code}"
-        case end:
-            return end.value.replace("_", " ")
+    if row.end is not None:
+        return end_word(row.end, row.exit_code)
+    states = {"waits": "queued", "runs": "running"}
+    return "waits for input" if row.quiet else states.get(row.state, row.state.value.replace("_", " "))
 
 
 def _command_facts(row: CommandRow, now: float) -> Iterator[str]:

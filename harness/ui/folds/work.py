@@ -21,6 +21,7 @@ from harness.events import (
     BreakerState,
     CommandBegun,
     CommandCreated,
+    CommandEnd,
     CommandEnded,
     CommandHandedOver,
     CommandQuiet,
@@ -41,6 +42,7 @@ from harness.events import (
     WorkReleased,
     WorkReplaced,
 )
+from harness.session import SubagentRow, SubagentState
 
 View = TypeVar("View", "SubagentView", "CommandView")
 
@@ -78,6 +80,36 @@ class SubagentView:
         """Whether it ended without an answer and was not cancelled."""
         return self.ended is not None and self.ended.end not in (AgentEnd.ANSWERED, AgentEnd.CANCELLED)
 
+    @property
+    def word(self) -> str:
+        """Its state in a word or two."""
+        return self.state.value if self.ended is None else self.ended.end.value.replace("_", " ")
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of its newest task so far."""
+        if self.ended is not None:
+            return self.ended.usage.prompt + self.ended.usage.output
+        return 0 if self.moved is None else self.moved.tokens
+
+    @property
+    def cost(self) -> tuple[float, int] | None:
+        """US dollars of its newest task so far, and the requests without a known price; None: nothing was paid."""
+        taken = self.ended or self.moved
+        return (taken.cost_usd, taken.unpriced) if taken and (taken.cost_usd or taken.unpriced) else None
+
+
+def subagent_view(row: SubagentRow) -> SubagentView:
+    """A subagent as the session has it."""
+    state = SubagentActivity.RUNNING
+    if row.state is SubagentState.WAITS:
+        state = SubagentActivity.QUEUED
+    elif row.state is SubagentState.ENDED:
+        state = SubagentActivity.ENDED
+    elif row.moved is not None and row.moved.waits_for_user:
+        state = SubagentActivity.ASKING
+    return SubagentView(row.id, row.task, row.since, state, row.background, moved=row.moved, ended=row.ended)
+
 
 class CommandActivity(Enum):
     """What a background command does now."""
@@ -105,6 +137,28 @@ class CommandView:
     moved: bool = False
     """It began in the foreground."""
 
+    @property
+    def is_well(self) -> bool:
+        """Whether it has not ended, ended without a failure, or was stopped."""
+        end = self.ended
+        return end is None or end.end in STOPPED or (end.end is CommandEnd.EXITED and not end.exit_code)
+
+
+STOPPED = (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN)
+ENDS = {
+    CommandEnd.TIMED_OUT: "timed out",
+    CommandEnd.STOPPED: "stopped",
+    CommandEnd.TOO_LONG: "wrote too much",
+    CommandEnd.NOT_STARTED: "not started",
+    CommandEnd.SHUT_DOWN: "stopped",
+    CommandEnd.LOST: "lost",
+}
+
+
+def end_word(end: CommandEnd, exit_code: int | None) -> str:
+    """How a command ended: "exit 1", "stopped"."""
+    return ENDS.get(end) or f"exit {exit_code}"
+
 
 @dataclass(frozen=True, slots=True)
 class AdmissionView:
@@ -123,6 +177,18 @@ class AdmissionView:
     """Of this turn, too."""
     paused: int = 0
     """Conversations whose breaker is not closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkView:
+    """Work beside the turn: what has not ended, and what ended in this turn."""
+
+    agents: tuple[SubagentView, ...] = ()
+    """In the order of their newest task."""
+    commands: tuple[CommandView, ...] = ()
+    """In the order of creation."""
+    admission: tuple[AdmissionView, ...] = ()
+    """The admission pools that reported anything."""
 
 
 @dataclass(slots=True)
@@ -188,19 +254,10 @@ class WorkFold:
         self._pools: dict[AdmissionPool, _Pool] = {}
 
     @property
-    def agents(self) -> tuple[SubagentView, ...]:
-        """In the order of their newest task."""
-        return tuple(self._agents.values())
-
-    @property
-    def commands(self) -> tuple[CommandView, ...]:
-        """In the order of creation."""
-        return tuple(self._commands.values())
-
-    @property
-    def admission(self) -> tuple[AdmissionView, ...]:
-        """The admission pools that reported anything."""
-        return tuple(pool.now() for pool in self._pools.values())
+    def now(self) -> WorkView:
+        """The work after all events."""
+        admission = tuple(pool.now() for pool in self._pools.values())
+        return WorkView(tuple(self._agents.values()), tuple(self._commands.values()), admission)
 
     def command_line(self, command: str) -> str:
         """The command line of a background command; empty if unknown."""

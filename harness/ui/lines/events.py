@@ -119,15 +119,6 @@ def line_of(event: Event) -> Line | None:
             return _compacted(event)
         case PermissionAnswered(answer="always", tool=tool):
             return Line("·", f"{tool} will not ask for this again in this session")
-        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local, late_s=late_s):
-            late = f", {seconds(late_s)} late" if late_s >= LATE_S else ""
-            stands = f", stands for {missed} more" if missed else ""
-            return Line("→", f"{job} fires (due {local or time_of_day(due)}{late}{stands}): {prompt}")
-        case JobMissed(job=job, prompt=prompt, due=due):
-            what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
-            return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)
-        case JobChanged(job=job, what="paused" | "skipped" | "over" as what, text=text):
-            return Line("·", f"{job} {what}: {text}" if text else f"{job} {what}", Tone.QUIET)
         case TaskChanged(task=task, subject=subject, what="expire", text=why):
             return Line("○", f"{task} is open again ({why}): {subject}", Tone.TROUBLE)
         case PlanReminded(steps=steps, left=left):
@@ -152,7 +143,7 @@ def line_of(event: Event) -> Line | None:
         case Notice(level=level, text=text):
             return Line("!", f"{level}: {text}", Tone.BAD if level == "error" else Tone.TROUBLE)
         case _:
-            return _breaker_line(event) or _loop_line(event) or _hook_line(event) or _admission_line(event)
+            return next(filter(None, (line(event) for line in _OF_SUBJECTS)), None)
 
 
 def _repairs(repairs: Sequence[str]) -> Iterator[str]:
@@ -365,6 +356,24 @@ def _hook(event: HookRan | HookFailed) -> str:
     return f"hook {event.name} ({event.point.replace('_', ' ')})"
 
 
+# ── the schedule ────────────────────────────────────────────────────────────────────────────────
+
+
+def _job_line(event: Event) -> Line | None:
+    match event:
+        case JobFired(job=job, prompt=prompt, due=due, missed=missed, due_local=local, late_s=late_s):
+            late = f", {seconds(late_s)} late" if late_s >= LATE_S else ""
+            more = f", in place of {missed} more" if missed else ""
+            return Line("→", f"{job} fires (due {local or time_of_day(due)}{late}{more}): {prompt}")
+        case JobMissed(job=job, prompt=prompt, due=due):
+            what = f"{job} was due at {time_of_day(due)}, while no session ran: {prompt}"
+            return Line("?", f"{what}; /cron run {job} or /cron delete {job}", Tone.TROUBLE)
+        case JobChanged(job=job, what="paused" | "skipped" | "over" as what, text=text):
+            return Line("·", f"{job} {what}: {text}" if text else f"{job} {what}", Tone.QUIET)
+        case _:
+            return None
+
+
 # ── admission ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -390,6 +399,9 @@ def _admission_line(event: Event) -> Line | None:
             return Line("!", f"{counted(dropped, 'queued piece', 'queued pieces')} of work dropped", Tone.TROUBLE)
         case _:
             return None
+
+
+_OF_SUBJECTS = (_breaker_line, _loop_line, _hook_line, _job_line, _admission_line)
 
 
 # ── what a live terminal shows in another way ───────────────────────────────────────────────────

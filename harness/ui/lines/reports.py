@@ -7,6 +7,7 @@ from textwrap import wrap
 
 from harness import __version__
 from harness.base.external_text import counted, visible
+from harness.base.files import home_folder
 from harness.events import CacheMissed, PlanItem, Rung, StuckReported
 from harness.session import RUNGS, ExitCounts, Session, described
 from harness.settings import LoadedSettings
@@ -79,7 +80,7 @@ def resumed(session: Session) -> Iterator[Line]:
 
 def short(path: Path) -> str:
     """A path, with "~" for the home folder."""
-    home = Path.home()
+    home = home_folder()
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
 
 

@@ -218,9 +218,7 @@ class PanelFold:
                 endpoints=self._breakers.models,
                 routes=self._breakers.routes,
                 cascades=self._breakers.cascades,
-                agents=self._work.agents,
-                commands=self._work.commands,
-                admission=self._work.admission,
+                work=self._work.now,
             )
         return self._panel
 

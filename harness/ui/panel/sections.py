@@ -72,7 +72,7 @@ def is_calm(panel: Panel) -> bool:
         panel.cascades,
         panel.paused,
         panel.loops.current,
-        work_lines.needs_a_look(panel),
+        work_lines.needs_a_look(panel.work),
     )
     return not any(reasons)
 
@@ -123,7 +123,7 @@ def _by_urgency(panel: Panel) -> Sequence[str]:
         for name, troubled in (
             ("paused", panel.paused is not None),
             ("loop", bool(panel.loops.current)),
-            ("agents", any(one.ended is None or one.failed for one in panel.agents)),
+            ("agents", any(one.ended is None or one.failed for one in panel.work.agents)),
             ("cause", bool(panel.cascades)),
             ("table", any(row.state is not BreakerState.CLOSED for row in panel.rows)),
         )
@@ -171,9 +171,9 @@ SECTIONS: Sequence[tuple[str, Section]] = (
     ("cause", lambda r: breaker_lines.causes(r.panel, r.width)),
     ("loop", lambda r: turn_lines.loops(r.panel, r.width)),
     ("board", lambda r: work_lines.board(r.panel, r.width)),
-    ("agents", lambda r: work_lines.agents(r.panel, r.width, r.now)),
-    ("admission", lambda r: work_lines.admission(r.panel, r.width)),
-    ("background", lambda r: work_lines.commands(r.panel, r.width, r.now)),
+    ("agents", lambda r: work_lines.agents(r.panel.work, r.width, r.now)),
+    ("admission", lambda r: work_lines.admission(r.panel.work, r.width)),
+    ("background", lambda r: work_lines.commands(r.panel.work, r.width, r.now)),
     ("budget", lambda r: turn_lines.budget(r.panel, r.width)),
     ("paused", lambda r: turn_lines.paused(r.panel, r.width)),
     ("later", lambda r: turn_lines.deferred(r.panel, r.width)),

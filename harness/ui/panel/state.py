@@ -24,9 +24,9 @@ from harness.events import (
 )
 from harness.ui.folds.loops import LoopsView
 from harness.ui.folds.model import ModelStatus
-from harness.ui.folds.work import AdmissionView, CommandView, SubagentView
+from harness.ui.folds.work import WorkView
 
-NO_MODEL, NO_LOOPS = ModelStatus(), LoopsView()
+NO_MODEL, NO_LOOPS, NO_WORK = ModelStatus(), LoopsView(), WorkView()
 NOTHING_SPENT = SpendChanged(requests=0, usage=Usage(), cost_usd=0.0, retry_usage=Usage(), retry_cost_usd=0.0)
 
 
@@ -84,11 +84,8 @@ class Panel(NamedTuple):
     cascades: tuple[CascadeChanged, ...] = ()
     """The cascades that are not over."""
     loops: LoopsView = NO_LOOPS
-    agents: tuple[SubagentView, ...] = ()
-    """Those that have not ended, and those that ended in this turn."""
-    commands: tuple[CommandView, ...] = ()
-    """Background commands, likewise."""
-    admission: tuple[AdmissionView, ...] = ()
+    work: WorkView = NO_WORK
+    """Subagents, background commands and admission."""
     plan: tuple[PlanItem, ...] = ()
     board: BoardCounted | None = None
     """The task board as this session saw it last; None: it uses none."""

@@ -5,8 +5,16 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from harness.events import AdmissionPool, AgentEnd, CommandEnd
-from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
+from harness.events import AdmissionPool, AgentEnd
+from harness.ui.folds.work import (
+    AdmissionView,
+    CommandActivity,
+    CommandView,
+    SubagentActivity,
+    SubagentView,
+    WorkView,
+    end_word,
+)
 from harness.ui.lines.line import seconds
 from harness.ui.panel.layout import (
     BAD,
@@ -41,27 +49,27 @@ BAR = 10
 POOLS = {AdmissionPool.AGENTS: "agents", AdmissionPool.COMMANDS: "commands"}
 
 
-def needs_a_look(panel: Panel) -> bool:
+def needs_a_look(work: WorkView) -> bool:
     """Whether these rows need attention."""
     return (
-        any(one.ended is None or one.failed for one in panel.agents)
-        or any(map(_is_urgent, panel.commands))
-        or any(map(_warns, panel.admission))
+        any(one.ended is None or one.failed for one in work.agents)
+        or any(map(_is_urgent, work.commands))
+        or any(map(_warns, work.admission))
     )
 
 
 def _is_urgent(one: CommandView) -> bool:
-    return one.state is CommandActivity.SILENT or (one.ended is not None and _end_style(one) != QUIET)
+    return one.state is CommandActivity.SILENT or not one.is_well
 
 
 def _warns(view: AdmissionView) -> bool:
     return bool(view.dropped or view.rejected or view.paused)
 
 
-def changes_in(panel: Panel, now: float) -> float | None:
+def changes_in(work: WorkView, now: float) -> float | None:
     """Seconds until a duration in these rows changes; None: nothing runs."""
-    live: list[SubagentView | CommandView] = [one for one in panel.agents if one.ended is None]
-    live += [one for one in panel.commands if one.ended is None and one.state is not CommandActivity.HANDED_OVER]
+    live: list[SubagentView | CommandView] = [one for one in work.agents if one.ended is None]
+    live += [one for one in work.commands if one.ended is None and one.state is not CommandActivity.HANDED_OVER]
     if not live:
         return None
     coarse = all(now - one.since >= IN_SECONDS_S for one in live)
@@ -71,14 +79,14 @@ def changes_in(panel: Panel, now: float) -> float | None:
 # ── agents ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def agents(panel: Panel, width: int, now: float) -> Sequence[Lines]:
+def agents(work: WorkView, width: int, now: float) -> Sequence[Lines]:
     """A row for each subagent, the most important first; a crowd begins with how far it has come."""
-    if not panel.agents:
+    if not work.agents:
         return ()
-    ranked = sorted(panel.agents, key=_rank)
+    ranked = sorted(work.agents, key=_rank)
     shown = ranked[:MOST_ROWS]
     asking = [one for one in ranked if one.state is SubagentActivity.ASKING]
-    progress = _progress(panel.agents, width, f"bold {TROUBLE}" if asking else QUIET)
+    progress = _progress(work.agents, width, f"bold {TROUBLE}" if asking else QUIET)
     head = progress if len(ranked) > MOST_ROWS else []
     full = [line for one in shown for line in (_agent(one, width, now), *_doing(one, width))]
     rows = [_agent(one, width, now) for one in shown]
@@ -132,16 +140,12 @@ def _numbers(one: SubagentView, now: float, width: int) -> str:
     if one.state is SubagentActivity.QUEUED:
         return "queued"
     time = seconds(one.ended.duration_s) if one.ended is not None else _lasted(one.since, now)
-    taken = one.ended or one.moved
-    cost = priced(taken.cost_usd, taken.unpriced) if taken is not None and (taken.cost_usd or taken.unpriced) else ""
     parts = (f"step {one.moved.step}" if one.moved is not None and one.ended is None else "", _tokens(one))
-    return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), cost, time)))
+    return BETWEEN.join(filter(None, (*(parts if width >= ROOMY else ()), priced(*one.cost) if one.cost else "", time)))
 
 
 def _tokens(one: SubagentView) -> str:
-    if one.ended is not None:
-        return f"{count(one.ended.usage.prompt + one.ended.usage.output)} tokens"
-    return f"{count(one.moved.tokens)} tokens" if one.moved is not None else ""
+    return f"{count(one.tokens)} tokens" if one.ended or one.moved else ""
 
 
 def _doing(one: SubagentView, width: int) -> Lines:
@@ -196,11 +200,11 @@ def board(panel: Panel, width: int) -> Sequence[Lines]:
     return ([*head, *held], head, head[:1] if bad else [])
 
 
-def commands(panel: Panel, width: int, now: float) -> Sequence[Lines]:
+def commands(work: WorkView, width: int, now: float) -> Sequence[Lines]:
     """A row for each command, with the tail of one that seems to wait for input."""
-    if not panel.commands:
+    if not work.commands:
         return ()
-    ranked = sorted(panel.commands, key=lambda one: (not _is_urgent(one), one.ended is not None))
+    ranked = sorted(work.commands, key=lambda one: (not _is_urgent(one), one.ended is not None))
     shown, more = ranked[:MOST_ROWS], len(ranked) - MOST_ROWS
     rest = [labelled("", Content.styled(f"and {more:,} more in the background", QUIET))] if more > 0 else []
     full = [line for one in shown for line in (_command(one, width, now), *_tail(one, width))]
@@ -225,39 +229,21 @@ def _state(one: CommandView, now: float) -> tuple[str, str, str]:
         case CommandActivity.HANDED_OVER:
             return "→", "continues on its own", QUIET
         case CommandActivity.ENDED:
-            return ("✓" if _end_style(one) == QUIET else "✗"), how_it_ended(one), _end_style(one)
+            return "✓" if one.is_well else "✗", _how_it_ended(one), QUIET if one.is_well else TROUBLE
 
 
-def _end_style(one: CommandView) -> str:
-    """The style of the end of a command."""
-    ended = one.ended
-    if ended is None or ended.end in (CommandEnd.STOPPED, CommandEnd.SHUT_DOWN):
-        return QUIET
-    return QUIET if ended.end is CommandEnd.EXITED and not ended.exit_code else TROUBLE
-
-
-ENDS = {
-    CommandEnd.TIMED_OUT: "timed out",
-    CommandEnd.STOPPED: "stopped",
-    CommandEnd.TOO_LONG: "wrote too much",
-    CommandEnd.NOT_STARTED: "not started",
-    CommandEnd.SHUT_DOWN: "stopped",
-    CommandEnd.LOST: "lost",
-}
-
-
-def how_it_ended(one: CommandView) -> str:
-    """The end of a command and its duration; empty if it has not ended."""
+def _how_it_ended(one: CommandView) -> str:
+    """The end of a command and its duration."""
     if one.ended is None:
         return ""
-    word = ENDS.get(one.ended.end) or f"exit {one.ended.exit_code}"
-    return f"{word}{BETWEEN}{seconds(one.ended.duration_s)}" if one.ended.duration_s else word
+    took = (seconds(one.ended.duration_s),) if one.ended.duration_s else ()
+    return BETWEEN.join((end_word(one.ended.end, one.ended.exit_code), *took))
 
 
 def _tail(one: CommandView, width: int) -> Lines:
     if one.state is CommandActivity.SILENT and one.quiet is not None:
         return wrapped(one.quiet.tail.strip().rpartition("\n")[2], width, most=1, style=TROUBLE, indent=LABEL + GAP)
-    if one.ended is not None and one.ended.reason and _end_style(one) != QUIET:
+    if one.ended is not None and one.ended.reason and not one.is_well:
         return wrapped(one.ended.reason, width, most=1, style=QUIET, indent=LABEL + GAP)
     return []
 
@@ -265,10 +251,10 @@ def _tail(one: CommandView, width: int) -> Lines:
 # ── limits ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def admission(panel: Panel, width: int) -> Sequence[Lines]:
+def admission(work: WorkView, width: int) -> Sequence[Lines]:
     """One line for each pool with anything to report."""
-    lines = [line for view in panel.admission for line in _pool(view, width)]
-    return (lines, lines[:1] if any(map(_warns, panel.admission)) else []) if lines else ()
+    lines = [line for view in work.admission for line in _pool(view, width)]
+    return (lines, lines[:1] if any(map(_warns, work.admission)) else []) if lines else ()
 
 
 def _pool(view: AdmissionView, width: int) -> Lines:

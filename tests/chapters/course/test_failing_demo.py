@@ -13,6 +13,7 @@ from chapters.course.catalogue import chapters_folder
 LINE = '    """The loop of s01, with several tools and an answer to every call."""\n'
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("file", "wrong", "said"),
     [

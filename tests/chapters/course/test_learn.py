@@ -41,6 +41,7 @@ async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place
     assert (await run(place, "learn", "--list")).out == finished.out
 
 
+@pytest.mark.stories
 async def test_the_language_is_kept_and_else_that_of_the_environment(place: Place) -> None:
     assert "未読" in (await run(place, "learn", env={"LC_ALL": "ja_JP.UTF-8"})).out
     assert "未読" in (await run(place, "learn", "--language", "ja", env={"LC_ALL": "C"})).out
@@ -71,6 +72,7 @@ text = "On none."
 """
 
 
+@pytest.mark.stories
 async def test_another_model_gets_the_same_prompts_and_none_of_the_sentences(place: Place) -> None:
     """The question about `git init` goes to the learner, who says no."""
     async with PracticeServer(script=Script.parse(REAL)) as server:
@@ -138,6 +140,7 @@ async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
         assert await terminal.ends() == 0
 
 
+@pytest.mark.stories
 async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -> None:
     """Here a chapter is started cold, by itself and by a shell; what `harness learn s01` loads is what it loads."""
     line = f"{sys.executable} -m chapters.s01_agent_loop < /dev/null | head -1"

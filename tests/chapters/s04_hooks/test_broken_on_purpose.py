@@ -55,6 +55,7 @@ def test_the_guard_reads_the_command_line(command: str, *, blocks: bool) -> None
     assert (no_force_push.action(asked) is not None) is blocks
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 async def test_hooks_are_asked_about_a_tool_that_broke() -> None:
     async with live("s04") as take:

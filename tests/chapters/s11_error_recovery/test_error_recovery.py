@@ -49,6 +49,7 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
     assert "ANTHROPIC_API_KEY" in ended[3].reason
 
 
+@pytest.mark.stories
 async def test_three_overloads_are_two_waits_and_then_the_fallback_model() -> None:
     """As the text says it: after an answer, since the breaker of the first model is open from the script."""
     async with live("s11") as recording:

@@ -23,6 +23,7 @@ text = "At noon."
 """
 
 
+@pytest.mark.stories
 async def test_an_interrupted_answer_is_kept_and_the_next_prompt_is_answered(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         process = await asyncio.create_subprocess_exec(

@@ -318,6 +318,7 @@ def gone_on_with(folder: Path, journal: Sequence[Event]) -> list[Event]:
     return [event for event in again.events if isinstance(event, CommandEnded | Arrived)]
 
 
+@pytest.mark.stories
 async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_path: Path) -> None:
     journal = await session_of(tmp_path)
     cut = [journal[:length] for length in range(len(journal) + 1)]

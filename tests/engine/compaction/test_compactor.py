@@ -94,6 +94,7 @@ async def test_results_that_cannot_be_kept_on_disk_are_not_drained_but_summarise
         assert "[whole result: " not in said(here.bodies[-1])
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("seed", range(0, 3, stride(3)))
 async def test_a_long_task_in_a_small_window_comes_to_its_end(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)

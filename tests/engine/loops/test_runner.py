@@ -29,8 +29,7 @@ from harness.events import (
 from harness.permissions import PermissionAnswer
 from harness.practice.script.script import KIND
 from harness.session import Opening
-from harness.settings.loop_experience_file import experience_file
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import Played, Stage, calls, played, says, sessions, shown_text, stage
 from tests.agent.test_tool_rounds import call
 from tests.engine.tools.test_dispatch import flaky
@@ -156,9 +155,9 @@ async def test_what_runs_something_is_never_tried_again_by_the_program(tmp_path:
 ASKED = "substitutions=0 rollbacks=0"
 
 
-async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, Person]:
+async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, AnsweringUser]:
     """A turn in which the same call is asked for so many times, and what the person saw."""
-    person = Person(loops=choices)
+    person = AnsweringUser(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
         notes(here)
@@ -175,7 +174,7 @@ async def test_a_person_can_stop_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [True, False])
 async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
-    person = Person(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
+    person = AnsweringUser(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
     async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
@@ -257,18 +256,6 @@ async def test_it_shows_a_model_that_listens_a_reply_without_an_end_and_a_model_
     assert rungs(deaf)[0] is Rung.NUDGE
 
 
-async def test_experience_that_cannot_be_saved_is_reported_and_ends_nothing(tmp_path: Path) -> None:
-    script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        notes(here)
-        folder = experience_file(here.agent.parts.core.settings).path.parent
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.write_text("a file where the folder should be")
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.COMPLETED
-        assert turn.of(Notice)[-1].text.startswith("experience with loops is not saved: ")
-
-
 # ── waits, which are no loops ───────────────────────────────────────────────────────────────────────
 
 
@@ -296,6 +283,7 @@ async def test_a_wait_is_advised_then_stretched_and_the_turn_ends_as_usual(tmp_p
         here.check()
 
 
+@pytest.mark.stories
 async def test_a_wait_that_does_not_end_ends_the_turn_by_its_limit(tmp_path: Path) -> None:
     script = calls(call("bash", command="test -f done"), times='"forever"')
     async with stage(tmp_path, script) as here:

@@ -1,6 +1,5 @@
 """Where a turn can be taken back to: by the events of a session, and with real files."""
 
-import logging
 from pathlib import Path
 
 import pytest
@@ -49,7 +48,7 @@ def called(tool: str, id: str, outcome: ToolOutcome = ToolOutcome.OK, **input: s
 
 
 def kept(id: str, turn: int, step: int) -> CheckpointMade:
-    return CheckpointMade(id, turn, step, "copies", 1)
+    return CheckpointMade(id, turn, step, 1)
 
 
 # ── what a rollback can go by ───────────────────────────────────────────────────────────────────────
@@ -79,6 +78,7 @@ def test_the_files_before_a_step_or_a_turn_are_those_of_the_first_checkpoint_fro
     made = fold(*TWO_TURNS)
     assert [made.after(step) for step in range(5)] == ["a", "b", "b", "d", None]
     assert [mark and mark.id for mark in map(made.since, (1, 2, 3))] == ["a", "c", None]
+    assert list(made.since_each(99)) == []
     pairs = [(one.id, after and after.id) for one, after in made.since_each(2)]
     assert pairs == [("c", "d"), ("d", None)]
     assert [made.began(turn) for turn in (1, 2, 3)] == [0, 2, None]
@@ -150,7 +150,7 @@ class Turn:
         self.seen: list[Event] = []
         self.talk = Conversation(self.seen.append)
         self.fold = CheckpointFold(TOOLS.get)
-        self.store = Checkpoints(self.workspace, folder / "kept", log=logging.getLogger("test"))
+        self.store = Checkpoints(self.workspace, folder / "kept")
         self.rollbacks = Rollbacks(self.talk, self.fold, self.store if files else None)
         self.talk.subscribe(self.fold.on_event)
         self.talk.subscribe(self.rollbacks.on_event)

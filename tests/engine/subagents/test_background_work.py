@@ -180,6 +180,7 @@ async def test_closing_twice_or_while_cancelled_leaves_nothing(tmp_path: Path) -
         assert asyncio.all_tasks() <= tasks
 
 
+@pytest.mark.stories
 async def test_very_long_answers_from_the_background_fit_the_history_and_are_kept_whole(tmp_path: Path) -> None:
     words = " ".join(map(str, range(8_000)))
     many = 9

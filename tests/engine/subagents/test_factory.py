@@ -135,6 +135,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
                 pass  # nobody else holds it
 
 
+@pytest.mark.stories
 async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> None:
     several = calls(*(task(f"task {number}") for number in range(30)))
     script = (several + of_subagent(says("Done.", times="30")) + says("All.")) * 2

@@ -10,7 +10,7 @@ from harness.permissions import PermissionAnswer
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.session import NoAsker, Opening, open_session
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import fails, played, says, settings_of, stage
 from tests.media.files import pdf, png
 
@@ -69,7 +69,7 @@ async def test_a_file_that_a_rule_denies_is_not_attached_and_the_turn_goes_on(tm
 async def test_a_file_outside_the_workspace_is_asked_about(tmp_path: Path, choice: str, files: int) -> None:
     outside = tmp_path / "elsewhere.png"
     outside.write_bytes(png(8, 8))
-    person = Person(PermissionAnswer(choice))  # type: ignore[arg-type]
+    person = AnsweringUser(PermissionAnswer(choice))  # type: ignore[arg-type]
     async with stage(tmp_path, says("Done."), permission_mode="ask", asker=person) as here:
         turn = await here.turn(f"show @{outside}")
         assert len(sent(here.bodies[0])) == files

@@ -1,4 +1,4 @@
-"""A folder with every hostile file that somebody could clone, each of which tries to run PLANTED or to get a key."""
+"""A folder with every hostile file of a clone; each tries to run PLANTED or to get a key."""
 
 import os
 import subprocess

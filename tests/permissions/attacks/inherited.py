@@ -11,7 +11,7 @@ KEY = "the-planted-key"
 
 @dataclass(frozen=True)
 class Plant:
-    """Something that a line obeys. `WS`, `HOME` and `OUT` in all texts stand for the folders."""
+    """Something that a line obeys. `WS`, `HOME` and `OUT` in all texts are the folders."""
 
     name: str
     line: str

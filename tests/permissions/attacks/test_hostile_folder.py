@@ -1,4 +1,4 @@
-"""A folder with every hostile file, cloned and used: nothing runs, nothing leaks, and what is refused is said."""
+"""A folder with every hostile file, cloned and used: nothing runs, nothing leaks, and refusals are shown."""
 
 import asyncio
 import json
@@ -106,6 +106,7 @@ async def used(trial: Trial, *arguments: str, stdin: str = "", cold: bool = Fals
     return await end_of(process, stdin)
 
 
+@pytest.mark.stories
 async def test_a_prompt_waits_for_the_answer_whether_the_folder_is_trusted(trial: Trial) -> None:
     ended = await used(trial, "-p", "what is this project?")
     assert ended.code == 2
@@ -151,6 +152,7 @@ async def test_what_starts_cold_imports_nothing_of_the_folder(trial: Trial) -> N
     assert trial.server.requests
 
 
+@pytest.mark.stories
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
 async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) -> None:
     pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
@@ -173,6 +175,7 @@ async def test_no_command_believes_the_folder(trial: Trial) -> None:
         trial.check(ended.out, ended.err)
 
 
+@pytest.mark.stories
 async def test_a_conversation_in_lines_asks_before_anything_of_it_runs(trial: Trial) -> None:
     async with Terminal(trial.place, "--no-trust-folder", "--plain", environment=trial.environment) as terminal:
         await terminal.sees("Ctrl-D quits")
@@ -212,7 +215,7 @@ def folder_with_a_fifo(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return folder
 
 
-async def test_a_fifo_in_the_place_of_a_file_holds_nothing_up(folder_with_a_fifo: Path) -> None:
+async def test_a_fifo_instead_of_a_file_holds_nothing_up(folder_with_a_fifo: Path) -> None:
     looks = '[[reply]]\ntools = [{ name = "glob", input = { pattern = "**/*" } }]\n[[reply]]\ntext = "Done."\n'
     async with PracticeServer(script=Script.parse(looks)) as server:
         ended = await run(Place(folder_with_a_fifo, server.base_url), "-p", "hi", "--no-trust-folder")

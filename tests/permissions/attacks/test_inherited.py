@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and a POS
 
 
 @dataclass(frozen=True)
-class Place:
+class Folders:
     """A repository with a key that git does not know, a home folder, and a folder outside with a key."""
 
     root: Path
@@ -69,8 +69,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    made = Place(tmp_path.resolve())
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folders:
+    made = Folders(tmp_path.resolve())
     for name, text in {
         "WS/.env": f"KEY={KEY}\n",
         "WS/a.md": "# A\n",
@@ -96,68 +96,70 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return made
 
 
-def plant(place: Place, one: Plant, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def plant(here: Folders, one: Plant, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The environment of the user, with the plant in it."""
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     for name, text in one.files.items():
-        place.write(name, text)
+        here.write(name, text)
     if one.before:
-        place.run(one.before, {**os.environ, **who})
+        here.run(one.before, {**os.environ, **who})
     for name, value in one.variables.items():
-        monkeypatch.setenv(name, place.named(value))
+        monkeypatch.setenv(name, here.named(value))
     return dict(os.environ)
 
 
 @pytest.mark.parametrize("one", PLANTS, ids=lambda one: one.name)
 def test_nothing_that_a_line_inherits_makes_it_print_a_key(
-    place: Place, one: Plant, monkeypatch: pytest.MonkeyPatch
+    here: Folders, one: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if shutil.which(one.needs) is None:
         pytest.skip(f"{one.needs} is not installed")
-    theirs = plant(place, one, monkeypatch)
-    assert KEY in place.run(one.line, theirs), "the plant does nothing"
-    if isinstance(place.decide(place.named(one.line)), Allow):
-        assert KEY not in place.run(one.line, shell_environment(os.environ, place.root / "ws", only_looks=True))
+    theirs = plant(here, one, monkeypatch)
+    assert KEY in here.run(one.line, theirs), "the plant does nothing"
+    if isinstance(here.decide(here.named(one.line)), Allow):
+        assert KEY not in here.run(one.line, shell_environment(os.environ, here.root / "ws", only_looks=True))
 
 
 @pytest.mark.parametrize("program", VARIABLES)
 def test_a_variable_that_a_program_obeys_is_not_inherited_unasked(program: str, tmp_path: Path) -> None:
-    given = dict.fromkeys(VARIABLES[program].split(), "some/place")
+    given = dict.fromkeys(VARIABLES[program].split(), "some/here")
     kept = unasked({**given, "PATH": "/usr/bin:bin", "HOME": "/h", "GH_TOKEN": "t"}, tmp_path)
-    assert {name for name in given if kept.get(name) == "some/place"} == set()
+    assert {name for name in given if kept.get(name) == "some/here"} == set()
     assert (kept["PATH"], kept["HOME"], kept["GH_TOKEN"]) == ("/usr/bin", "/h", "t")
 
 
-def test_what_the_user_set_for_search_makes_no_line_a_question(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.write("HOME/rg", "--smart-case\n")
-    monkeypatch.setenv("RIPGREP_CONFIG_PATH", place.named("HOME/rg"))
-    place.write("HOME/.config/git/ignore", "*.swp\n")
-    assert isinstance(place.decide("rg print"), Allow)
+def test_what_the_user_set_for_search_makes_no_line_a_question(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    here.write("HOME/rg", "--smart-case\n")
+    monkeypatch.setenv("RIPGREP_CONFIG_PATH", here.named("HOME/rg"))
+    here.write("HOME/.config/git/ignore", "*.swp\n")
+    assert isinstance(here.decide("rg print"), Allow)
 
 
-def test_a_line_that_a_rule_allows_in_part_means_what_was_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_that_a_rule_allows_in_part_means_what_was_read(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
     line = "cat * && cd docs && cat diary.txt && mkdir x"
     monkeypatch.setenv("BASHOPTS", "dotglob")
-    monkeypatch.setenv("CDPATH", place.named("OUT"))
-    assert KEY in place.run(line, dict(os.environ))
-    assert isinstance(place.decide(line, "bash(mkdir *)"), Allow)
-    assert KEY not in place.run(line, shell_environment(os.environ, place.root / "ws"))
+    monkeypatch.setenv("CDPATH", here.named("OUT"))
+    assert KEY in here.run(line, dict(os.environ))
+    assert isinstance(here.decide(line, "bash(mkdir *)"), Allow)
+    assert KEY not in here.run(line, shell_environment(os.environ, here.root / "ws"))
 
 
-def test_a_program_of_the_user_shows_their_changes_unasked(place: Place) -> None:
-    place.write("HOME/.gitconfig", '[diff]\nexternal = HOME/show\n[url "git@a.b:"]\ninsteadOf = https://a.b/\n')
-    place.write("HOME/show", "#!/bin/sh\necho shown\n")
-    assert isinstance(place.decide("git diff"), Allow)
-    environment = shell_environment(os.environ, place.root / "ws", only_looks=True)
-    assert "shown" in place.run("git diff", environment)
+def test_a_program_of_the_user_shows_their_changes_unasked(here: Folders) -> None:
+    here.write("HOME/.gitconfig", '[diff]\nexternal = HOME/show\n[url "git@a.b:"]\ninsteadOf = https://a.b/\n')
+    here.write("HOME/show", "#!/bin/sh\necho shown\n")
+    assert isinstance(here.decide("git diff"), Allow)
+    environment = shell_environment(os.environ, here.root / "ws", only_looks=True)
+    assert "shown" in here.run("git diff", environment)
 
 
-def test_what_only_runs_another_command_is_no_file_of_the_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+def test_what_only_runs_another_command_is_no_file_of_the_folder(
+    here: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(here.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
     monkeypatch.setenv("PATH", ".:/usr/bin:/bin")
-    assert isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
-    place.write("WS/timeout", "#!/bin/sh\ncat .env\n")
-    assert not isinstance(place.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+    assert isinstance(here.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
+    here.write("WS/timeout", "#!/bin/sh\ncat .env\n")
+    assert not isinstance(here.decide("timeout 5 mkdir x", "bash(mkdir *)"), Allow)
 
 
 def test_settings_files_of_the_user_stay_and_those_of_the_folder_do_not(tmp_path: Path) -> None:
@@ -170,21 +172,21 @@ def test_settings_files_of_the_user_stay_and_those_of_the_folder_do_not(tmp_path
     assert "KUBECONFIG" not in unasked({"KUBECONFIG": f"{elsewhere}/k:k"}, inside)
 
 
-def test_bash_of_the_folder_does_not_run_the_lines(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.write("WS/bash", "#!/bin/sh\ncat .env\n")
-    monkeypatch.chdir(place.root / "ws")
-    for path in (".:/usr/bin:/bin", f"{place.root}/ws:/usr/bin:/bin", ""):
+def test_bash_of_the_folder_does_not_run_the_lines(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    here.write("WS/bash", "#!/bin/sh\ncat .env\n")
+    monkeypatch.chdir(here.root / "ws")
+    for path in (".:/usr/bin:/bin", f"{here.root}/ws:/usr/bin:/bin", ""):
         monkeypatch.setenv("PATH", path)
-        assert KEY not in place.run("echo x", shell_environment(os.environ, place.root / "ws", only_looks=True))
+        assert KEY not in here.run("echo x", shell_environment(os.environ, here.root / "ws", only_looks=True))
 
 
-def test_programs_of_the_user_are_found_in_the_home_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = place.root / "home"
-    place.write("HOME/bin/bash", "#!/bin/sh\necho theirs\n")
+def test_programs_of_the_user_are_found_in_the_home_folder(here: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = here.root / "home"
+    here.write("HOME/bin/bash", "#!/bin/sh\necho theirs\n")
     monkeypatch.setenv("PATH", f"{home}/bin:/usr/bin:/bin")
     for current, workspace, theirs in (
         (home, home, True),
-        (place.root / "ws", place.root / "ws", True),
+        (here.root / "ws", here.root / "ws", True),
         (home / "bin", home / "bin", False),
     ):
         monkeypatch.chdir(current)

@@ -28,6 +28,7 @@ def script(*lines: str) -> str:
     return f'after = "error"\n{"".join(replies)}\n[[reply]]\ntext = "Then not."\n'
 
 
+@pytest.mark.stories
 async def test_each_hostile_line_is_a_question_in_lines(place: Place) -> None:
     (place.folder / "-delete").touch()
     async with (

@@ -27,7 +27,7 @@ CALLS_ROUND_A_RULE_ABOUT_READING = (
 
 
 async def turn_of(canary: Canary, tmp_path: Path, wanted: list[str], **settings: Any) -> Played:
-    """One turn with these calls in the canary folder, with nobody to ask."""
+    """One turn with these calls in the canary folder, without a user."""
     settings = {"workspace": canary.work, "loop_intervention": False, **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
         return await here.turn()
@@ -83,7 +83,7 @@ async def test_what_is_dangerous_is_found_behind_what_runs_it_though_bash_is_all
     assert ran(turn, dangerous) == []
 
 
-async def test_a_rule_that_allows_git_allows_no_program_that_git_is_told_to_run(canary: Canary, tmp_path: Path) -> None:
+async def test_a_rule_that_allows_git_allows_no_program_that_git_would_start(canary: Canary, tmp_path: Path) -> None:
     program = f"{canary.root}/programs/canary"
     planted = [line.replace("PLANTED", program) for line in lines(__file__, "program for git")]
     turn = await turn_of(canary, tmp_path, bash(*planted), permission_mode="ask", permissions_allow=["bash(git *)"])

@@ -1,4 +1,4 @@
-"""Hostile lines in whole sessions: the real loop, the real shell, nobody to ask. Nothing happens and nothing leaks."""
+"""Hostile lines in whole sessions: the real loop, the real shell, no user. Nothing happens and nothing leaks."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -64,9 +64,7 @@ def bash(*lines: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("group", ATTACKS)
-async def test_hostile_lines_do_nothing_where_nobody_answers(
-    canary: Canary, tmp_path: Path, group: str, mode: str
-) -> None:
+async def test_hostile_lines_do_nothing_without_a_user(canary: Canary, tmp_path: Path, group: str, mode: str) -> None:
     await tried(canary, tmp_path, bash(*ATTACKS[group][:: stride(8)]), permission_mode=mode)
 
 
@@ -98,7 +96,7 @@ async def test_file_tools_show_no_keys_and_nothing_outside(canary: Canary, tmp_p
 
 
 async def reading(canary: Canary, tmp_path: Path, wanted: Sequence[str], **settings: Any) -> Played:
-    """One turn with these calls, of which files are seen as opened only where they are shown."""
+    """One turn with these calls; none of them may show a key."""
     settings = {"workspace": canary.work, "loop_intervention": False, **settings}
     async with stage(tmp_path, asks_for(*wanted), **settings) as here:
         turn = await here.turn()

@@ -100,7 +100,7 @@ def test_the_output_of_another_command_may_be_any_number_of_words(tmp_path: Path
 
 
 @dataclass(frozen=True)
-class Place:
+class Repository:
     """A repository beside a file that is none of its business."""
 
     root: Path
@@ -111,7 +111,7 @@ class Place:
 
     @property
     def secrets(self) -> dict[str, Path]:
-        """What nobody sees but by a word that names its file."""
+        """Contents that only a word that names the file may show."""
         return {
             "OUTSIDE-SECRET": self.root / "outside" / "secret.txt",
             "ENV-SECRET": self.repository / ".env",
@@ -151,9 +151,9 @@ def plain_environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """Every setting that the safe environment has to switch off names a program that leaves a file."""
-    found = Place(tmp_path_factory.mktemp("git"))
+    found = Repository(tmp_path_factory.mktemp("git"))
     (found.root / "outside").mkdir()
     repository = found.repository
     (repository / "sub").mkdir(parents=True)
@@ -231,12 +231,12 @@ def line_from(random: Random) -> str:
     return " ".join(line)
 
 
-def accounted(place: Place, found: ParsedCommand, folder: str, path: Path) -> bool:
+def accounted(repo: Repository, found: ParsedCommand, folder: str, path: Path) -> bool:
     """One of the uses is about the content of this file."""
     for use in found.uses:
         if use.role not in (WordRole.READ, WordRole.TREE, WordRole.FOLLOWED, WordRole.TRACKED, WordRole.CHANGED):
             continue
-        bases = [place.repository / folder] + ([place.repository] if use.top else [])
+        bases = [repo.repository / folder] + ([repo.repository] if use.top else [])
         for base in bases:
             named = str(base / use.word.text)
             fitting = iglob(named) if use.word.kind is WordKind.GLOB else ()  # noqa: PTH207  as in a shell
@@ -246,7 +246,7 @@ def accounted(place: Place, found: ParsedCommand, folder: str, path: Path) -> bo
     return False
 
 
-def check(place: Place, seed: int) -> bool:
+def check(repo: Repository, seed: int) -> bool:
     """Run one line, if it is one that only looks. Whether it was run."""
     random = Random(seed)
     line, folder = line_from(random), random.choice([".", ".", "sub"])
@@ -257,28 +257,28 @@ def check(place: Place, seed: int) -> bool:
     found = parse(PROGRAMS["git"], simple.words[1:])
     if found is None or not found.looks:
         return False
-    plain = plain_environment(place.root)
-    before = place.state()
-    printed = place.run(line, folder, {**plain, **safe_environment(plain)})
-    assert place.state() == before, (line, folder)
-    for secret, path in place.secrets.items():
-        assert secret not in printed or accounted(place, found, folder, path), (line, folder, printed)
+    plain = plain_environment(repo.root)
+    before = repo.state()
+    printed = repo.run(line, folder, {**plain, **safe_environment(plain)})
+    assert repo.state() == before, (line, folder)
+    for secret, path in repo.secrets.items():
+        assert secret not in printed or accounted(repo, found, folder, path), (line, folder, printed)
     return True
 
 
 @given(st.integers(0, 2**48))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_looks_runs_nothing_writes_nothing_and_shows_only_what_its_roles_name(place: Place, seed: int) -> None:
+def test_what_looks_runs_nothing_writes_nothing_and_shows_only_what_its_roles_name(repo: Repository, seed: int) -> None:
     for number in range(4):
-        check(place, seed + number)
+        check(repo, seed + number)
 
 
 @pytest.mark.parametrize(("words", "program"), LEAVES, ids=[" ".join(words) for words, _ in LEAVES])
 def test_a_word_that_counts_as_the_value_of_an_option_is_one_to_git(
-    place: Place, words: tuple[str, ...], program: Program
+    repo: Repository, words: tuple[str, ...], program: Program
 ) -> None:
-    plain = plain_environment(place.root)
+    plain = plain_environment(repo.root)
     environment = {**plain, **safe_environment(plain)}
     for option in options(program.texts, program.reads):
-        printed = place.run(f"git {' '.join(words)} {option} 7zzz", ".", environment)
+        printed = repo.run(f"git {' '.join(words)} {option} 7zzz", ".", environment)
         assert not any(text in printed for text in ("argument '7zzz'", "path '7zzz'", "spec '7zzz'")), printed

@@ -1,4 +1,4 @@
-"""How options and operands are told apart, beside getopt of the standard library and of util-linux."""
+"""How options and operands are distinguished, beside getopt of the standard library and of util-linux."""
 
 import getopt
 import shlex
@@ -137,7 +137,7 @@ def test_a_pattern_that_may_be_several_words_shifts_the_roles_behind_it() -> Non
     assert parse(Program(most=2), (glob("a*"),)) is None
 
 
-def test_a_pattern_in_front_of_which_nothing_stands_may_turn_into_an_option() -> None:
+def test_a_pattern_at_the_beginning_of_a_word_may_become_an_option() -> None:
     parsed = parse(_PROGRAM, (glob("*"), glob("a*"), glob("./*"), glob("?x"), glob("[-]a")))
     assert parsed is not None
     assert [word.text for word in parsed.turning] == ["*", "?x", "[-]a"]

@@ -297,7 +297,7 @@ def test_what_shells_read_in_different_ways_is_not() -> None:
 
 PIECES = ["a", "b-c", " ", "  ", "\t", "'", '"', "\\", "#", "=", "%", ":", "/", ".", "é", "$'", "\\n", "''", '""', "@"]
 PIECES += ["{", "}", ",", "{a,b}", "{1..3}", "..", "{,", "-"]
-"""Pieces of words in which nothing is expanded, so that bash may be asked what it makes of them."""
+"""Pieces of words without expansions, so that bash can be the witness."""
 
 
 def words_of_bash(line: str) -> list[str] | None:

@@ -1,4 +1,4 @@
-"""What runs inside other commands. Where it can run here, the shell is the judge of how a wrapper is written."""
+"""Commands inside other commands. Where it can run here, the shell is the judge of how a wrapper is written."""
 
 import pytest
 

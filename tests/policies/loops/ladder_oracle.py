@@ -139,6 +139,9 @@ class World:
         """Every loop there ever was."""
         self.off = self.stopped = False
         self.observed = self.visits = 0
+        self.tried: Counter[tuple[Projection, bool, Rung]] = Counter()
+        self.freed: Counter[tuple[Projection, bool, Rung]] = Counter()
+        """What each rung achieved against a kind of loop."""
 
     def due(self) -> Life | None:
         """The loop for which something has to be done."""
@@ -169,7 +172,8 @@ class World:
             Rung.BREAKER: able.breaker,
             Rung.HUMAN: able.human,
         }
-        for rung, name in QUOTA.items():
+        for rung in self.order(life.loop):
+            name = QUOTA[rung]
             quota = getattr(self.policy, name)
             if rung is Rung.RETRY and life.loop.error is not ErrorClass.TRANSIENT:
                 quota = 0 if life.loop.error is ErrorClass.PERSISTENT else min(quota, 1)
@@ -180,6 +184,23 @@ class World:
             ):
                 return rung
         return None if life.loop.weak else Rung.STOP
+
+    def order(self, loop: Loop) -> list[Rung]:
+        """Of equally mild rungs the better one first, once the other was tried three times."""
+        rungs = list(QUOTA)
+        for first, second in ((Rung.EXPLORE, Rung.SUBSTITUTE), (Rung.ROLLBACK, Rung.BREAKER)):
+            a, b = ((loop.projection, loop.failing, rung) for rung in (first, second))
+            better = (self.freed[b] + 1) * (self.tried[a] + 2) > (self.freed[a] + 1) * (self.tried[b] + 2)
+            if self.tried[a] >= 3 and better:
+                at = rungs.index(first)
+                rungs[at : at + 2] = [second, first]
+        return rungs
+
+    def _leaves(self, signature: str, *, by_itself: bool = False) -> None:
+        life = self.lives.pop(signature)
+        rung = life.last()
+        if rung is not None and not by_itself:
+            self.freed[life.loop.projection, life.loop.failing, rung] += 1
 
     def happens(self, entry: Entry) -> None:
         """One more thing."""
@@ -192,7 +213,7 @@ class World:
             case ("text", step, loop):
                 for signature, life in list(self.lives.items()):
                     if life.loop.projection is Projection.TEXT and (loop is None or loop.signature != signature):
-                        del self.lives[signature]
+                        self._leaves(signature)
                 if loop is not None:
                     self._notes(loop.signature, ("text", loop))
             case ("ignored", signature, step):
@@ -201,6 +222,9 @@ class World:
             case ("did", rung, signature, applied, action):
                 self.used[signature, rung] += 1
                 self.stopped |= rung is Rung.STOP and applied
+                if applied and signature in self.lives:
+                    loop = self.lives[signature].loop
+                    self.tried[loop.projection, loop.failing, rung] += 1
                 self._notes(signature, ("did", rung, applied, action))
             case ("answer", signature, choice):
                 self.off |= choice is LoopChoice.OFF
@@ -233,7 +257,7 @@ class World:
             if signature not in loops and life.loop.projection is not Projection.TEXT and not life.goes_on(step)
         ]
         for signature in over:
-            del self.lives[signature]
+            self._leaves(signature, by_itself=bool(loops))
         for signature, loop in loops.items():
             if signature not in self.lives:
                 for rung in Rung:

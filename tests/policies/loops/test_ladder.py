@@ -1,12 +1,11 @@
 """The ladder of one loop: which rung comes next."""
 
 from dataclasses import fields, replace
-from types import MappingProxyType
 
 import pytest
 
 from harness.events import ErrorClass, Loop, Projection, Rung
-from harness.policies.loops.ladder import PAIRS, Abilities, Ladder, Preferences
+from harness.policies.loops.ladder import ENOUGH, Abilities, Ladder
 from harness.policies.loops.limits import LoopLimits
 
 LOOP = Loop(Projection.INTERACTION, "one", 1, 4, "read a", ("read",))
@@ -57,15 +56,44 @@ def test_a_weak_loop_is_nudged_and_nothing_more() -> None:
     assert not ladder.exhausted(LOOP)
 
 
-def test_what_was_learnt_changes_the_order_within_a_pair_and_of_this_kind_only() -> None:
-    kind = (LOOP.projection, LOOP.failing)
-    preferences = Preferences(MappingProxyType({kind: frozenset(PAIRS)}))
-    assert preferences.order(kind) == (
+def learned(*results: tuple[Rung, int, int], kind: Loop = LOOP) -> Ladder:
+    """A ladder after rungs that were tried, and how often they ended a loop."""
+    ladder = Ladder(LoopLimits())
+    for rung, tried, freed in results:
+        for freed_it in (False,) * tried + (True,) * freed:
+            ladder.learn(kind, rung, freed=freed_it)
+    return ladder
+
+
+def test_what_was_learned_changes_the_order_within_a_pair_and_of_this_kind_only() -> None:
+    ladder = learned((Rung.EXPLORE, ENOUGH, 0), (Rung.BREAKER, 2, 2), (Rung.ROLLBACK, ENOUGH, 1))
+    assert ladder.order((LOOP.projection, LOOP.failing)) == (
         *(Rung.RETRY, Rung.NUDGE, Rung.SUBSTITUTE, Rung.EXPLORE, Rung.BREAKER, Rung.ROLLBACK, Rung.HUMAN, Rung.STOP),
     )
-    assert preferences.order((Projection.ERROR, True)) == tuple(Rung)
-    rungs = climbed(LOOP, EVERYTHING, Ladder(LoopLimits(), preferences))
-    assert rungs[1:4] == [Rung.SUBSTITUTE, Rung.EXPLORE, Rung.EXPLORE]
+    assert ladder.order((Projection.ERROR, True)) == ladder.order((LOOP.projection, True)) == tuple(Rung)
+    assert climbed(LOOP, EVERYTHING, ladder)[1:4] == [Rung.SUBSTITUTE, Rung.EXPLORE, Rung.EXPLORE]
+    ladder.forget()
+    assert climbed(LOOP, EVERYTHING, ladder)[1:4] == [Rung.SUBSTITUTE, Rung.EXPLORE, Rung.EXPLORE]
+
+
+@pytest.mark.parametrize(
+    ("results", "swapped"),
+    [
+        ([(Rung.EXPLORE, ENOUGH - 1, 0)], False),
+        ([(Rung.EXPLORE, ENOUGH, 0)], True),
+        ([(Rung.EXPLORE, ENOUGH, 2)], False),
+        ([(Rung.EXPLORE, 4, 2)], False),
+        ([(Rung.EXPLORE, 4, 1), (Rung.SUBSTITUTE, 4, 1)], False),
+        ([(Rung.EXPLORE, 4, 1), (Rung.SUBSTITUTE, 4, 2)], True),
+        ([(Rung.NUDGE, 9, 0)], False),
+    ],
+)
+def test_only_better_results_after_enough_tries_change_the_order(
+    results: list[tuple[Rung, int, int]], swapped: bool
+) -> None:
+    order = learned(*results).order((LOOP.projection, LOOP.failing))
+    assert order[2:4] == ((Rung.SUBSTITUTE, Rung.EXPLORE) if swapped else (Rung.EXPLORE, Rung.SUBSTITUTE))
+    assert (order[:2], order[4:]) == (tuple(Rung)[:2], tuple(Rung)[4:])
 
 
 def test_every_rung_but_the_first_word_and_the_last_needs_an_ability_of_its_own() -> None:

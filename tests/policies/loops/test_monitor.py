@@ -157,3 +157,20 @@ def test_what_a_person_chooses_is_done_at_once_whatever_the_quota(choice: LoopCh
     assert (action.rung, action.number, action.quota) == (rung, 1, 1)
     driver.monitor.on_event(done(action, 5))
     assert driver.monitor.advise(driver.abilities, 0.5) is None
+
+
+# ── what is learned ─────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_freed_more_loops_of_a_kind_comes_first_from_the_next_prompt_on() -> None:
+    abilities = Abilities(explore=("north",), substitute="grep")
+    driver = Driver(abilities=abilities, monitor=LoopMonitor(LoopLimits(nudges=0, explorations=1)))
+    order: list[list[Rung]] = []
+    for turn in range(4):
+        driver.monitor.new_prompt()
+        driver.taken.clear()
+        driver.asks(f"read {turn}", repeat=5)
+        driver.asks("write")
+        order.append(list(rungs(driver)))
+    assert order == [[Rung.EXPLORE, Rung.SUBSTITUTE]] * 3 + [[Rung.SUBSTITUTE, Rung.EXPLORE]]
+    assert [event.freed_by for event in driver.left()] == [Rung.SUBSTITUTE] * 3 + [Rung.EXPLORE]

@@ -27,7 +27,7 @@ from harness.policies.loops.observations import ObservedCall, Visit
 from tests.policies.loops.ignoring import done, observed
 from tests.policies.loops.ladder_oracle import Entry, World, seen_in
 
-EXAMPLES = int(os.environ.get("HARNESS_TEST_ESCAPE_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("HARNESS_TEST_LOOP_EXAMPLES", "60"))
 
 TEXTS = [Loop(Projection.TEXT, name, 1, 9, name) for name in ("la la", "and so on")]
 names = st.sampled_from(["read", "list", "grep!", "bash?"])

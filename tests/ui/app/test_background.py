@@ -42,7 +42,7 @@ async def test_what_a_command_brings_begins_a_turn_by_itself(tmp_path: Path) -> 
 async def test_a_command_is_shown_and_killed(tmp_path: Path) -> None:
     async with begun(tmp_path) as here:
         await here.says("/background")
-        await here.sees("b1    runs")
+        await here.sees("b1    running")
         await here.says("/kill b1")
         await here.sees("Background command b1 has ended.")
         await here.sees("I heard of it.")

@@ -108,6 +108,7 @@ async def test_a_stop_that_was_not_asked_for_here_does_no_harm(place: Place) -> 
         is_given_back(terminal)
 
 
+@pytest.mark.stories
 async def test_a_shell_gets_its_terminal_while_the_program_is_suspended(place: Place) -> None:
     """Here a screen is started cold, as a shell starts it, and used."""
     program = f"set -m; {shlex.join((*COMMAND, '--practice'))}; echo suspended; fg >/dev/null; echo code $?; exec cat"

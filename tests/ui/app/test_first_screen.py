@@ -36,6 +36,7 @@ async def test_an_example_is_taken_by_tab_or_a_click_and_none_is_offered_after_t
         assert here.shows(KeysScreen)
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize("readme", [False, True])
 async def test_the_practice_model_answers_every_example(tmp_path: Path, readme: bool) -> None:
     folder = tmp_path / "workspace"

@@ -14,6 +14,7 @@ def busy_host(place: Place, *arguments: str) -> Terminal:
     return Terminal(place, *arguments, command=(sys.executable, "-m", "tests.ui.app.busy_host"))
 
 
+@pytest.mark.stories
 async def test_an_editor_has_the_terminal_for_itself_while_the_app_works_on(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,6 +192,7 @@ async def test_keys_from_before_it_took_keys_answer_nothing_however_late_they_ar
         assert not user.answers_now()
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("keys", "value"),
     [
@@ -221,6 +222,7 @@ async def test_after_a_moment_of_quiet_letters_numbers_and_arrows_answer(
         assert user.app.prompt.text == "next"
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     "text", ["also add tests", "yes but", "please", "２つ目", "ａｌｓｏ", "天気", "12", "90"][:: stride(3)]
 )
@@ -461,6 +463,7 @@ async def test_a_list_that_opens_takes_no_text_and_no_enter_behind_text() -> Non
         assert chosen == [1]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
 async def test_choices_and_prompt_are_in_sight(size: tuple[int, int]) -> None:
     async with hands(size) as user:
@@ -471,6 +474,7 @@ async def test_choices_and_prompt_are_in_sight(size: tuple[int, int]) -> None:
             assert any(text in row for row in screen), text
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
 async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(size: tuple[int, int]) -> None:
     title = "\n".join(

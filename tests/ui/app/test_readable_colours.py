@@ -84,6 +84,7 @@ def _plain(colour: RichColor) -> Color:
     return Color(*colour.get_truecolor())
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("theme", [*THEMES, PALE])
 async def test_text_of_every_kind_can_be_read(theme: str) -> None:
     kinds = ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission")
@@ -101,6 +102,7 @@ async def test_text_of_every_kind_can_be_read(theme: str) -> None:
             assert list(pale(app)) == [], name
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("theme", THEMES)
 async def test_what_is_asked_chosen_and_typed_can_be_read(tmp_path: Path, theme: str) -> None:
     edits = '{ name = "write_file", input = { path = "a.txt", content = "new\\n" } }'

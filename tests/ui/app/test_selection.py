@@ -27,6 +27,7 @@ async def dragged(here: Here, begin: tuple[int, int], end: tuple[int, int]) -> s
     return selected
 
 
+@pytest.mark.stories
 async def test_a_selection_stays_in_the_column_where_it_began(tmp_path: Path) -> None:
     async with opened(tmp_path, TEXT) as here:
         await here.says("first")

@@ -88,6 +88,7 @@ def test_the_cursor_stays_in_the_text_whatever_is_typed(text: str, keys: str, da
         assert 0 <= now.cursor <= len(now.text)
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 async def test_the_prompt_is_edited_with_vim_keys_when_they_are_wanted(tmp_path: Path) -> None:
     async with opened(tmp_path, says("An answer.", times='"forever"'), vim_keys=True) as here:

@@ -21,7 +21,7 @@ from harness.ui.commands.commands import (
     works_any_time,
 )
 from harness.ui.commands.results import PlayEvents, ShowText
-from tests.agent.person import Person
+from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, calls, played, says, sessions
 
 
@@ -91,7 +91,7 @@ async def test_undo_takes_back_the_last_prompt_with_its_files(tmp_path: Path) ->
     write = '{ name = "write_file", input = { path = "new.txt", content = "x" } }'
     async with (
         sessions(tmp_path, calls(write) + says("Done.") + says("Hello."), checkpoints="on") as here,
-        await open_session(here.loaded, Person()) as session,
+        await open_session(here.loaded, AnsweringUser()) as session,
     ):
         with pytest.raises(HarnessError, match="no earlier turn"):
             run_command("/undo", session)

@@ -249,18 +249,18 @@ def test_every_prefix_leads_to_what_a_look_at_all_of_it_finds(events: list[Event
     for number, event in enumerate(events, 1):
         fold.on_event(event, float(number))
         anew = Anew(events[:number])
-        assert list(fold.now.agents) == anew.agents
-        assert set(fold.now.commands) == anew.commands
-        assert set(fold.now.admission) == anew.admission
+        assert list(fold.now.work.agents) == anew.agents
+        assert set(fold.now.work.commands) == anew.commands
+        assert set(fold.now.work.admission) == anew.admission
 
 
 def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
     fold = PanelFold()
     for event in (*BEGINNING, *work.crowd(agents=60, done=20)):
         fold.on_event(event, 1.0)
-    states = [one.state for one in fold.now.agents]
+    states = [one.state for one in fold.now.work.agents]
     assert [states.count(state) for state in SubagentActivity] == [35, 5, 0, 0, 20]
-    (view,) = fold.now.admission
+    (view,) = fold.now.work.admission
     assert (view.running, view.queued, view.deferred) == (5, 20, 15)
 
 
@@ -268,7 +268,7 @@ def test_an_agent_whose_place_is_taken_does_not_count_as_running() -> None:
     fold = PanelFold()
     for event in (*BEGINNING, work.created("a1"), work.admitted("a1", 1, 1), work.released("a1", 1, 0)):
         fold.on_event(event, 1.0)
-    assert [one.state for one in fold.now.agents] == [SubagentActivity.ENDING]
+    assert [one.state for one in fold.now.work.agents] == [SubagentActivity.ENDING]
 
 
 def test_what_is_over_goes_with_the_next_turn_and_what_runs_stays() -> None:
@@ -278,11 +278,11 @@ def test_what_is_over_goes_with_the_next_turn_and_what_runs_stays() -> None:
         *(work.command("b1"), work.command("b2"), work.over("b2")),
     ):
         fold.on_event(event, 1.0)
-    assert [one.agent for one in fold.now.agents] == ["a1", "a2"]
-    assert [one.command for one in fold.now.commands] == ["b1", "b2"]
+    assert [one.agent for one in fold.now.work.agents] == ["a1", "a2"]
+    assert [one.command for one in fold.now.work.commands] == ["b1", "b2"]
     fold.on_event(TurnStarted(2, "next"), 2.0)
-    assert [one.agent for one in fold.now.agents] == ["a2"]
-    assert [one.command for one in fold.now.commands] == ["b1"]
+    assert [one.agent for one in fold.now.work.agents] == ["a2"]
+    assert [one.command for one in fold.now.work.commands] == ["b1"]
 
 
 def test_an_event_costs_the_same_however_many_agents_there_are() -> None:

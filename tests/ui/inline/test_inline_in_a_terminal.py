@@ -26,6 +26,7 @@ def order(text: str, *parts: str) -> None:
     assert sorted(parts, key=text.index) == list(parts), text
 
 
+@pytest.mark.stories
 async def test_the_conversation_stays_and_the_prompt_goes(place: Place) -> None:
     replies = '[[reply]]\ntext = "The answer."\n'
     async with Tmux(place, *INLINE, script(place, replies), columns=100, rows=12) as terminal:

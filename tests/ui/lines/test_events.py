@@ -58,7 +58,7 @@ def test_a_late_fire_says_how_late_it_is() -> None:
     fire = JobFired("c1", "c1@7", "look", 7.0, due_local="2026-11-24 09:30 CET")
     assert str(line_of(fire)) == "→ c1 fires (due 2026-11-24 09:30 CET): look"
     late = replace(fire, late_s=5_400.0, missed=2)
-    assert str(line_of(late)) == "→ c1 fires (due 2026-11-24 09:30 CET, 90 min late, stands for 2 more): look"
+    assert str(line_of(late)) == "→ c1 fires (due 2026-11-24 09:30 CET, 90 min late, in place of 2 more): look"
 
 
 def test_repairs_of_the_same_kind_are_told_once_without_ids() -> None:

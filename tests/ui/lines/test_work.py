@@ -229,7 +229,7 @@ def test_what_happens_at_the_prompt_stands_above_it() -> None:
 def test_what_is_not_kept_is_said_once_and_again_when_there_is_more() -> None:
     left_out = EventLines()
     lines = [
-        left_out.line(CheckpointMade("c", 1, step, "copies", 1, reasons))
+        left_out.line(CheckpointMade("c", 1, step, 1, reasons))
         for step, reasons in enumerate(
             [(), ("a.bin: too big",), ("a.bin: too big",), ("a.bin: too big", "b: a socket")]
         )

@@ -58,7 +58,7 @@ from harness.events import (
 )
 from harness.ui.folds.loops import LoopsView, LoopView
 from harness.ui.folds.model import ModelStatus, Phase
-from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView
+from harness.ui.folds.work import AdmissionView, CommandActivity, CommandView, SubagentActivity, SubagentView, WorkView
 from harness.ui.panel.sections import is_calm
 from harness.ui.panel.state import Panel, StepMark
 from tests.ui.panel.drawn import panel_content
@@ -195,9 +195,7 @@ PANELS = st.builds(
         st.builds(CascadeChanged, TEXT, st.sampled_from(CascadePhase), few(NAME), TEXT, SMALL, st.none() | SMALL)
     ),
     loops=CIRCLING,
-    agents=few(AGENT, 12),
-    commands=few(COMMAND, 12),
-    admission=few(POOL),
+    work=st.builds(WorkView, few(AGENT, 12), few(COMMAND, 12), few(POOL)),
     plan=few(ITEM),
     deferred=few(DEFERRED),
     paused=st.none() | REPORT,

@@ -1,5 +1,7 @@
 """What the panel says of agents, commands in the background and admission."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.events import (
@@ -135,13 +137,13 @@ def test_what_runs_in_the_background_is_calm_and_what_asks_is_not() -> None:
 
 
 def test_nothing_is_drawn_again_when_nothing_goes_on() -> None:
-    runs = after(work.command("b1"), work.begun("b1"))
-    assert changes_in(IDLE, NOW) is None
-    assert changes_in(after(work.command("b1"), work.begun("b1"), work.over("b1")), NOW) is None
-    assert changes_in(after(work.created("a1"), work.ended("a1")), NOW) is None
+    runs = after(work.command("b1"), work.begun("b1")).work
+    assert changes_in(IDLE.work, NOW) is None
+    assert changes_in(after(work.command("b1"), work.begun("b1"), work.over("b1")).work, NOW) is None
+    assert changes_in(after(work.created("a1"), work.ended("a1")).work, NOW) is None
     assert changes_in(runs, NOW + 5) == 1.0
     assert changes_in(runs, NOW + 600.5) == 59.5
-    assert changes_in(runs._replace(agents=after(work.created("a1")).agents), NOW + 5) == 1.0
+    assert changes_in(replace(runs, agents=after(work.created("a1")).work.agents), NOW + 5) == 1.0
 
 
 def counted(**numbers: int) -> BoardCounted:

@@ -325,6 +325,7 @@ async def test_what_was_not_allowed_is_told_with_an_exit_code_of_its_own(place: 
     assert json.loads(allowed.out)["permission_denials"] == []
 
 
+@pytest.mark.stories
 async def test_a_prompt_does_not_wait_for_an_open_pipe_that_nobody_writes_to(place: Place) -> None:
     async with server(HELLO) as standing:
         process = await start(at(place, standing), "-p", "hi")  # its input stays open
@@ -406,6 +407,7 @@ async def test_many_subagents_without_a_user_follow_the_setting(
     assert events.count("question_asked") == (0 if flags else 1)
 
 
+@pytest.mark.stories
 async def test_a_model_that_starts_one_command_after_another_is_ended(place: Place) -> None:
     """Every result of a background command begins a turn, and every turn starts another command."""
     over = "until [ $(grep -c turn_[e]nded {state}/sessions/*/*.jsonl) -ge {turn} ]; do sleep 0.01; done"

@@ -58,6 +58,7 @@ async def test_the_schema_holds_for_the_last_reply_and_tools_run_before_it(place
     assert all("format" in body["output_config"] for body in bodies(server))  # type: ignore[operator]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
@@ -92,6 +93,7 @@ async def test_a_turn_that_failed_is_not_asked_again(place: Place) -> None:
     assert (ended.code, ended.out, len(bodies(server))) == (1, "", 1)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     "schema",
     [
@@ -115,6 +117,7 @@ async def test_a_model_that_nobody_knows_is_asked_in_words(place: Place) -> None
     assert "fits this JSON schema" in str(bodies(server)[0]["messages"])
 
 
+@pytest.mark.stories
 async def test_a_server_that_refuses_the_format_is_asked_without(place: Place) -> None:
     refused = fails(400, message='"output_config.format: Extra inputs are not permitted"')
     ended, server = await answered(place, refused + says("Seven.") + says(GOOD))
@@ -159,6 +162,7 @@ async def test_the_improviser_fills_a_simple_schema(place: Place) -> None:
     assert json.loads(ended.out)["count"] == 7
 
 
+@pytest.mark.stories
 def test_only_a_run_with_a_schema_imports_the_library(tmp_path: Path) -> None:
     import subprocess
     import sys

@@ -157,7 +157,7 @@ def test_a_turn_that_failed_says_why_and_an_interrupted_one_that_nothing_is_lost
 
 
 def test_a_loop_is_told_with_its_steps_and_its_report() -> None:
-    kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
+    kept = CheckpointMade("c", 1, 1, 3, ("a.bin: too big",))
     shown = printed(
         [kept, kept, FOUND, took(Rung.NUDGE), REPORT, ended(TransitionCode.LOOP_STOPPED, "nothing freed it")]
     )

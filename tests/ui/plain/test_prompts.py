@@ -106,6 +106,7 @@ async def editor(place: Place, editing: str = "editing", begun: str = "", idle: 
         assert await terminal.ends() == 0
 
 
+@pytest.mark.stories
 async def test_what_was_typed_is_offered_again_also_by_the_next_program(place: Place) -> None:
     async with editor(place) as terminal:
         await terminal.sees("> ")
@@ -124,6 +125,7 @@ async def test_what_was_typed_is_offered_again_also_by_the_next_program(place: P
         await terminal.sees("read 'more'")
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("editing", ["editing", "dumb"])
 async def test_a_line_that_was_begun_is_continued(place: Place, editing: str) -> None:
     async with editor(place, editing, "half ") as terminal:
@@ -144,6 +146,7 @@ async def test_answers_of_the_terminal_are_no_part_of_a_line_or_of_the_history(p
     assert (place.state / "deep" / "history").read_text().splitlines()[-1] == "one two"
 
 
+@pytest.mark.stories
 async def test_an_empty_line_is_idle_again_and_again_and_a_line_that_was_begun_is_left_alone(place: Place) -> None:
     async with editor(place, idle="0.3") as terminal:
         await terminal.sees("idle")

@@ -111,6 +111,7 @@ async def read_up_to(text: str, place: Place, *arguments: str) -> int:
 # ── watching ────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.stories
 async def test_a_running_session_is_watched_from_beside_it(tmp_path: Path, place: Place) -> None:
     script = tmp_path / "slow.toml"
     script.write_text(SLOW)
@@ -188,6 +189,7 @@ async def test_a_session_that_there_is_not_is_bad_usage(place: Place) -> None:
         assert "There is no session for this folder yet" in end.err
 
 
+@pytest.mark.stories
 async def test_ctrl_c_in_a_terminal_ends_watching(place: Place) -> None:
     """Here `harness watch` is started cold."""
     written(place)

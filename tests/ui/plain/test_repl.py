@@ -248,6 +248,7 @@ async def test_a_signal_ends_the_program_in_order(place: Place, number: signal.S
     assert '"turn_ended"' in journal.read_text()
 
 
+@pytest.mark.stories
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, None])
 async def test_a_scheduled_prompt_fires_again_after_a_signal_that_ends_the_program_and_not_after_ctrl_c(
     place: Place, number: signal.Signals | None
@@ -294,6 +295,7 @@ async def test_the_exit_code_of_a_pipe_is_that_of_the_last_turn(place: Place) ->
     assert ended.code == 1
 
 
+@pytest.mark.stories
 async def test_a_paste_of_many_lines_is_taken_whole_and_in_order(place: Place) -> None:
     lines = [f"line {number} of a paste" for number in range(60)]
     noted = Script.parse('after = "repeat"\n[[reply]]\ntext = "Noted."')
@@ -514,6 +516,7 @@ async def test_a_session_is_chosen_by_number_or_id(place: Place) -> None:
         assert await terminal.ends() != 0
 
 
+@pytest.mark.stories
 async def test_another_session_is_resumed_in_the_same_terminal_and_ctrl_c_twice_leaves(place: Place) -> None:
     assert (await run(place, "--practice", stdin="hello\n")).code == 0
     (journal,) = place.state.rglob("*.jsonl")

@@ -69,7 +69,7 @@ EVENTS: st.SearchStrategy[events.Event] = st.one_of(
         FAILURES,
     ),
     st.sampled_from([FOUND, LEFT, BACK, REPORT, took(events.Rung.NUDGE)]),
-    st.builds(events.CheckpointMade, ID, st.just(1), st.just(1), st.just("git"), st.just(1), st.lists(TEXT).map(tuple)),
+    st.builds(events.CheckpointMade, ID, st.just(1), st.just(1), st.just(1), st.lists(TEXT).map(tuple)),
     st.builds(work.created, AGENT, TEXT, background=st.booleans(), call_id=ID),
     st.builds(work.moved, AGENT, TEXT, asks=st.booleans()),
     st.builds(work.ended, AGENT, st.sampled_from(events.AgentEnd), TEXT),

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
+import pytest
+
 from harness.events import (
     NOTHING_TO_REPORT,
     AgentEnd,
@@ -321,7 +323,7 @@ def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
 
 
 def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_told_once() -> None:
-    kept = CheckpointMade("c", 1, 1, "git", 3, ("a.bin: too big",))
+    kept = CheckpointMade("c", 1, 1, 3, ("a.bin: too big",))
     transcript = folded(kept, kept, REPORT)
     assert texts(transcript.entries[:1]) == ["NoteEntry a rollback cannot restore: a.bin: too big"]
     assert transcript.entries[1:] == (LoopReportEntry(REPORT),)
@@ -377,6 +379,7 @@ def cpu_seconds(pieces: int, settled: int) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.stories
 def test_a_piece_costs_the_same_however_much_stands_there() -> None:
     cpu_seconds(1_000, 10)
     assert cpu_seconds(100_000, 10_000) < 5 * max(cpu_seconds(100_000, 10), 0.05)

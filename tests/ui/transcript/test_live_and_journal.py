@@ -40,6 +40,7 @@ class Reader:
             self.ends.append(tuple(self._drawn))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(12))
 async def test_both_show_the_same_at_the_end_of_every_turn(seed: int, tmp_path: Path) -> None:
     dice = random.Random(seed)

@@ -243,6 +243,7 @@ def test_a_text_that_is_taken_back_or_drawn_at_another_width_leaves_nothing_behi
     expect_same(streamed.content(width), markdown_content(second, width))
 
 
+@pytest.mark.stories
 def test_a_block_that_is_too_large_is_the_same_in_pieces() -> None:
     text = "```\n" + "x = 1\n" * (LARGEST_BLOCK // 4) + "```\n\nThe *end*."
     streamed = StreamedMarkdown()
@@ -271,6 +272,7 @@ def test_the_worst_texts_take_no_more_than_a_moment(part: str) -> None:
     assert time.process_time() - began < 1.0
 
 
+@pytest.mark.stories
 def test_a_text_twice_as_long_takes_about_twice_as_long() -> None:
     def seconds(times: int) -> float:
         began = time.process_time()

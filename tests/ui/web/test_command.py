@@ -32,6 +32,7 @@ async def serving(place: Place, *flags: str, cold: bool = False) -> AsyncIterato
             await end_of(process)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGKILL, -9)])
 async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
     place: Place, number: signal.Signals, code: int

@@ -7,7 +7,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.practice.checks.messages import message_problems
+from harness.practice.checks.request import check_messages
 from harness.practice.checks.rules import ServedModel
 
 MODEL = ServedModel("practice-1", window=200_000, max_output=64_000)
@@ -89,7 +89,7 @@ async def answered(work: ModuleType, tools: dict[str, Any], *calls: Block) -> li
     assert isinstance(results, list), f"{case} -> {results!r}, which is no list"
     messages = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": reply}]
     messages.append({"role": "user", "content": results})
-    problem = next(message_problems({"messages": messages}, MODEL, bound=False), "")
+    problem = check_messages({"messages": messages}, MODEL)
     assert not problem, f"{case} -> 400 {problem}"
     ids = [result["tool_use_id"] for result in results]
     wanted = [block["id"] for block in reply if "id" in block]

@@ -72,6 +72,7 @@ def failures(lines: list[str]) -> list[tuple[int, str]]:
     return [(at, line) for at, line in enumerate(lines) if line.startswith("✗")]
 
 
+@pytest.mark.stories
 def test_the_program_itself_passes(capsys: pytest.CaptureFixture[str]) -> None:
     parts = "one tool/max_tokens once/kill"
     assert main(["check", "--final", WHOLE, "--parts", parts, "--language", "ja"]) == 0

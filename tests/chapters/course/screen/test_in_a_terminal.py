@@ -10,6 +10,7 @@ from tests.ui.program import Place
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 
+@pytest.mark.stories
 async def test_a_learner_chooses_a_chapter_walks_in_it_and_leaves(tmp_path: Path) -> None:
     folder = tmp_path / "here"
     folder.mkdir()

@@ -11,6 +11,7 @@ from tests.ui.app.screens import screen_text
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.stories
 async def test_a_chapter_is_walked_through_and_back(tmp_path: Path) -> None:
     chapter = lesson("s21")
     async with opened(chapter, tmp_path, size=(80, 24), language="en") as (app, pilot):

@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
@@ -53,6 +54,7 @@ def test_lines_of_japanese_are_joined_without_a_space() -> None:
     assert words_of(html).strip() == "一行目、二行目と\ncode と\nword"
 
 
+@pytest.mark.stories
 def test_every_text_of_the_course_keeps_its_words() -> None:
     languages: tuple[Language, ...] = ("en", "ja")
     for text in (section.text for one in lessons() for language in languages for section in readme(one, language)):

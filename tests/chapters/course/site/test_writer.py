@@ -17,6 +17,7 @@ from tests.ui.program import Place, run
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.stories
 async def test_a_page_has_every_step_and_replaces_only_what_was_written_before(tmp_path: Path) -> None:
     chapter = lesson("s10")
     folder = tmp_path / "site"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from harness.engine.conversation import Conversation
+from harness.engine.core import Signals
 from harness.engine.retry_wait import wait_for_retry
-from harness.engine.turn import Signals
 from harness.events import Event, Fault, FaultKind, RetryEnded, RetryScheduled
 from harness.policies.recovery import RecoveryLimits, RetryWait, TurnState
 from tests.engine.cores import core_in

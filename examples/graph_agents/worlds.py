@@ -5,39 +5,41 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from chapters.s22_loops.graph_agents.exploration import Path
-from harness.events import Severity
-from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
-
 SMALLEST = 3
 LARGEST = 1_000
 GENERIC = "Generic"
-"""The tool that can take the place of every other one."""
+"""The tool that can replace every other one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A path between two places."""
+
+    source: str
+    target: str
+    requires: str = ""
+    """The tool that must succeed at `source` first; empty: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A graph, where an agent is to go in it, and the tools that open its ways."""
+    """A graph, the way of an agent in it, and the tools that open its paths."""
 
     name: str
     start: str
     goal: str
     paths: Mapping[str, tuple[Path, ...]]
-    """The ways that lead on from each place."""
+    """The paths that leave each place."""
     rates: Mapping[str, float]
     """How often each tool fails, from 0 to 1."""
 
     @property
-    def capabilities(self) -> CapabilityMap:
-        """What can take the place of what."""
-        instead = DeclaredAlternative(GENERIC, f"run {GENERIC} on the same place", "its own checks", Severity.LOW)
-        return CapabilityMap(
-            Capability(tool, "opens a way", "open it by hand", () if tool == GENERIC else (instead,))
-            for tool in self.rates
-        )
+    def alternatives(self) -> dict[str, dict[str, str]]:
+        """For each tool the one that can replace it, and what is lost."""
+        return {tool: {GENERIC: "its own checks"} for tool in self.rates if tool != GENERIC}
 
     def distances(self) -> dict[str, int]:
-        """How many ways it takes from each place to the goal; a place from which it cannot be reached has none."""
+        """The number of paths from each place to the goal; places that cannot reach it are left out."""
         sources: dict[str, list[str]] = {}
         for path in (path for paths in self.paths.values() for path in paths):
             sources.setdefault(path.target, []).append(path.source)
@@ -52,10 +54,10 @@ class World:
 
 
 def ring(fail_rate: float | None = None) -> World:
-    """A → B → C → A, and from C over D to the goal E. To B leads only ToolB, to C only ToolC.
+    """A → B → C → A, and from C over D to the goal E. ToolB opens the path to B, ToolC that to C.
 
     Args:
-        fail_rate: of all tools; None: 0.6, 0.1 and 0.2, as in the seed.
+        fail_rate: of all tools; None: 0.6, 0.1 and 0.2.
     """
     paths = {
         "A": (Path("A", "B", "ToolB"),),
@@ -68,7 +70,7 @@ def ring(fail_rate: float | None = None) -> World:
 
 
 def random_graph(size: int, seed: int, fail_rate: float | None = None) -> World:
-    """A graph in which every place can be reached from every other one, with many circles.
+    """A graph in which every place can be reached from the start, with many cycles.
 
     Args:
         size: how many places, from `SMALLEST` to `LARGEST`.
@@ -78,14 +80,14 @@ def random_graph(size: int, seed: int, fail_rate: float | None = None) -> World:
     dice = Random(f"graph {size} {seed}")
     width = len(str(size - 1))
     places = [f"N{number:0{width}}" for number in range(size)]
-    gates = ("", "", "ToolA", "ToolB", "ToolC")
+    tools = ("", "", "ToolA", "ToolB", "ToolC")
     edges: dict[tuple[str, str], str] = {}
     for number, place in enumerate(places[1:], start=1):
         parent = places[dice.randrange(number // 2, number)]
-        edges[parent, place] = dice.choice(gates)
+        edges[parent, place] = dice.choice(tools)
     for number, place in enumerate(places[1:-1], start=1):
         edges.setdefault((place, places[dice.randrange(number)]), "")
-        edges.setdefault((place, places[(number + dice.randrange(1, size)) % size]), dice.choice(gates))
+        edges.setdefault((place, places[(number + dice.randrange(1, size)) % size]), dice.choice(tools))
     paths: dict[str, tuple[Path, ...]] = dict.fromkeys(places, ())
     for (source, target), tool in sorted(edges.items()):
         paths[source] += (Path(source, target, tool),)

@@ -7,7 +7,7 @@ from harness.events import LoopAsked, LoopChoice, PermissionAsked, WaitOffered
 from harness.permissions import PermissionAnswer, PermissionRequest
 
 
-class Person(NoAsker):
+class AnsweringUser(NoAsker):
     """Gives these answers to permission questions, one after the other; the last one repeats."""
 
     present = True
@@ -26,7 +26,7 @@ class Person(NoAsker):
 
     @property
     def requests(self) -> list[PermissionRequest]:
-        """What was asked about."""
+        """The calls that the questions were about."""
         return [request for _, request in self.asked]
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
