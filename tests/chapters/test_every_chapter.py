@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,16 +11,19 @@ from chapters.course import LANGUAGES, Lesson, Recording, difference, lessons, r
 from chapters.course.catalogue import FILES, HEADINGS
 from chapters.course.refresh import MARK, refreshed, texts
 from harness.practice.script import Script
+from tests.chapters.answers import did
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 AT_ONCE = 6
 MOST_LINES = 150
 """Of a demo."""
+ASKING = ("s01", "s02", "s03", "s04", "s06", "s25")
+ASKING_TWICE = ("s08", "s11", "s12", "s13", "s14", "s21", "s22", "s23", "s24")
 
 
-@pytest.mark.stories
 @pytest.mark.anyio
-async def test_each_runs_and_does_what_its_sentences_say() -> None:
+@pytest.mark.timeout(300)  # all chapters in one test
+async def test_each_runs_does_what_its_sentences_say_and_answers_its_questions_as_the_file_does() -> None:
     """Several at once, because most of their time is waiting; not all, because their limits of silence are short."""
     slots = asyncio.Semaphore(AT_ONCE)
 
@@ -33,12 +37,22 @@ async def test_each_runs_and_does_what_its_sentences_say() -> None:
 async def _run(chapter: Lesson) -> None:
     async with Recording(chapter, scripted_only=True) as recording:
         await recording.finished()
-        for found in recording.steps:
+        facts = [moment.fact for moment in recording.moments]
+        for number, found in enumerate(recording.steps, 1):
             for language in LANGUAGES:
                 assert found.step.said(found.moment.fact, language).strip(), chapter.id
+            if (asked := found.step.question) is not None:
+                past, following = facts[: found.moment.number], facts[found.moment.number :]
+                done = [option.value for option in asked.options if did(asked.about, past, following, option.value)]
+                assert (chapter.id, number, done) == (chapter.id, number, [asked.answer.value])
     assert [(number, found.failed) for number, found in recording.failed] == [], chapter.id
     assert len(recording.steps) == len(chapter.steps), chapter.id
     assert not recording.workspace.exists(), chapter.id
+
+
+def test_chapters_with_a_policy_ask() -> None:
+    counts = Counter(chapter.id for chapter in lessons() for step in chapter.steps if step.question)
+    assert counts >= Counter({**dict.fromkeys(ASKING, 1), **dict.fromkeys(ASKING_TWICE, 2)})
 
 
 @CHAPTERS
@@ -46,6 +60,7 @@ def test_its_code_and_script_are_there_and_its_program_is_short(chapter: Lesson)
     for place in (chapter.demo, *chapter.code, *(step.code for step in chapter.steps if step.code)):
         assert source(place).text.strip()
     assert all(source(step.code).deciding for step in chapter.steps), "each names its deciding line"
+    assert all(source(step.question.rule).text.strip() for step in chapter.steps if step.question)
     assert difference(chapter).strip()
     assert len(source(chapter.demo, imports=True).text.splitlines()) <= MOST_LINES
     Script.load(chapter.folder / "script.toml")

@@ -10,6 +10,7 @@ from chapters.course.checks.checker import Checked, CheckLimits, Trouble, run_ch
 from chapters.course.checks.exercises import Exercise, every_exercise
 from chapters.course.sources import source
 from chapters.course.text import LANGUAGES
+from tests.chapters.solved import lines_of, solution_of
 from tests.chapters.warm_checking import checked_in_a_fork
 
 pytestmark = pytest.mark.anyio
@@ -38,14 +39,9 @@ def test_it_names_the_place_of_the_program_that_does_the_same(exercise: Exercise
     assert source(exercise.program).text.strip()
 
 
-def solution_of(exercise: Exercise, kind: str = "solutions") -> Path:
-    return HERE / exercise.folder.parents[1].name / kind / exercise.name / exercise.file
-
-
-def production_of(exercise: Exercise) -> Path | None:
+def production_of(exercise: Exercise) -> Path:
     """The mechanism of the program in the form of the exercise, where there is one."""
-    file = solution_of(exercise, "production")
-    return file if file.exists() else None
+    return HERE / exercise.folder.parents[1].name / "production" / exercise.name / exercise.file
 
 
 @pytest.mark.grid(3)
@@ -59,8 +55,8 @@ async def test_the_file_as_it_is_handed_out_does_not_pass(exercise: Exercise) ->
 
 @pytest.mark.grid(3)
 @each
-async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
-    checked = await checked_in_a_fork(exercise, solution_of(exercise), PATIENT)
+async def test_the_solution_passes_every_check(exercise: Exercise, tmp_path: Path) -> None:
+    checked = await checked_in_a_fork(exercise, solution_of(exercise, tmp_path), PATIENT)
     assert checked.loading is None
     assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
     assert checked.left == 0
@@ -68,21 +64,21 @@ async def test_the_solution_passes_every_check(exercise: Exercise) -> None:
 
 
 @pytest.mark.grid(1)
-@pytest.mark.parametrize("exercise", [one for one in EXERCISES if production_of(one)], ids=lambda one: one.id)
+@pytest.mark.parametrize("exercise", [one for one in EXERCISES if production_of(one).exists()], ids=lambda one: one.id)
 async def test_the_program_itself_passes_every_check(exercise: Exercise) -> None:
     """A rule of an exercise that the program does not keep would be a wrong statement. Where the checks compare with
-    the program, that is so by construction; a folder `production` beside `solutions` has the others."""
-    file = production_of(exercise)
-    assert file is not None
-    checked = await checked_in_a_fork(exercise, file, PATIENT)
+    the program, that is so by construction; a folder `production` has the others."""
+    checked = await checked_in_a_fork(exercise, production_of(exercise), PATIENT)
     assert checked.loading is None
     assert {result.check.name: result.failure for result in checked.results if not result.passed} == {}
 
 
 @pytest.mark.stories
 @started
-async def test_a_program_that_is_started_says_of_both_files_what_a_fork_says(exercise: Exercise) -> None:
-    for file in (exercise.original, solution_of(exercise)):
+async def test_a_program_that_is_started_says_of_both_files_what_a_fork_says(
+    exercise: Exercise, tmp_path: Path
+) -> None:
+    for file in (exercise.original, solution_of(exercise, tmp_path)):
         cold, warm = await run_checks(exercise, file, PATIENT), await checked_in_a_fork(exercise, file, PATIENT)
         assert said(cold) == said(warm)
 
@@ -104,8 +100,7 @@ def test_every_check_function_is_told_to_the_learner_and_the_other_way_round(exe
 
 @each
 def test_neither_task_nor_hints_nor_the_file_hold_a_line_of_the_solution(exercise: Exercise) -> None:
-    given = set(_lines(exercise.original))
-    written = [line for line in _lines(solution_of(exercise)) if line not in given and len(line) > 12]
+    written = [line for line in lines_of(exercise) if len(line) > 12]
     assert written
     texts = (exercise.task, *exercise.hints, *(text for one in exercise.checks for text in (one.wants, one.wrong)))
     told = "\n".join(text.into(language) for text in texts for language in LANGUAGES)
@@ -124,10 +119,6 @@ def test_a_japanese_text_is_japanese_and_an_english_one_is_not(exercise: Exercis
 def test_the_folder_holds_nothing_but_what_a_learner_may_see(exercise: Exercise) -> None:
     names = {file.name for file in exercise.folder.iterdir()} - {"__pycache__", "in_chapter.py", "play"}
     assert names == {"exercise.toml", "check.py", exercise.file}
-
-
-def _lines(file: Path) -> list[str]:
-    return [line.strip() for line in file.read_text("utf-8").splitlines()]
 
 
 def _is_japanese(text: str) -> bool:

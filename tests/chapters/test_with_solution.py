@@ -15,7 +15,7 @@ from chapters.course.checks.exercises import Exercise, every_exercise
 from chapters.course.checks.solution import NoSolution, is_playable, load
 from chapters.course.limiter import Blocked, Limiter
 from harness.cli.main import main
-from tests.chapters.test_exercises import solution_of
+from tests.chapters.solved import solution_of
 
 pytestmark = pytest.mark.anyio
 
@@ -36,8 +36,8 @@ async def failures(chapter: Lesson) -> list[str]:
 
 @pytest.mark.grid(2)
 @each
-async def test_a_solution_does_what_the_steps_say(exercise: Exercise) -> None:
-    assert await failures(with_solution(lesson(exercise.chapter), solution_of(exercise))) == []
+async def test_a_solution_does_what_the_steps_say(exercise: Exercise, tmp_path: Path) -> None:
+    assert await failures(with_solution(lesson(exercise.chapter), solution_of(exercise, tmp_path))) == []
 
 
 @pytest.mark.grid(2)

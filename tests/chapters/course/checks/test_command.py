@@ -1,7 +1,6 @@
 """`harness check` from the command line, with an exercise of the course."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ from chapters.course.checks.copies import copy_exercise
 from chapters.course.checks.exercises import Exercise, every_exercise, exercise_called
 from chapters.course.progress import Progress
 from harness.cli.main import main
-
-SOLUTION = Path(__file__).parents[3] / "chapters" / "s21_circuit_breakers" / "solutions" / "machine" / "machine.py"
+from tests.chapters.solved import solution_of
 
 
 @pytest.fixture
@@ -41,7 +39,7 @@ def test_an_exercise_goes_from_its_hole_to_done(
     assert (told["exercise"], told["passed"], told["folder"]) == ("s21-machine", False, str(folder))
     assert not Progress.of(state).has_passed("s21-machine")
 
-    shutil.copyfile(SOLUTION, folder / "machine.py")
+    solution_of(machine, folder)
     assert main(["check", "s21-machine"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("s21-machine · ブレーカーを書く")
@@ -54,7 +52,7 @@ def test_an_exercise_goes_from_its_hole_to_done(
 def test_a_result_is_told_although_it_cannot_be_remembered(
     state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copyfile(SOLUTION, copy_exercise(machine, Path.cwd(), "en") / "machine.py")
+    solution_of(machine, copy_exercise(machine, Path.cwd(), "en"))
     state.write_text("a file where the folder should be")
     assert main(["check"]) == 0
     captured = capsys.readouterr()

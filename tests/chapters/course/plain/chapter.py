@@ -16,7 +16,7 @@ def first() -> Lesson:
     return lesson("s01")
 
 
-def with_a_beat_that_never_comes() -> Lesson:
+def with_a_step_that_never_comes() -> Lesson:
     """One more step, which nothing fits."""
     return replace(first(), steps=(*first().steps, NEVER))
 

@@ -11,8 +11,8 @@ from chapters.course.plain.course import TypedLines, play, play_stepwise
 from chapters.course.plain.narration import Narration
 from tests.chapters.course.plain.chapter import (
     first,
-    with_a_beat_that_never_comes,
     with_a_failing_demo,
+    with_a_step_that_never_comes,
     with_its_mistake_corrected,
 )
 
@@ -26,7 +26,7 @@ def progress(folder: Path) -> Progress:
 async def typed(
     folder: Path, *lines: str, lesson: Lesson | None = None, language: Language = "en", questions: bool = False
 ) -> str:
-    """What a learner sees who types these lines."""
+    """The output for a learner who types these lines."""
     keys = folder / "typed.txt"
     keys.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     out = io.StringIO()
@@ -37,11 +37,11 @@ async def typed(
 
 
 def steps(said: str) -> list[int]:
-    """The numbers of the steps that were told, in order."""
+    """The numbers of the shown steps, in order."""
     return [int(number) for number in re.findall(r"── step (\d+) of", said)]
 
 
-async def test_a_chapter_plays_to_its_end_and_tells_everything() -> None:
+async def test_a_chapter_plays_to_its_end_and_shows_everything() -> None:
     out = io.StringIO()
     await play(Narration(first(), "en", out))
     said = out.getvalue()
@@ -54,10 +54,10 @@ async def test_a_chapter_plays_to_its_end_and_tells_everything() -> None:
     assert "> Which files are here" in said
 
 
-async def test_a_beat_that_never_comes_is_named() -> None:
+async def test_a_missing_step_is_named() -> None:
     out = io.StringIO()
     with pytest.raises(LessonError, match=r"s01_agent_loop: step \d+ did not happen: CompactionEnded"):
-        await play(Narration(with_a_beat_that_never_comes(), "en", out))
+        await play(Narration(with_a_step_that_never_comes(), "en", out))
     assert steps(out.getvalue()) == list(range(1, len(first().steps) + 1))
 
 
@@ -81,87 +81,65 @@ async def test_a_demo_that_fails_is_named_with_its_error(tmp_path: Path) -> None
         await play(Narration(with_a_failing_demo(tmp_path), "en", io.StringIO()))
 
 
-async def test_a_learner_is_told_of_both_and_goes_on_typing(tmp_path: Path) -> None:
-    lesson = with_a_beat_that_never_comes()
+async def test_a_missing_step_is_reported_and_the_learner_continues(tmp_path: Path) -> None:
+    lesson = with_a_step_that_never_comes()
     said = await typed(tmp_path, *["n"] * (len(lesson.steps)), "b", lesson=lesson)
     assert "! s01_agent_loop: step 11 did not happen: CompactionEnded." in said
     assert steps(said)[-2:] == [10, 9]
 
 
-async def test_enter_goes_on_and_b_goes_back_without_running_anything_again(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "", "n", "b", "b", "b", "")
-    assert steps(said) == [1, 2, 1, 1]
+async def test_enter_continues_b_goes_back_without_running_anything_again_and_r_restarts(tmp_path: Path) -> None:
+    said = await typed(tmp_path, "", "ｎ", "b", "b", "b", "", "r", "", "ｑ", "n")
+    assert steps(said) == [1, 2, 1, 1, 1]
     assert said.count("This is the beginning.") == 1
-    told = [part.partition("1/10 >")[0] for part in said.split("── step ") if part.startswith("1 of")]
-    assert len(told) == 3
-    assert len(set(told)) == 1
+    assert "The chapter starts again." in said
+    shown = [part.partition("1/10 >")[0] for part in said.split("── step ") if part.startswith("1 of")]
+    assert len(shown) == 4
+    assert len(set(shown[:3])) == 1
 
 
-async def test_what_is_seen_is_remembered_and_gone_on_with(tmp_path: Path) -> None:
+async def test_the_position_is_remembered_until_the_chapter_is_done(tmp_path: Path) -> None:
     await typed(tmp_path, "", "", "", "q", "")
     assert progress(tmp_path).step("s01") == 3
-    said = await typed(tmp_path, "")
+    said = await typed(tmp_path, *[""] * len(first().steps))
     assert "Continuing at step 3" in said
-    assert steps(said) == [3, 4]
-
-
-async def test_a_chapter_that_is_done_begins_at_its_beginning(tmp_path: Path) -> None:
-    await typed(tmp_path, *[""] * len(first().steps))
+    assert steps(said)[:2] == [3, 4]
     assert progress(tmp_path).done("s01")
     assert steps(await typed(tmp_path, "")) == [1]
 
 
-async def test_r_begins_anew(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "", "", "r", "")
-    assert steps(said) == [1, 2, 1]
-    assert "The chapter starts again." in said
-
-
-async def test_c_shows_the_code_of_the_beat_and_then_the_rest_with_line_numbers(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "", "c", "c", "c")
-    own, demo, again = (part.split(" ──")[0] for part in said.split("── chapters/")[1:])
+async def test_every_key_shows_its_page(tmp_path: Path) -> None:
+    said = await typed(tmp_path, "w", "t", "d", "?", "x", "/nonsense", "", "w", "c", "c", "c", "l", "")
+    assert "No requests so far." in said
+    for words in (
+        "── What production systems add ──",
+        "async def demo(session: DemoSession)",
+        "anything else is a prompt",
+    ):
+        assert words in said
+    assert "Unknown command x;" in said
+    assert "Unknown command /nonsense;" in said
+    sent = said.partition("── request 1: sent ──")[2]
+    assert '"model": "practice-1"' in sent
+    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: received · scripted reply 1 of 8 ──")[2]
+    own, demo, again = (part.split(" ──")[0] for part in said.split("── chapters/")[-3:])
     assert own == again
     assert own.startswith("s01_agent_loop/demo.py:")
     assert demo == "s01_agent_loop/demo.py (2/2)"
     assert re.search(r"^ *12  MODEL = ", said, re.MULTILINE)
     assert re.search(r"^ *\d+ ▸ {4}\"description\": \"Run a command line", said, re.MULTILINE)
     assert '  "description": "Run a command line and read' in said  # below the sentence of the step, too
-
-
-async def test_w_shows_what_went_over_the_wire(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "w", "", "w")
-    assert "No requests so far." in said
-    sent = said.partition("── request 1: sent ──")[2]
-    assert '"model": "practice-1"' in sent
-    assert '"stop_reason": "tool_use"' in sent.partition("── request 1: received · scripted reply 1 of 8 ──")[2]
-
-
-async def test_l_switches_the_language_and_keeps_it(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "l", "")
     assert "これからは日本語で表示します。" in said
-    assert "── 場面 1/10 ──" in said
+    assert "── 場面 2/10 ──" in said
     assert progress(tmp_path).language == "ja"
 
 
-async def test_text_difference_keys_and_nonsense(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "t", "d", "?", "x", "/nonsense")
-    assert "── What production systems add ──" in said
-    assert "async def demo(session: DemoSession)" in said
-    assert "anything else is a prompt" in said
-    assert "Unknown command x;" in said
-    assert "Unknown command /nonsense;" in said
-
-
-async def test_full_width_keys_count(tmp_path: Path) -> None:
-    assert steps(await typed(tmp_path, "ｎ", "ｑ", "n")) == [1]
-
-
-async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "", "list the files", "b")
+async def test_any_other_text_is_a_prompt_to_the_agent_of_the_chapter_and_moves_no_cursor(tmp_path: Path) -> None:
+    said = await typed(tmp_path, "", "list the files", "b", "say \x1b[2J hello")
     assert "Going to the end of the chapter first" in said
-    live = said.partition("list the files\n")[2]
-    assert "There are 3 files in this folder" in live
+    assert "There are 3 files in this folder" in said.partition("list the files\n")[2]
     assert steps(said) == [1, 10]
+    assert "\x1b" not in said
 
 
 async def test_commands_that_texts_and_reports_name_work_in_a_chapter(tmp_path: Path) -> None:
@@ -192,8 +170,3 @@ async def test_e_says_when_there_is_no_exercise_and_what_to_type_when_there_is(
     said = await typed(tmp_path, "e")
     assert "harness check harness-exercises/s01-" in said
     assert list((tmp_path / "harness-exercises").glob("s01-*/TASK.md"))
-
-
-async def test_what_others_write_moves_no_cursor(tmp_path: Path) -> None:
-    said = await typed(tmp_path, "say \x1b[2J hello")
-    assert "\x1b" not in said

@@ -15,8 +15,8 @@ from harness.settings import Settings
 from harness.ui.app.question import OPEN, WAITING
 from tests.chapters.course.plain.chapter import (
     first,
-    with_a_beat_that_never_comes,
     with_a_failing_demo,
+    with_a_step_that_never_comes,
     with_its_mistake_corrected,
 )
 from tests.chapters.course.screen.opened import opened, played, press, run_of, sees, types
@@ -26,27 +26,43 @@ from tests.ui.app.screens import settled
 pytestmark = pytest.mark.anyio
 
 
-async def test_what_has_not_happened_yet_is_waited_for_and_shown_live(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (_, pilot):
-        await pilot.press("n")
-        await sees(pilot, "conversation")
+async def test_a_chapter_is_walked_forward_and_back_and_restarted_without_running_anything_twice(
+    tmp_path: Path,
+) -> None:
+    async with opened(first(), tmp_path) as (app, pilot):
+        await pilot.press("n")  # before it has happened: it is waited for and shown live
         await sees(pilot, "step 1 of 10")
         assert "⇄ request 1" in await press(pilot)
-
-
-async def test_going_back_shows_less_and_runs_nothing_again(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
-        await press(pilot, "n", "n", "n")
+        at_first = app.parts.text.body.scroll_offset.y
         recording, happened = run_of(app).position.recording, run_of(app).position.recording.moments
-        third = await press(pilot)
+        third = await press(pilot, "n", "n")
         assert "⇄ request 2" in third
         second = await press(pilot, "b")
         assert "⇄ request 2" not in second
         assert await press(pilot, "n") == third
         assert run_of(app).position.recording is recording
         assert recording.moments == happened
-        assert "This is the beginning." in await press(pilot, "b", "b", "b", "b")
+        await press(pilot, "n")
+        assert "run_turn" in (run_of(app).lesson.steps[3].code or "")
+        assert app.parts.text.body.scroll_offset.y > at_first, "the text shows the code of the step where it has it"
+        assert "This is the beginning." in await press(pilot, "b", "b", "b", "b", "b")
+        for keys in (0, 5, 6):  # at the beginning, at a step, and at the end
+            await press(pilot, *["n"] * keys)
+            await pilot.pause(0.4)
+            assert timers_running(app) == []
+        assert run_of(app).position.at_end
+        before, workspace = run_of(app), recording.workspace
+        assert "The chapter starts again." in await press(pilot, "r")
+        assert run_of(app) is not before
+        assert run_of(app).place == 0
+        assert not workspace.exists()
+
+
+async def test_it_continues_where_the_learner_left(tmp_path: Path) -> None:
+    Progress(tmp_path / "course.json").reach("s01", 3, of=10)
+    async with opened(first(), tmp_path) as (_, pilot):
+        assert "Continuing at step 3" in await sees(pilot, "step 3 of 10")
 
 
 async def test_a_sentence_that_is_false_is_marked_on_its_step_alone(tmp_path: Path) -> None:
@@ -70,26 +86,7 @@ async def test_another_model_is_shown_live_from_the_beginning(tmp_path: Path) ->
             await sees(pilot, "I look at the time.")
 
 
-async def test_r_begins_anew_with_a_fresh_run(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n", "n")
-        before = run_of(app)
-        assert "The chapter starts again." in await press(pilot, "r")
-        assert run_of(app) is not before
-        assert run_of(app).place == 0
-
-
-async def test_it_goes_on_where_the_learner_left(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n", "n", "n", "b")
-    async with opened(first(), tmp_path) as (_, pilot):
-        screen = await sees(pilot, "step 3 of 10")
-        assert "Continuing at step 3" in screen
-
-
-async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -> None:
+async def test_keys_change_the_pane_beside_the_conversation(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         assert "demo.py:BASH (1/2)" in await press(pilot, "n")
@@ -111,6 +108,16 @@ async def test_keys_change_what_stands_beside_the_conversation(tmp_path: Path) -
         assert "conversation" in await press(pilot, "t")
         assert "harness-exercises/s01-" in await press(pilot, "e")
         assert "harness check" in str(run_of(app).views.transcript.entries[-1])
+        assert "requests and replies of this step" in await press(pilot, "question_mark")
+        await press(pilot, "escape", "f3", "q")
+        assert run_of(app).place == 3
+        screen = await press(pilot, "l", "b")
+        assert "エージェントループ · 場面 2/10" in screen
+        assert "会話" in screen
+        assert "次へ" in screen
+        await press(pilot, "q")
+    assert app.return_value == 0
+    assert Progress(tmp_path / "course.json").language == "ja"
     assert list((tmp_path / "harness-exercises").glob("s01-*/TASK.md"))
 
 
@@ -125,12 +132,8 @@ async def test_the_deciding_line_of_each_step_is_in_view_at_any_size(tmp_path: P
         assert "▸        if not results:" in await press(pilot)
         assert "async def run_turn" in await press(pilot, "home")
         assert '"content": results})' in await press(pilot, "end")
-
-
-async def test_active_code_has_room_for_whole_lines(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path, size=(120, 40)) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n")
+        await pilot.resize_terminal(120, 40)  # active code has room for whole lines
+        await press(pilot, "tab")
         beside = app.parts.code.content_size.width
         assert beside <= 60
         assert "conversation" in await press(pilot, "c")
@@ -139,16 +142,6 @@ async def test_active_code_has_room_for_whole_lines(tmp_path: Path) -> None:
         assert app.parts.code.content_size.width == beside
         await pilot.resize_terminal(110, 40)
         assert "conversation" not in await press(pilot, "c")
-
-
-async def test_l_switches_everything_into_the_other_language_and_keeps_it(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        screen = await press(pilot, "l", "n")
-        assert "エージェントループ · 場面 1/10" in screen
-        assert "会話" in screen
-        assert "次へ" in screen
-    assert Progress(tmp_path / "course.json").language == "ja"
 
 
 async def test_what_does_not_fit_is_reached_by_tab(tmp_path: Path) -> None:
@@ -162,52 +155,7 @@ async def test_what_does_not_fit_is_reached_by_tab(tmp_path: Path) -> None:
         assert "demo.py (2/2)" in await press(pilot, "c")
 
 
-async def test_a_prompt_goes_to_the_agent_of_the_chapter_from_anywhere(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n", "p")
-        await types(pilot, "list the files")
-        screen = await sees(pilot, "There are 3 files")
-        assert "The agent loop · the end" in screen
-        assert "works" not in (await press(pilot)).splitlines()[-1]
-        await press(pilot, "r")
-        assert app.prompt.text == "r"  # what is typed next is a prompt as well, and begins nothing anew
-        assert "step 10 of 10" in await press(pilot, "escape", "b")
-
-
-async def test_a_question_of_the_agent_is_asked_and_its_keys_are_not_those_of_the_course(tmp_path: Path) -> None:
-    async with opened(lesson("s03"), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "p")
-        await types(pilot, "run rm -rf drafts")
-        await sees(pilot, OPEN)
-        await pilot.press("q", "b")
-        await sees(pilot, WAITING)
-        assert app.prompt.text == "qb"
-        await pilot.press("tab")
-        await sees(pilot, OPEN)
-        await pilot.press("n", "enter")
-        await run_of(app).position.recording.settled()
-        assert app.prompt.text == "qb"
-        assert run_of(app).position.at_end
-        assert (run_of(app).position.recording.workspace / "drafts").exists()
-
-
-async def test_keys_of_the_course_answer_nothing_while_a_question_appears(tmp_path: Path) -> None:
-    async with opened(lesson("s03"), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        run_of(app).type("run rm -rf drafts")
-        await sees(pilot, WAITING)
-        await pilot.press("n", "enter", "c")
-        assert (run_of(app).position.recording.workspace / "drafts").exists()
-        assert app.asking
-        await sees(pilot, OPEN)
-        await pilot.press("n", "enter")
-        await run_of(app).position.recording.settled()
-        assert (run_of(app).position.recording.workspace / "drafts").exists()
-
-
-async def test_keys_are_letters_while_something_is_typed_and_esc_leaves(tmp_path: Path) -> None:
+async def test_what_is_typed_goes_to_the_agent_of_the_chapter_and_keys_are_letters_meanwhile(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         await press(pilot, "i", *"nqb")
@@ -215,21 +163,20 @@ async def test_keys_are_letters_while_something_is_typed_and_esc_leaves(tmp_path
         assert run_of(app).place == 0
         await press(pilot, "escape")
         assert not app.prompt.display
-        await press(pilot, "n")
-        assert run_of(app).place == 1
+        await press(pilot, "n", "p", *["backspace"] * 3)
+        await types(pilot, "list the files")
+        screen = await sees(pilot, "There are 3 files")
+        assert "The agent loop · the end" in screen
+        assert "works" not in (await press(pilot)).splitlines()[-1]
+        await press(pilot, "r")
+        assert app.prompt.text == "r"  # what is typed next is a prompt as well, and restarts nothing
+        await press(pilot, "backspace")
+        await types(pilot, "/toolfault bash timeout")
+        await sees(pilot, "The tools of this chapter cannot be")
+        assert "step 10 of 10" in await press(pilot, "escape", "b")
 
 
-async def test_the_text_shows_the_code_of_the_beat_where_it_has_it(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "n")
-        at_first = app.parts.text.body.scroll_offset.y
-        await press(pilot, "n", "n", "n")
-        assert "run_turn" in (run_of(app).lesson.steps[3].code or "")
-        assert app.parts.text.body.scroll_offset.y > at_first
-
-
-async def test_f_breaks_the_model(tmp_path: Path) -> None:
+async def test_f_breaks_the_model_and_a_mistake_in_its_order_is_reported(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
         await press(pilot, "f")
@@ -240,22 +187,39 @@ async def test_f_breaks_the_model(tmp_path: Path) -> None:
         await sees(pilot, "529 overloaded_error")
         await types(pilot, "/nonsense")
         await sees(pilot, "Unknown command /nonsense")
-
-
-async def test_words_that_are_no_fault_and_tools_that_cannot_be_broken_are_told(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        await press(pilot, "p")
-        await types(pilot, "/toolfault bash timeout")
-        await sees(pilot, "The tools of this chapter cannot be")
-        await press(pilot, "escape", "f")
-        await types(pilot, "nonsense")
-        await sees(pilot, "nonsense")
+        await types(pilot, "/fault gibberish")
+        await sees(pilot, "gibberish")
         assert not run_of(app).trouble
 
 
-async def test_a_beat_that_never_comes_is_told_and_the_others_can_be_seen(tmp_path: Path) -> None:
-    lesson = with_a_beat_that_never_comes()
+async def test_only_its_own_keys_answer_a_question_of_the_agent(tmp_path: Path) -> None:
+    async with opened(lesson("s03"), tmp_path) as (app, pilot):
+        await played(app, pilot)
+        run_of(app).type("run rm -rf drafts")
+        await sees(pilot, WAITING)
+        await pilot.press("n", "enter", "c")  # keys of the course, pressed while the question appears
+        drafts = run_of(app).position.recording.workspace / "drafts"
+        assert drafts.exists()
+        assert app.asking
+        await sees(pilot, OPEN)
+        await pilot.press("n", "enter")
+        await run_of(app).position.recording.settled()
+        await press(pilot, "p")
+        await types(pilot, "run rm -rf drafts")
+        await sees(pilot, OPEN)
+        await pilot.press("q", "b")
+        await sees(pilot, WAITING)
+        assert app.prompt.text == "qb"
+        await pilot.press("tab")
+        await sees(pilot, OPEN)
+        await pilot.press("n", "enter")
+        await run_of(app).position.recording.settled()
+        assert run_of(app).position.at_end
+        assert drafts.exists()
+
+
+async def test_a_missing_step_is_reported_and_the_others_can_be_seen(tmp_path: Path) -> None:
+    lesson = with_a_step_that_never_comes()
     async with opened(lesson, tmp_path) as (app, pilot):
         await press(pilot, "n")
         await sees(pilot, "step 1 of 11")
@@ -267,12 +231,12 @@ async def test_a_beat_that_never_comes_is_told_and_the_others_can_be_seen(tmp_pa
         assert run_of(app).place == 10
 
 
-async def test_a_demo_that_fails_is_told(tmp_path: Path) -> None:
+async def test_a_failing_demo_is_reported(tmp_path: Path) -> None:
     async with opened(with_a_failing_demo(tmp_path), tmp_path) as (_, pilot):
         assert "KeyError" in await sees(pilot, "demo.py failed")
 
 
-async def test_a_chapter_is_chosen_and_another_one_later(tmp_path: Path) -> None:
+async def test_a_chapter_is_chosen_and_another_one_later_or_none(tmp_path: Path) -> None:
     Progress(tmp_path / "course.json").reach("s01", 3, of=10)
     async with opened(None, tmp_path) as (app, pilot):
         screen = await sees(pilot, "Choose a chapter")
@@ -281,41 +245,10 @@ async def test_a_chapter_is_chosen_and_another_one_later(tmp_path: Path) -> None
         await sees(pilot, "s01 · The agent loop")
         await press(pilot, "g", "down", "enter")
         assert run_of(app).lesson.id == "s02"
-
-
-async def test_who_chooses_nothing_leaves(tmp_path: Path) -> None:
     async with opened(None, tmp_path) as (app, pilot):
         await sees(pilot, "Choose a chapter")
         await press(pilot, "escape")
     assert app.return_value == 0
-
-
-async def test_the_pages_of_keys_and_of_the_panel_open_and_close(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        assert "requests and replies of this step" in await press(pilot, "n", "question_mark")
-        await press(pilot, "escape", "f3", "q")
-        assert run_of(app).place == 1
-        await press(pilot, "q")
-    assert app.return_value == 0
-
-
-async def test_nothing_ticks_while_nothing_happens(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        for keys in (0, 5, 6):  # at the beginning, at a step, and at the end
-            await press(pilot, *["n"] * keys)
-            await pilot.pause(0.4)
-            assert timers_running(app) == []
-        assert run_of(app).position.at_end
-
-
-async def test_what_ran_has_ended_when_it_is_closed(tmp_path: Path) -> None:
-    async with opened(first(), tmp_path) as (app, pilot):
-        await played(app, pilot)
-        workspace = run_of(app).position.recording.workspace
-        assert workspace.exists()
-    assert not workspace.exists()
 
 
 async def test_a_page_is_drawn_once_to_the_width_that_it_gets() -> None:

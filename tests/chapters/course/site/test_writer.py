@@ -11,7 +11,7 @@ import pytest
 from chapters.course import LessonError, lesson
 from chapters.course.site.writer import LIST, neutral, site_files, write_site
 from harness.base.errors import HarnessError
-from tests.chapters.course.plain.chapter import with_a_beat_that_never_comes
+from tests.chapters.course.plain.chapter import with_a_step_that_never_comes
 from tests.ui.program import Place, run
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,7 @@ async def test_a_page_has_every_step_and_replaces_only_what_was_written_before(t
 
 async def test_a_chapter_whose_run_differs_from_its_text_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(LessonError, match="step 11 did not happen"):
-        await write_site(tmp_path / "site", (with_a_beat_that_never_comes(),))
+        await write_site(tmp_path / "site", (with_a_step_that_never_comes(),))
     assert not (tmp_path / "site").exists()
 
 

@@ -1,0 +1,111 @@
+"""What a run did about a question of a step, read from its facts."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from chapters.course import Fact, WireExchange
+from harness.events import (
+    BreakerChanged,
+    CompactionEnded,
+    Dispatched,
+    Intervened,
+    JobFired,
+    LoopFound,
+    PermissionAsked,
+    PollNoted,
+    RetryScheduled,
+    TaskChanged,
+    ToolEnded,
+    ToolOutcome,
+    ToolStarted,
+    Transition,
+    TurnStarted,
+)
+from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected, WorkReplaced
+
+MADE = {"drain": "truncation", "compact": "summary"}
+AFTER_A_BREAK = {"max_output_tokens_recovery": "continue", "next_turn": "run", "completed": "stop"}
+RETRIES = ("retry", "retry_then_switch", "retry_fresh")
+
+
+def first(facts: Sequence[Fact], *kinds: type) -> Fact:
+    return next(fact for fact in facts if isinstance(fact, kinds))
+
+
+def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -> bool:
+    """Whether the run did what an option with this value says; `after` begins with the fact of the step."""
+    match about:
+        case "delay":
+            wait = first(after, RetryScheduled)
+            least, most = map(float, value.split("-"))
+            return isinstance(wait, RetryScheduled) and least <= wait.delay_s <= most
+        case "response":
+            asked = [fact for fact in (*before, *after) if isinstance(fact, WireExchange)]
+            failed = next(one for one in reversed(asked[: _sent(before)]) if one.answer != "200")
+            again = asked[asked.index(failed) + 1]
+            return value in RETRIES and again.sent == failed.sent
+        case "endpoint" | "breaker":
+            change = first(after, BreakerChanged)
+            return isinstance(change, BreakerChanged) and change.after == value
+        case "dispatch":
+            call = first(after, Dispatched)
+            return isinstance(call, Dispatched) and call.dispatch == value
+        case "transition":
+            code = first(after, Transition, WireExchange, TurnStarted)
+            if isinstance(code, Transition):
+                return code.code == value
+            return value == ("completed" if isinstance(code, TurnStarted) else "next_turn")
+        case "stream":
+            follows = first(after, RetryScheduled, Transition)
+            return value == (AFTER_A_BREAK.get(follows.code) if isinstance(follows, Transition) else "resend")
+        case "room":
+            made = first(after, CompactionEnded)
+            return isinstance(made, CompactionEnded) and MADE.get(value) == made.method
+        case "loop":
+            turn = max(number for number, fact in enumerate(before) if isinstance(fact, TurnStarted))
+            return value == ("loop" if any(isinstance(fact, LoopFound) for fact in before[turn:]) else "none")
+        case "rung":
+            taken = first(after, Intervened)
+            return isinstance(taken, Intervened) and taken.rung == value
+        case "admission":
+            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected, WorkReplaced)
+            event = first(after, *kinds)
+            return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
+        case "claim":
+            answered = first(after, ToolEnded)
+            assert isinstance(answered, ToolEnded)
+            return value == ("granted" if answered.outcome is ToolOutcome.OK else "refused")
+        case "deferral":
+            failed_task = first(after, TaskChanged)
+            assert isinstance(failed_task, TaskChanged)
+            return value.split() == list(failed_task.deferred)
+        case "repair":
+            sent = first(after, WireExchange)
+            assert isinstance(sent, WireExchange)
+            ran = any(isinstance(fact, ToolStarted) for fact in after[: after.index(sent)])
+            return value == ("run_again" if ran else "error_result" if sent.failed_results else "removed")
+        case "poll":
+            result = first(after, ToolEnded)
+            noted = any(isinstance(fact, PollNoted) for fact in after[: after.index(result)])
+            return value == ("noted" if noted else "plain")
+        case "hang":
+            read = next(fact for fact in after if isinstance(fact, WireExchange)).last
+            return value == ("hang" if "seems to hang" in read else "slow" if "seems to be slow" in read else "")
+        case "next":
+            fire = first(after, JobFired)
+            assert isinstance(fire, JobFired)
+            return value[:2] == datetime.fromtimestamp(fire.due, ZoneInfo("Europe/Berlin")).strftime("%H")
+        case "missed":
+            fire = first(after, JobFired)
+            assert isinstance(fire, JobFired)
+            return value == ("once" if fire.missed else "each")
+        case "permission":
+            event = first(after, PermissionAsked, ToolEnded)
+            denied = isinstance(event, ToolEnded) and event.outcome is ToolOutcome.DENIED
+            return value == ("ask" if isinstance(event, PermissionAsked) else "deny" if denied else "allow")
+    raise AssertionError(f"no reading of the run for questions about {about}")
+
+
+def _sent(before: Sequence[Fact]) -> int:
+    return sum(isinstance(fact, WireExchange) for fact in before)
