@@ -87,8 +87,8 @@ CHANGED = [
     (
         "s05",
         "demo.py",
-        "Conversation(journal.append, state)",
-        "Conversation(journal.append, messages=state.messages)",
+        "Conversation(Recorder(journal), state)",
+        "Conversation(Recorder(journal), type(state)(messages=state.messages))",
         "step 11 did not happen",
     ),
     (
@@ -128,7 +128,7 @@ CHANGED = [
     ("s14", "script.toml", "lasting = true", "lasting = false", "step 8 did not happen"),
     ("s23", "demo.py", "max_concurrent=2", "max_concurrent=0", "step 2 did not happen"),
     ("s24", "demo.py", "1.5", "10.0", "do not hold in this run: 15."),
-    ("s25", "demo.py", "Conversation(journal.append, state)", "Conversation(journal.append)", "did not happen"),
+    ("s25", "demo.py", "Conversation(Recorder(journal), state)", "Conversation(Recorder(journal))", "did not happen"),
     ("s25", "demo.py", "signal.SIGKILL", "signal.SIGTERM", "do not hold in this run: 5."),
 ]
 """Chapter, file, what is changed in it, and what the course says; empty: nothing."""
