@@ -12,7 +12,7 @@ import struct
 import tempfile
 import termios
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -43,17 +43,18 @@ class Shown(ABC):
 
     async def sees_that(self, holds: Callable[[str], bool], what: str) -> str:
         """Wait until something holds of what is shown; returns that."""
-        screen = ""
+        return await self._sees(self._look, holds, what)
+
+    async def _sees(self, look: Callable[[], Awaitable[str]], holds: Callable[[str], bool], what: str) -> str:
         try:
             async with asyncio.timeout(LIMIT_S):
                 while True:
                     self._output.clear()
-                    screen = await self._look()
-                    if holds(screen):
-                        return screen
+                    if holds(seen := await look()):
+                        return seen
                     await self._output.wait()
         except TimeoutError:
-            raise AssertionError(f"{what} did not come; the screen:\n{screen}") from None
+            raise AssertionError(f"{what} did not come; the screen:\n{await self._look()}") from None
 
 
 class Terminal(Shown):
@@ -226,12 +227,21 @@ class Tmux(Shown):
         await self._run("send-keys", "-l", "--", text)
 
     async def say(self, text: str) -> None:
-        """Type this, wait until it is shown, and press Enter: keys that come in one burst would be a paste."""
-        end = text[-8:].strip()
-        before = (await self.screen()).count(end)
+        """Type this and press Enter, and wait until each was seen to: keys that come in one burst would be a paste."""
+        end = text.split()[-1][-8:]
         await self.type(text)
-        await self.sees_that(lambda screen: screen.count(end) > before, repr(text))
+        await self._sees(self._line, lambda line: end in line, repr(text))
+        typed = await self._cursor()
         await self.press("Enter")
+        await self._sees(self._cursor, lambda cursor: cursor != typed, f"the line after {text!r}")
+
+    async def _line(self) -> str:
+        """The line that has the cursor."""
+        row = int((await self._cursor()).partition(",")[2])
+        return (await self.screen()).splitlines()[row]
+
+    async def _cursor(self) -> str:
+        return await self._run("display-message", "-p", "#{cursor_x},#{cursor_y}")
 
     async def paste(self, file: Path) -> None:
         """Paste what a file holds, as a terminal does that marks no paste: line by line, each with Enter."""
