@@ -200,7 +200,7 @@ class LoopRunner:
         self._notify(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: LoopAction, place: RollbackPoint) -> None:
-        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
+        """Take the conversation back to the end of the loop's first copy; the files too, if a user agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = messages.put_back(action.loop, self._fold.behaviour.came_back)
