@@ -47,7 +47,7 @@ def ours() -> Subject:
     def call() -> object:
         decision = registry.decide("grep")
         result = work()
-        registry.record(decision.ticket, ok, 1.0)
+        registry.record(decision.permit, ok, 1.0)
         return result
 
     def refuse() -> object:
@@ -62,7 +62,7 @@ def registry_of(tools: int) -> BreakerRegistry:
     registry = BreakerRegistry([f"tool_{number}" for number in range(tools)])
     registry.begin_step(1)
     for tool in registry.tools:
-        registry.record(registry.decide(tool).ticket, Finish.OK)
+        registry.record(registry.decide(tool).permit, Finish.OK)
     return registry
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import __version__
+from harness.base.version import __version__
 from harness.events import (
     Block,
     Event,

@@ -2,7 +2,7 @@
 
     python -m benchmarks.loop_text
 
-Microseconds for 1,000 characters in pieces of four, as a model streams them: of prose, of a circle that is never a
+Microseconds for 1,000 characters in pieces of four, as a model streams them: of prose, of a cycle that is never a
 verdict, and of texts that are made to be hard. Four times the length must cost four times as much. A scan that looks at
 each character in a loop of Python stands beside it, since that is the least which any detector has to do.
 """

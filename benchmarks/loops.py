@@ -179,7 +179,7 @@ def one_by_one(detectors: Detectors) -> None:
 
 
 def all_at_once(detectors: Detectors) -> None:
-    """The same with two calls and a poll in each reply, in circles of 64 replies."""
+    """The same with two calls and a poll in each reply, in cycles of 64 replies."""
     for number in range(1_000):
         pair = (a_call(number % 64, ok=False), a_call(number % 64 + 64, ok=False))
         detectors.observe_step((*pair, a_call(-number, ok=False, poll=Poll())))

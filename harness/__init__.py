@@ -6,6 +6,8 @@ when they are first used, so that `harness --version` and `import harness` load 
 
 from typing import TYPE_CHECKING
 
+from harness.base.version import __version__
+
 if TYPE_CHECKING:
     from harness.agent import Agent
     from harness.engine.build.options import Policies
@@ -29,8 +31,6 @@ __all__ = [
     "open_session",
     "tool",
 ]
-__version__ = "0.1.0"
-
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of ours
 

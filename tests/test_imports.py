@@ -49,7 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "ui": {"base", "events", "policies", "media", "journal", "settings", "session"},
     "cli": {"base", "events", "policies", *SUBJECTS, "engine", "session", "ui"},
     "__main__": {"cli"},
-    "": {"agent", "engine", "hooks", "session", "tools"},
+    "": {"agent", "base", "engine", "hooks", "session", "tools"},
 }
 """For each package and each module of the root of `harness` the others it may import; arrows only point down. The empty
 name is `harness/__init__.py`."""

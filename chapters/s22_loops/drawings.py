@@ -13,13 +13,13 @@ Step = tuple[str, str, str]
 LOG = tuple(("read log", f"{lines} line{'s' if lines > 1 else ''}", symbol) for lines, symbol in enumerate("ABC", 1))
 SAME: Step = ("glob x", "nothing", "D")
 FAILING: Step = ("run x", "no such file", "E")
-CIRCLE: tuple[Step, ...] = (("test", "red", "F"), ("edit", "done", "G"))
+CYCLE: tuple[Step, ...] = (("test", "red", "F"), ("edit", "done", "G"))
 
 WORDS: tuple[tuple[Sequence[Step], int], ...] = (
     (LOG, 1),
     ((SAME,), NUMBERS.copies),
     ((FAILING,), NUMBERS.copies_failing),
-    (CIRCLE, NUMBERS.copies_cycle),
+    (CYCLE, NUMBERS.copies_cycle),
 )
 """Each word, and how often it comes: as often as makes it a loop, where it repeats at all."""
 

@@ -57,7 +57,7 @@ from harness.model.watchdog import WatchLimits
 from harness.permissions import Allow, Ask, Deny, Mode, PermissionRequest, Permissions, RuleBook, Surroundings
 from harness.policies import recovery
 from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, SlotQueue
-from harness.policies.breakers.decisions import Finish, PauseTurn, Skip, Ticket
+from harness.policies.breakers.decisions import CallPermit, Finish, PauseTurn, Skip
 from harness.policies.breakers.registry import BreakerRegistry
 from harness.policies.loops.repeat_detector import RepeatTail
 from harness.policies.recovery import RecoveryLimits, Situation, Stop, TurnState
@@ -603,7 +603,7 @@ class Agent:
         if isinstance(decision, Skip):
             others = "; ".join(route.tool for route in decision.routes if route.tool) or "nothing"
             return f"Not run: {tool.name} has failed three times and rests for a few steps. Use: {others}.", True
-        text, failed = await self.use(tool, call, arguments, decision.ticket)
+        text, failed = await self.use(tool, call, arguments, decision.permit)
         after = await self.hooked(HookPoint.AFTER_TOOL, call, outcome="error" if failed else "ok", result=text)
         return "\n\n".join([text, *(answer.context for answer in after if answer.context)]), failed
 
@@ -636,11 +636,11 @@ class Agent:
                 allowed = await asyncio.to_thread(ask_user, f"{tool.name} {line} ({why})")
                 return None if allowed else f"The user did not allow this call: {why}."
 
-    async def use(self, tool: Tool, call: Any, arguments: Any, ticket: Ticket) -> tuple[str, bool]:
+    async def use(self, tool: Tool, call: Any, arguments: Any, permit: CallPermit) -> tuple[str, bool]:
         """Run a tool and record the outcome in its breaker: a failed test is not a failure of the shell."""
         result = await tool.run(ToolContext(Workspace(Path.cwd()), OUTPUTS, call["id"]), arguments)
         failure = None if result.category is None else Failure(result.category, result.summary)
-        self.breakers.record(ticket, failure or Finish.OK, time.time())
+        self.breakers.record(permit, failure or Finish.OK, time.time())
         for event in self.breakers.drain_events():
             note(f"· {event}")
         if result.plan is not None:

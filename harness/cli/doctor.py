@@ -16,11 +16,11 @@ from typing import TextIO
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from harness import __version__
 from harness.base.clock import SystemClock
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.external_text import counted
 from harness.base.secrets import MASK, Secret, without_passwords
+from harness.base.version import __version__
 from harness.cli.doctor_session import session_extras
 from harness.engine.build.from_settings import retirements
 from harness.engine.connection import ModelConnection, address_of, endpoint_of

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-v"]):
-        from harness import __version__
+        from harness.base.version import __version__
 
         print("harness", __version__)
         return 0

@@ -66,11 +66,6 @@ class WatcherLink:
                 self._line.end()
                 self._line = None
 
-    @property
-    def pid(self) -> int | None:
-        """Process id of the watcher, while there is one."""
-        return self._line.pid if self._line is not None else None
-
     def _say(self, mark: str, line: str) -> None:
         with self._lock:
             self._lines[mark] = line

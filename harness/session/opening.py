@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from harness import __version__, journal
+from harness import journal
 from harness.agent import Agent
 from harness.base.arguments import check_types
 from harness.base.concurrency import in_thread
 from harness.base.errors import JournalError
 from harness.base.secrets import Masking
+from harness.base.version import __version__
 from harness.engine.build.from_settings import secrets_of
 from harness.engine.build.options import AgentOptions
 from harness.engine.conversation import Conversation

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def start(options: Namespace, flags: Mapping[str, object]) -> int:
     """Run a front end; returns the exit code. Raises HarnessError."""
     if options.version:
-        from harness import __version__
+        from harness.base.version import __version__
 
         print("harness", __version__)
         return 0

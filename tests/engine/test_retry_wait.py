@@ -1,4 +1,4 @@
-"""What a user asks for while a turn runs holds for that turn, and for one wait."""
+"""The wait before a retry: how it is announced, and what ends it."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,12 +18,6 @@ from tests.engine.hand_clock import HandClock, quiet
 pytestmark = pytest.mark.anyio
 
 
-def names(signals: Signals) -> list[str]:
-    """The requests that are open."""
-    every = ("interrupt", "retry_now", "reconnect", "other_model")
-    return [name for name in every if getattr(signals, name).is_set()]
-
-
 Waiting = Callable[..., "asyncio.Task[str]"]
 
 
@@ -41,21 +35,6 @@ def waiting(tmp_path: Path) -> Waiting:
         return asyncio.create_task(wait_for_retry(core, wait, fault, TurnState("practice", ()), scope="model"))
 
     return begin
-
-
-def test_a_new_turn_drops_every_request() -> None:
-    signals = Signals()
-    for name in ("interrupt", "retry_now", "reconnect", "other_model"):
-        getattr(signals, name).set()
-    signals.reset()
-    assert names(signals) == []
-
-
-def test_what_is_closed_stays_interrupted() -> None:
-    signals = Signals()
-    signals.close()
-    signals.reset()
-    assert names(signals) == ["interrupt"]
 
 
 async def test_retry_now_that_was_pressed_before_a_wait_does_not_end_it(waiting: Waiting) -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from tests.freeze.hanging import HANGS, SCREEN, Hang, scene
 from tests.ui.processes import until
-from tests.ui.program import LIMIT_S, Terminal, start
+from tests.ui.program import LIMIT_S, start
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,8 @@ import pytest
 
 from harness.journal import session_folder
 from tests.freeze.hanging import SCREEN
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, run
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

@@ -42,3 +42,11 @@ def test_a_rule_that_asks_is_not_answered_by_a_hook() -> None:
     request = PermissionRequest("id", "bash", Effect.RUN, "ls", "ls", {"command": "ls"})
     asked = Permissions(Mode.YOLO, (lambda request: Ask("look at this"),)).decide(request)
     assert with_verdict(asked, Verdict.ALLOW, "fine") == asked
+
+
+@pytest.mark.parametrize(
+    ("reason", "shown"), [("use the test database", "use the test database"), ("", "no reason was given")]
+)
+def test_the_reason_of_a_user_goes_back_to_the_model(reason: str, shown: str) -> None:
+    assert Deny(reason, by="user").message.startswith(f"The user did not allow this: {shown}. Do not")
+    assert Deny("a rule", by="rule").message == "This was not allowed: a rule."

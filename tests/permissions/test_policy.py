@@ -65,15 +65,6 @@ def test_only_always_is_remembered(choices: list[tuple[str, Literal["once", "alw
             always.add(command)
 
 
-def test_a_reason_goes_back_to_the_model() -> None:
-    denied = Permissions(Mode.ASK).remember(request(), PermissionAnswer("no", "use the test database"))
-    assert isinstance(denied, Deny)
-    assert denied.message.startswith("The user did not allow this: use the test database.")
-    unexplained = Permissions(Mode.ASK).remember(request(), PermissionAnswer("no"))
-    assert isinstance(unexplained, Deny)
-    assert "no reason was given" in unexplained.message
-
-
 def test_a_session_that_only_reads_says_so_and_names_the_remedy() -> None:
     denied = Permissions(Mode.DENY).decide(request())
     assert isinstance(denied, Deny)

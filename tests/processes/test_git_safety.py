@@ -231,6 +231,18 @@ def test_the_settings_of_a_linked_work_tree_are_looked_at(repository: Path, tmp_
     run(tmp_path / "tree", "git config --worktree diff.external ./evil")
     assert programs_in_config(tmp_path / "tree") == "diff.external"
     assert programs_in_config(repository) is None
+    run(tmp_path / "tree", "git config --worktree --unset diff.external")
+    run(repository, "git config --worktree filter.x.clean ./evil")
+    assert programs_in_config(tmp_path / "tree") == programs_in_config(repository) == "filter.x.clean"
+
+
+def test_a_setting_of_the_user_that_leads_into_the_folder_is_named(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    for program, found in ((tmp_path / "mine", None), (repository / "evil", "diff.external of the user")):
+        (tmp_path / "gitconfig").write_text(f"[user]\n\tname = a\n[diff]\n\texternal = {program} -x\n")
+        assert (programs_in_config(repository) or "").partition(",")[0] == (found or "")
 
 
 def test_a_bare_repository_is_not_trusted(repository: Path, tmp_path: Path) -> None:

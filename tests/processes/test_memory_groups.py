@@ -79,6 +79,7 @@ async def test_a_command_runs_in_a_group_of_its_own_and_its_kills_are_reported(
     (gone := place / "harness-4194305-00ff").mkdir(parents=True)  # the program that made it has ended
     (ours := place / f"harness-{os.getpid()}-00ff").mkdir()
     line = f"cd {place}/harness-*-????????; until read -r first < cgroup.procs; do :; done; [ $$ = $first ] || exit 1"
+    line += f"; [ $(cat memory.max) = {LIMIT} ] || exit 2"
     line += "; printf 'max 9\\noom_kill 2\\n' > memory.events"
     result = await run(MemoryGroups(place, LIMIT), line, root, trace, limits)
     assert (result.exit_code, result.memory_kills, result.memory_limit) == (0, 2, LIMIT)

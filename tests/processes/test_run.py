@@ -151,6 +151,11 @@ async def test_a_background_child_that_holds_the_output_does_not_hang_a_finished
     assert trace.living() == []
 
 
+async def test_a_command_whose_output_is_closed_is_not_waited_for(shell: Shell) -> None:
+    async with asyncio.timeout(20):
+        assert await shell.run("echo done", pipe_grace_s=600) == ProcessResult(0)
+
+
 async def test_what_a_quick_background_child_still_writes_is_heard(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("(sleep 0.1; echo late) & echo early", heard, pipe_grace_s=5)

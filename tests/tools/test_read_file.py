@@ -149,6 +149,8 @@ async def test_an_image_is_shown_with_its_size_and_the_revision_of_its_file(cont
     assert (result.summary, result.outcome) == ("30×20", ToolOutcome.OK)
     assert result.revision is not None
     assert result.revision.resource == "dot.txt"
+    writer = write_file_tool()
+    assert (await writer.run(context, writer.parse({"path": "dot.txt", "content": "x"}))).outcome is ToolOutcome.OK
 
 
 async def test_a_pdf_is_shown_as_a_document(context: ToolContext, root: Path) -> None:

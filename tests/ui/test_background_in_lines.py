@@ -12,7 +12,8 @@ import pytest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.ui.processes import gone
-from tests.ui.program import Place, Terminal, end_of, run, start
+from tests.ui.program import Place, end_of, run, start
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, run
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

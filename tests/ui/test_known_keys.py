@@ -8,7 +8,8 @@ import pytest
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from tests.agent.stage import calls
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, run
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

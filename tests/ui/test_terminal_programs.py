@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.ui.terminal_programs import needs_terminal
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 INTERACTIVE = """
 vim notes.md

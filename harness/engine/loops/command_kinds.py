@@ -1,13 +1,11 @@
 """Whether a command line waits, asks for a status, only reads, or works.
 
-Whoever repeats a line that waits or asks is waiting for something, and does not go round in a loop. The tables name
-what people poll with; a program that is not here works.
+Repeating a line that waits or asks is waiting, not a loop. The tables name the programs that people poll with; all
+others work.
 """
 
 import re
-from collections.abc import Callable, Mapping
 from functools import lru_cache
-from types import MappingProxyType
 
 from harness.permissions.name_sets import names
 from harness.permissions.programs import looks
@@ -22,75 +20,25 @@ ASKS = names(
     "qstat bjobs test ["
 )
 """Programs that report a status, whatever their arguments."""
+_BY_WORD = names(
+    "kubectl oc docker podman systemctl service aws gcloud az helm fly flyctl heroku vercel netlify terraform "
+    "supervisorctl pm2 argocd nomad consul circleci buildkite-agent rclone tmux gh glab"
+)
+"""Programs that ask if a word of `_STATUS` comes before one of `_ACTS`, and work otherwise."""
 _STATUS = names(
     "status show view list ls get describe logs ps inspect events top checks is-active is-failed images history wait "
     "watch stats output"
 )
-"""Words behind a program that only ask."""
-_BY_WORD = names(
-    "kubectl oc docker podman systemctl service aws gcloud az helm fly flyctl heroku vercel netlify terraform "
-    "supervisorctl pm2 argocd nomad consul circleci buildkite-agent rclone tmux"
-)
-"""Programs that ask with one of these words, and work with others."""
 _ACTS = names(
     "create delete rm run rerun apply set edit patch scale restart start stop kill exec cancel up down push pull build "
     "merge close reopen comment install upgrade uninstall rollback drain cordon uncordon taint label annotate replace "
     "deploy destroy import add remove update enable disable undo pause resume send-keys cp sync move"
 )
-
-
-def _words(simple: SimpleCommand) -> list[str]:
-    return [word.text for word in simple.words[1:]]
-
-
-def _asks_by_word(words: list[str]) -> bool:
-    """The first word for an action only asks."""
-    for word in words:
-        if word in _STATUS or word.startswith(("describe-", "get-", "list-")):
-            return True
-        if word in _ACTS:
-            return False
-    return False
-
-
-def _asks(simple: SimpleCommand) -> bool:
-    return _asks_by_word(_words(simple))
-
-
-def _asks_github(simple: SimpleCommand) -> bool:
-    """The first word is a thing, such as run or pr; gh api asks unless it is given something to send."""
-    words = _words(simple)
-    if words[:1] == ["api"]:
-        return not any(word[:2] in ("-f", "-F", "-X") or word in ("--input", "--method") for word in words)
-    return _asks_by_word(words[1:] if words[:1] and words[0] not in _STATUS else words)
-
-
-def _fetches(simple: SimpleCommand) -> bool:
-    words = _words(simple)
-    for number, word in enumerate(words):
-        long = re.fullmatch(r"--(request|method|data\S*|form\S*|json|upload-file|post-\S*|body-\S*)(?:=(.*))?", word)
-        short = re.fullmatch(r"-[a-zA-Z]*?([XdFT])(.*)", word) if _name(simple) == "curl" else None
-        if (long and long[1] in ("request", "method")) or (short and short[1] == "X"):
-            value = (long[2] if long else short[2] if short else "") or "".join(words[number + 1 : number + 2])
-            if value.upper() not in ("GET", "HEAD"):
-                return False
-        elif long or short or word in ("POST", "PUT", "PATCH", "DELETE"):
-            return False
-    return True
-
-
-def _follows(simple: SimpleCommand) -> bool:
-    return any(word in ("-f", "-F", "--follow") or word.startswith("--follow=") for word in _words(simple))
-
-
-_CHECKS: Mapping[str, Callable[[SimpleCommand], bool]] = MappingProxyType(
-    {
-        **dict.fromkeys(_BY_WORD, _asks),
-        **dict.fromkeys(("gh", "glab"), _asks_github),
-        **dict.fromkeys(("curl", "wget", "http", "https", "xh"), _fetches),
-        "tail": _follows,
-    }
-)
+_CLIENTS = names("curl wget http https xh")
+_SENDS = re.compile(r"--(?:data|form|post-|body-)\S*|--(?:json|upload-file)(?:=.*)?|POST|PUT|PATCH|DELETE")
+_SENDS_SHORT = re.compile(r"-[a-zA-Z]*?[dFT].*")
+_METHOD = re.compile(r"--(?:request|method)(?:=(.*))?")
+_METHOD_SHORT = re.compile(r"-[a-zA-WYZ]*X(.*)")
 
 
 @lru_cache(maxsize=256)
@@ -119,6 +67,33 @@ def _kind(simple: SimpleCommand) -> CallKind:
     targets = {redirect.target.text for redirect in simple.redirects if redirect.writes}
     if targets - {"/dev/null", "1", "2"} or not name:
         return CallKind.WORKS
-    if name in ASKS or ((check := _CHECKS.get(name)) is not None and check(simple)):
+    if _asks(name, [word.text for word in simple.words[1:]]):
         return CallKind.ASKS
     return CallKind.LOOKS if looks(simple) else CallKind.WORKS
+
+
+def _asks(name: str, words: list[str]) -> bool:
+    if name in ("gh", "glab"):  # the first word is a thing, such as run or pr
+        if words[:1] == ["api"]:
+            return not any(word[:2] in ("-f", "-F", "-X") or word in ("--input", "--method") for word in words)
+        words = words[1:] if words[:1] and words[0] not in _STATUS else words
+    if name in _BY_WORD:
+        decisive = (
+            word for word in words if word in _STATUS | _ACTS or word.startswith(("describe-", "get-", "list-"))
+        )
+        return next(decisive, "delete") not in _ACTS
+    if name in _CLIENTS:
+        return not _sends(name, words)
+    follows = name == "tail" and any(word in ("-f", "-F") or word.startswith("--follow") for word in words)
+    return follows or name in ASKS
+
+
+def _sends(name: str, words: list[str]) -> bool:
+    """Whether a client of HTTP does more than fetch."""
+    for number, word in enumerate(words):
+        found = _METHOD.fullmatch(word) or (_METHOD_SHORT.fullmatch(word) if name == "curl" else None)
+        if found and (found[1] or "".join(words[number + 1 : number + 2])).upper() not in ("GET", "HEAD"):
+            return True
+        if not found and (_SENDS.fullmatch(word) or (name == "curl" and _SENDS_SHORT.fullmatch(word))):
+            return True
+    return False

@@ -45,7 +45,7 @@ from harness.policies.loops.ladder import Abilities
 from harness.policies.loops.messages import status_lines
 from harness.policies.loops.monitor import LoopAction, LoopMonitor, LoopOverview
 from harness.policies.loops.observations import ObservedCall
-from harness.policies.loops.polls import WaitAdvice, WaitOver, WaitPause
+from harness.policies.loops.polls import WaitMeasure
 from harness.tools.tool import Effect, ToolResult
 
 
@@ -145,20 +145,23 @@ class LoopRunner:
 
     async def wait(self) -> str:
         """Advise about polling, pause, or end it. Returns why the turn ends; empty: it continues."""
-        monitor, interrupt = self._monitor, self._signals.interrupt
-        due = self._fold.waits.due(monitor.policy.waits) if monitor.active and not interrupt.is_set() else None
-        match due:
-            case WaitAdvice():
-                self._conversation.emit(
-                    Notice("info", messages.waits(due.summary, due.same, "the model is advised how"))
-                )
-                self._say(messages.how_to_wait(due.summary, due.same))
-            case WaitPause():
+        interrupt = self._signals.interrupt
+        if interrupt.is_set() or not self._monitor.active:
+            return ""
+        due = self._fold.waits.due(self._monitor.policy)
+        if due is None:
+            return ""
+        call, same = due.summary, due.same
+        match due.measure:
+            case WaitMeasure.ADVISE:
+                self._conversation.emit(Notice("info", messages.waits(call, same, "the model is advised how")))
+                self._say(messages.how_to_wait(call, same))
+            case WaitMeasure.PAUSE:
                 pause = f"pausing for {due.seconds:.0f} s before it may ask again"
-                self._conversation.emit(Notice("info", messages.waits(due.summary, due.same, pause)))
+                self._conversation.emit(Notice("info", messages.waits(call, same, pause)))
                 await unless(interrupt, self._slept(due.seconds))
-            case WaitOver():
-                return messages.waited_out(due.summary, due.same, due.waited_s)
+            case WaitMeasure.END:
+                return messages.waited_out(call, same, due.seconds)
         return ""
 
     # ── the rungs ───────────────────────────────────────────────────────────────────────────────
@@ -197,7 +200,7 @@ class LoopRunner:
         self._notify(action, f"{route.tool}, which loses: {route.degradation}", text, tool=tool, call=call)
 
     async def _roll_back(self, action: LoopAction, place: RollbackPoint) -> None:
-        """Take the conversation back to the end of the loop's first copy; the files too, if a person agrees."""
+        """Take the conversation back to the end of the loop's first copy; the files too, if a user agrees."""
         back = await self._rollbacks.take_back(place, files=await self._consent(place))
         files = f", with {_files(len(back.files_restored))}" if back.files_restored else ""
         text = messages.put_back(action.loop, self._fold.behaviour.came_back)

@@ -287,7 +287,7 @@ class Watch:
             raise CallRefused(messages.not_made(summary, self._replacement(tool) or "another tool"))
         decision = self._dispatcher.decide(call_id, tool, index)
         detail = "" if decision.dispatch is Dispatch.CALL else decision.reason.value.replace("_", " ")
-        made = (decision.dispatch, decision.reason, decision.ticket.generation)
+        made = (decision.dispatch, decision.reason, decision.permit.generation)
         self._emit(Dispatched(call_id, tool, *made, index, detail, caution=decision.caution))
         if isinstance(decision, Skip | PauseTurn):
             self._step.refused.add(tool)

@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Protocol
 
-from harness import __version__, journal
+from harness import journal
 from harness.base.errors import HarnessError, JournalError
+from harness.base.version import __version__
 from harness.engine.conversation import Conversation, ignore
 from harness.engine.parts import AgentParts, Parent
 from harness.engine.subagents.reports import SubagentSpec

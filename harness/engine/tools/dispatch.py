@@ -139,7 +139,7 @@ class ToolDispatcher:
             await self._check(tool, interrupt)
         parts = programs_of(tool, call.input)
         decision = self._dispatcher.decide(call.id, call.name, place, parts)
-        key = decision.ticket.tool
+        key = decision.permit.tool
         offered = decision.routes if isinstance(decision, Skip) else ()
         usual = isinstance(decision, Call) and decision.reason is DispatchReason.HEALTHY
         explained = "" if usual else messages.explained(decision, self.row(key), self._scores.get(key, ""))
@@ -149,7 +149,7 @@ class ToolDispatcher:
                 call.name,
                 decision.dispatch,
                 decision.reason,
-                decision.ticket.generation,
+                decision.permit.generation,
                 place,
                 explained,
                 offered,
@@ -167,7 +167,7 @@ class ToolDispatcher:
 
     def answer(self, decision: Skip | PauseTurn) -> ToolResult:
         """The result of a call that does not run."""
-        tool = decision.ticket.tool
+        tool = decision.permit.tool
         row, why = self.row(tool), self._scores.get(tool, "")
         if isinstance(decision, PauseTurn):
             return ToolResult(messages.paused(decision), ToolOutcome.SKIPPED, "the turn pauses")

@@ -116,7 +116,7 @@ class Breaker:
         """The probe did not run after all, so the next request is one."""
         return self._changed(ChangeReason.PROBE_RELEASED, due=now)
 
-    # ── what a person does ──────────────────────────────────────────────────────────────────────
+    # ── what a user does ──────────────────────────────────────────────────────────────────────
 
     def tripped(self, now: float, limits: BreakerLimits) -> "Breaker":
         """Opened by a user; probes follow as after a failure."""

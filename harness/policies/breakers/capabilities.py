@@ -75,7 +75,7 @@ class CapabilityMap:
         return self._capabilities.get(tool)
 
     def with_tool(self, name: str, description: str) -> "CapabilityMap":
-        """The map with an entry derived from what a tool says of itself: nothing takes its place but a person."""
+        """The map with an entry derived from what a tool says of itself: nothing takes its place but a user."""
         first, _, _ = " ".join(description.split()).partition(". ")
         derived = Capability(name, first.rstrip(".:") or name, f"ask the user for what {name} would have returned")
         return CapabilityMap((*self.capabilities, derived))
@@ -93,19 +93,19 @@ class CapabilityMap:
     def _circles(self) -> Iterator[CapabilityProblem]:
         alternatives = {one.tool: [other.tool for other in one.alternatives] for one in self.capabilities}
         depends_on = {one.tool: list(one.depends_on) for one in self.capabilities}
-        yield from _circle(alternatives, "alternatives.{}.tool")
-        yield from _circle(depends_on, "depends_on.{}")
+        yield from _cycle(alternatives, "alternatives.{}.tool")
+        yield from _cycle(depends_on, "depends_on.{}")
 
 
-def _circle(references: Mapping[str, list[str]], key: str) -> Iterator[CapabilityProblem]:
-    """The first circle in which entries refer to each other: a problem at each of its references."""
+def _cycle(references: Mapping[str, list[str]], key: str) -> Iterator[CapabilityProblem]:
+    """The first cycle in which entries refer to each other: a problem at each of its references."""
     others = {tool: [name for name in names if name != tool] for tool, names in references.items()}
     try:
         TopologicalSorter(others).prepare()
     except CycleError as error:
-        circle: list[str] = error.args[1][::-1]
-        text = f"forms a cycle ({' → '.join(circle)}); take one of these references out"
-        for tool, name in pairwise(circle):
+        cycle: list[str] = error.args[1][::-1]
+        text = f"forms a cycle ({' → '.join(cycle)}); take one of these references out"
+        for tool, name in pairwise(cycle):
             yield CapabilityProblem(tool, key.format(references[tool].index(name)), text)
 
 

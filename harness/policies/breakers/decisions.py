@@ -23,7 +23,7 @@ Result = Finish | Failure
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class CallPermit:
     """The generation of the breaker that a result belongs to (docs/design/breakers.md#late-results)."""
 
     tool: str
@@ -39,7 +39,7 @@ class DispatchDecision:
     """The decision about one call."""
 
     dispatch: ClassVar[Dispatch]
-    ticket: Ticket
+    permit: CallPermit
     reason: DispatchReason
     caution: bool
     """The next failure pauses the turn, or several tools fail from one cause."""

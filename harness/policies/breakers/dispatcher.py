@@ -23,7 +23,7 @@ from harness.events import (
     ToolScored,
     TurnStarted,
 )
-from harness.policies.breakers.decisions import DispatchDecision, Finish, Result, Ticket
+from harness.policies.breakers.decisions import CallPermit, DispatchDecision, Finish, Result
 from harness.policies.breakers.registry import BreakerRegistry
 
 RUNS = (Dispatch.CALL, Dispatch.PROBE)
@@ -40,16 +40,16 @@ class Dispatcher:
 
     def __init__(self, registry: BreakerRegistry) -> None:
         self.registry = registry
-        self._out: dict[str, tuple[int, Ticket]] = {}
-        """Running calls by id: place in the reply, and ticket."""
-        self._ended: list[tuple[int, Ticket, Result, float]] = []
+        self._out: dict[str, tuple[int, CallPermit]] = {}
+        """Running calls by id: place in the reply, and permit."""
+        self._ended: list[tuple[int, CallPermit, Result, float]] = []
 
     def decide(self, call_id: str, tool: str, place: int, parts: tuple[str, ...] = ()) -> DispatchDecision:
         """The decision about a call; `place` is its position in the reply, `parts` are the parts of the tool that it
         uses."""
         decision = self.registry.decide(tool, parts)
         if decision.dispatch in RUNS:
-            self._out[call_id] = place, decision.ticket
+            self._out[call_id] = place, decision.permit
         return decision
 
     def on_event(self, event: Event, at: float = 0.0) -> None:
@@ -82,9 +82,9 @@ class Dispatcher:
         out = self._out.pop(event.call_id, None)
         if out is None:
             return  # it was answered without being let through
-        place, ticket = out
+        place, permit = out
         result = event.failure or FINISHES.get(event.outcome, Finish.OK)
-        self._ended.append((place, ticket, result, at))
+        self._ended.append((place, permit, result, at))
         if not self._out:
             self._settle()
 

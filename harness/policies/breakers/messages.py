@@ -13,7 +13,7 @@ def explained(decision: DispatchDecision, row: HealthRow | None, why: str = "") 
         row: the tool's row of the table; None for an unknown tool.
         why: the explanation of a check before the call.
     """
-    tool = decision.ticket.tool
+    tool = decision.permit.tool
     match decision:
         case Probe(reason=DispatchReason.CANARY):
             return f"{tool} is probed for its whole group"
@@ -59,7 +59,7 @@ def because(reason: DispatchReason, tool: str, row: HealthRow | None, why: str =
 
 def skipped(decision: Skip, row: HealthRow | None, why: str = "") -> str:
     """The tool result of a skipped call: the reason, the alternatives with their losses, and what not to do."""
-    tool = decision.ticket.tool
+    tool = decision.permit.tool
     lines = [f"{tool} was not run: {because(decision.reason, tool, row, why)}.", "Alternatives, best first:"]
     lines += [f"{number}. {in_words(route)}" for number, route in enumerate(decision.routes, 1)]
     if decision.exhausted:
@@ -72,7 +72,7 @@ def skipped(decision: Skip, row: HealthRow | None, why: str = "") -> str:
 
 def paused(decision: PauseTurn) -> str:
     """The tool result of a call when the turn pauses."""
-    return f"Not run: the turn pauses here, because {because(decision.reason, decision.ticket.tool, None)}."
+    return f"Not run: the turn pauses here, because {because(decision.reason, decision.permit.tool, None)}."
 
 
 def in_words(route: Alternative) -> str:

@@ -117,7 +117,7 @@ def _times(tool: str, count: int) -> str:
     return f"{tool}, {count} call{'s' * (count != 1)}"
 
 
-# ── what a person can do ────────────────────────────────────────────────────────────────────────
+# ── what a user can do ────────────────────────────────────────────────────────────────────────
 
 
 def _group_steps(groups: Sequence[CascadeGroup], *, attended: bool) -> Iterator[str]:

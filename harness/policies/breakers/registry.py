@@ -36,7 +36,16 @@ from harness.policies.breakers.availability import LastResults, Scores, judge
 from harness.policies.breakers.breaker import Breaker, BreakerLimits
 from harness.policies.breakers.capabilities import CapabilityMap, ReducedPlan, reduced, routes
 from harness.policies.breakers.cascades import CascadeGroup, Cascades
-from harness.policies.breakers.decisions import Call, DispatchDecision, Finish, PauseTurn, Probe, Result, Skip, Ticket
+from harness.policies.breakers.decisions import (
+    Call,
+    CallPermit,
+    DispatchDecision,
+    Finish,
+    PauseTurn,
+    Probe,
+    Result,
+    Skip,
+)
 from harness.policies.breakers.failure_budget import FailureBudget
 from harness.policies.breakers.failure_signature import suspected_root
 
@@ -193,10 +202,10 @@ class BreakerRegistry:
         for key in held:
             runs, reason = judge(self, key)
             if not runs:
-                return self._skip(Ticket(key, self._rows[key].breaker.generation, Dispatch.SKIP), reason)
+                return self._skip(CallPermit(key, self._rows[key].breaker.generation, Dispatch.SKIP), reason)
         if held:
             return self._decide(held[0])
-        return replace(decision, ticket=replace(decision.ticket, parts=parts))
+        return replace(decision, permit=replace(decision.permit, parts=parts))
 
     def _held(self, key: str) -> bool:
         row = self._rows.get(key)
@@ -213,41 +222,41 @@ class BreakerRegistry:
                 row.decision = None
         return decision
 
-    def record(self, ticket: Ticket, result: Result, at: float = 0.0) -> None:
+    def record(self, permit: CallPermit, result: Result, at: float = 0.0) -> None:
         """Record the result of a call that was let through; `at` is the moment in Unix time, for the table.
 
         A result of an older generation is recorded as late and changes nothing. Raises ValueError for a call that was
         not let through.
         """
-        row = self._rows.get(ticket.tool)
+        row = self._rows.get(permit.tool)
         if row is None:
-            raise ValueError(f"there is no tool called {ticket.tool!r}")
+            raise ValueError(f"there is no tool called {permit.tool!r}")
         breaker = row.breaker
-        if isinstance(result, Failure) and (key := key_of(ticket.tool, result)) != ticket.tool:
+        if isinstance(result, Failure) and (key := key_of(permit.tool, result)) != permit.tool:
             # The tool did its work, and what it ran failed.
-            self.record(replace(ticket, parts=()), Finish.OK, at)
+            self.record(replace(permit, parts=()), Finish.OK, at)
             row.failed += 1
-            if ticket.generation == breaker.generation:
+            if permit.generation == breaker.generation:
                 self._part_failed(key, result, at)
             return
-        if result is Finish.OK and ticket.parts and ticket.generation == breaker.generation:
-            self._parts_succeeded(ticket)
-        if ticket.generation != breaker.generation:
-            self._emit(LateResult(ticket.tool, ticket.generation, breaker.generation))
+        if result is Finish.OK and permit.parts and permit.generation == breaker.generation:
+            self._parts_succeeded(permit)
+        if permit.generation != breaker.generation:
+            self._emit(LateResult(permit.tool, permit.generation, breaker.generation))
         elif result is Finish.OK and breaker.state is CLOSED:
             row.last_success = at
             if breaker.failures:
-                self._succeeded(ticket.tool, breaker)
-        elif ticket.kind in (Dispatch.SKIP, Dispatch.PAUSE):
-            raise ValueError(f"{ticket} was not let through; nothing can come of it")
+                self._succeeded(permit.tool, breaker)
+        elif permit.kind in (Dispatch.SKIP, Dispatch.PAUSE):
+            raise ValueError(f"{permit} was not let through; nothing can come of it")
         elif result is Finish.OK:
             row.last_success = at
-            self._succeeded(ticket.tool, breaker)
+            self._succeeded(permit.tool, breaker)
         elif isinstance(result, Failure):
             row.last_failure, row.message = at, result.message
-            self._failed(ticket.tool, breaker, result)
+            self._failed(permit.tool, breaker, result)
         elif breaker.state is HALF_OPEN:
-            self._put(ticket.tool, breaker.released(self._step), f"the probe was not run: {result.value}")
+            self._put(permit.tool, breaker.released(self._step), f"the probe was not run: {result.value}")
         if result is Finish.OK or isinstance(result, Failure):
             row.calls += 1
             row.failed += result is not Finish.OK
@@ -258,11 +267,11 @@ class BreakerRegistry:
         if kind is Dispatch.SKIP:  # another call has opened it meanwhile
             self._emit(LateResult(key, breaker.generation, breaker.generation))
         else:
-            self.record(Ticket(key, breaker.generation, kind), failure, at)
+            self.record(CallPermit(key, breaker.generation, kind), failure, at)
 
-    def _parts_succeeded(self, ticket: Ticket) -> None:
+    def _parts_succeeded(self, permit: CallPermit) -> None:
         """Parts that failed before work again. Several may be involved; all of them count."""
-        for key in (part_key(ticket.tool, part) for part in ticket.parts):
+        for key in (part_key(permit.tool, part) for part in permit.parts):
             row = self._rows.get(key)
             if row is not None:
                 row.calls += 1
@@ -280,13 +289,13 @@ class BreakerRegistry:
             self._rows[key] = _Row(Breaker(), LastResults())
         return self._rows[key]
 
-    def record_batch(self, results: Iterable[tuple[int, Ticket, Result, float]]) -> None:
-        """Record calls that ran side by side: place in the reply, ticket, result, moment.
+    def record_batch(self, results: Iterable[tuple[int, CallPermit, Result, float]]) -> None:
+        """Record calls that ran side by side: place in the reply, permit, result, moment.
 
         They count in the order of their places, whichever ended first.
         """
-        for _, ticket, result, at in sorted(results, key=lambda entry: entry[0]):
-            self.record(ticket, result, at)
+        for _, permit, result, at in sorted(results, key=lambda entry: entry[0]):
+            self.record(permit, result, at)
 
     def command(self, command: BreakerCommand, tool: str = "") -> None:
         """Carry out a user command. Only RESET and CONFIRM may be for all tools, with an empty name.
@@ -417,18 +426,18 @@ class BreakerRegistry:
 
     def _decided(self, tool: str, row: _Row | None) -> DispatchDecision:
         if row is None:
-            return self._skip(Ticket(tool, 0, Dispatch.SKIP), DispatchReason.UNKNOWN_TOOL)
+            return self._skip(CallPermit(tool, 0, Dispatch.SKIP), DispatchReason.UNKNOWN_TOOL)
         generation = row.breaker.generation
         if self._budget.exhausted:
-            return PauseTurn(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, caution=True)
+            return PauseTurn(CallPermit(tool, generation, Dispatch.PAUSE), DispatchReason.BUDGET_SPENT, caution=True)
         runs, reason = judge(self, tool)
         if runs and row.breaker.state is OPEN:
             return self._probe(tool, row.breaker, reason)
         if runs:
-            return Call(Ticket(tool, generation, Dispatch.CALL), reason, self._caution)
+            return Call(CallPermit(tool, generation, Dispatch.CALL), reason, self._caution)
         if self._items and self.scope.nothing_left:
-            return PauseTurn(Ticket(tool, generation, Dispatch.PAUSE), DispatchReason.NOTHING_LEFT, self._caution)
-        return self._skip(Ticket(tool, generation, Dispatch.SKIP), reason)
+            return PauseTurn(CallPermit(tool, generation, Dispatch.PAUSE), DispatchReason.NOTHING_LEFT, self._caution)
+        return self._skip(CallPermit(tool, generation, Dispatch.SKIP), reason)
 
     def _usable(self, tool: str) -> bool:
         """Whether the tool or an alternative through another tool is available."""
@@ -438,15 +447,15 @@ class BreakerRegistry:
     def _caution(self) -> bool:
         return self._budget.caution or self._cascades.systemic
 
-    def _skip(self, ticket: Ticket, reason: DispatchReason) -> Skip:
-        return Skip(ticket, reason, self._caution, routes(self._capabilities, ticket.tool, self.viable))
+    def _skip(self, permit: CallPermit, reason: DispatchReason) -> Skip:
+        return Skip(permit, reason, self._caution, routes(self._capabilities, permit.tool, self.viable))
 
     def _probe(self, tool: str, breaker: Breaker, reason: DispatchReason) -> Probe:
         probing = breaker.probing(self._step, self._breaker_limits())
         self._cascade(self._cascades.probing(tool, self._step))
         self._put(tool, probing)
-        ticket = Ticket(tool, probing.generation, Dispatch.PROBE)
-        return Probe(ticket, reason, self._caution, probing.lease_until)
+        permit = CallPermit(tool, probing.generation, Dispatch.PROBE)
+        return Probe(permit, reason, self._caution, probing.lease_until)
 
     # ── learning ────────────────────────────────────────────────────────────────────────────────
 

@@ -13,7 +13,7 @@ from harness.events import Loop, Projection
 from harness.policies.loops.digests import digest
 from harness.policies.loops.limits import LoopThresholds
 from harness.policies.loops.observations import ObservedCall, Visit
-from harness.policies.loops.polls import Polls, PollsSnapshot
+from harness.policies.loops.polls import Asked, Polls
 from harness.policies.loops.repeat_detector import (
     MOST,
     CallMark,
@@ -151,7 +151,7 @@ class DetectorsSnapshot:
     streams: tuple[StreamSnapshot, ...]
     calls: StreamSnapshot | None
     stagnation: StagnationSnapshot
-    polls: PollsSnapshot
+    polls: tuple[Asked, ...]
     state: str
 
 

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from harness.events import LoopPolicySet, Rung
-from harness.policies.loops.polls import WaitLimits
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +149,6 @@ class LoopLimits:
     def quota(self, rung: Rung) -> int:
         """Uses of this rung for one loop."""
         return int(getattr(self, QUOTAS[rung])) if rung in QUOTAS else 1
-
-    @property
-    def waits(self) -> WaitLimits:
-        return WaitLimits(self.thresholds.poll_copies, self.wait_spaced_s, self.wait_pause_s, self.wait_total_s)
 
     def settings(self) -> dict[str, Value]:
         """Every setting by name, thresholds included, without the version."""

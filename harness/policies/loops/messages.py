@@ -123,7 +123,7 @@ def tool_off(tool: str) -> str:
     return f"{tool} keeps failing in the same way and is skipped for a while. Continue without it and report the loss."
 
 
-# ── waits, for a person ────────────────────────────────────────────────────────────────────────────
+# ── waits, for a user ────────────────────────────────────────────────────────────────────────────
 
 
 def waits(call: str, same: int, done: str) -> str:
@@ -136,7 +136,7 @@ def waited_out(call: str, same: int, seconds: float) -> str:
     return f"stopped waiting: {call} gave the same answer {same} times in {seconds / 60:.0f} min (wait_total_s)"
 
 
-# ── for a person ────────────────────────────────────────────────────────────────────────────────
+# ── for a user ────────────────────────────────────────────────────────────────────────────────
 
 
 def taken(rung: Rung, what: str = "") -> str:

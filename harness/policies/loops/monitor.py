@@ -381,9 +381,7 @@ class LoopMonitor:
             case LoopChoice.OFF:
                 self._off = True
             case LoopChoice.CONTINUE:
-                self._ladder.give_back(
-                    event.signature, Rung.HUMAN
-                )  # the same person is asked again, and not passed over
+                self._ladder.give_back(event.signature, Rung.HUMAN)  # so the user can be asked again
                 if episode:
                     episode.silent_until = 2 * episode.copies
                     episode.veto = ""

@@ -359,7 +359,7 @@ class RepeatedText:
         return max(exact, least), max(numbered, least)
 
     def _keep(self) -> int:
-        """The end of the first copy, moved to where a reader would have ended it: a circle has no beginning."""
+        """The end of the first copy, moved to where a reader would have ended it: a cycle has no beginning."""
         tail = self._tail
         begun = tail.matched % tail.lag
         copy = tail.last(tail.lag + begun)[: tail.lag]

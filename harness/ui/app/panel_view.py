@@ -194,14 +194,14 @@ class FullPanel(Screen[None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Priority: what is typed right after goes to the screen below.
+        # Priority: all keys in their order, and what is typed right after F3 goes to the screen below.
         Binding("f3,q", "dismiss", "back", show=False, priority=True),
         Binding("escape", "back", "back", show=False, priority=True),
-        Binding("left,h", "walk(-1)", "step back", show=False),
-        Binding("right,l", "walk(1)", "step forward", show=False),
-        Binding("n", "jump(False)", "next incident", show=False),
-        Binding("p", "jump(True)", "previous incident", show=False),
-        Binding("end", "now", "now", show=False),
+        Binding("left,h", "walk(-1)", "step back", show=False, priority=True),
+        Binding("right,l", "walk(1)", "step forward", show=False, priority=True),
+        Binding("n", "jump(False)", "next incident", show=False, priority=True),
+        Binding("p", "jump(True)", "previous incident", show=False, priority=True),
+        Binding("end", "now", "now", show=False, priority=True),
     ]
 
     KEYS = (("←→", "steps"), ("n p", "incidents"), ("End", "now"), ("F3", "back"))

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
 
-from harness import __version__
 from harness.base.external_text import counted, visible
 from harness.base.files import home_folder
+from harness.base.version import __version__
 from harness.events import CacheMissed, PlanItem, Rung, StuckReported
 from harness.session import RUNGS, ExitCounts, Session, described
 from harness.settings import LoadedSettings

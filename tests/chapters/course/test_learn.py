@@ -11,7 +11,8 @@ from chapters.course.catalogue import chapters_folder
 from chapters.course.checks.exercises import every_exercise
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from tests.ui.program import Place, Terminal, end_of, run, start
+from tests.ui.program import Place, end_of, run, start
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

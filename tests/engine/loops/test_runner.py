@@ -1,4 +1,4 @@
-"""The escape mechanism in the loop: what the model and the person are told, what is tried, and when a turn stops."""
+"""Loop intervention in a turn: notices to the model and the user, what is tried, and when a turn stops."""
 
 import re
 from pathlib import Path
@@ -50,8 +50,8 @@ def rungs(turn: Played) -> list[Rung]:
     return [event.rung for event in turn.of(Intervened)]
 
 
-def told(turn: Played) -> list[str]:
-    """What the model was told about its loops."""
+def notices_of(turn: Played) -> list[str]:
+    """The notices to the model about its loops."""
     return [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.NUDGE]
 
 
@@ -72,7 +72,7 @@ async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path)
         assert rungs(turn) == [Rung.NUDGE]
         (left,) = turn.of(LoopLeft)
         assert left.freed_by is Rung.NUDGE
-        (said,) = told(turn)
+        (said,) = notices_of(turn)
         assert "read_file" in said
         assert said in here.bodies[4]["messages"][-1]["content"][-1]["text"]
 
@@ -156,15 +156,15 @@ ASKED = "substitutions=0 rollbacks=0"
 
 
 async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, AnsweringUser]:
-    """A turn in which the same call is asked for so many times, and what the person saw."""
-    person = AnsweringUser(loops=choices)
+    """A turn in which the same call is asked for so many times, and what the user saw."""
+    user = AnsweringUser(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
-    async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
+    async with stage(tmp_path, script, asker=user, loop_limits=ASKED) as here:
         notes(here)
-        return await here.turn(), person
+        return await here.turn(), user
 
 
-async def test_a_person_can_stop_it(tmp_path: Path) -> None:
+async def test_a_user_can_stop_it(tmp_path: Path) -> None:
     turn, _ = await asked(tmp_path, 40, LoopChoice.STOP)
     assert turn.end.code is TransitionCode.LOOP_STOPPED
     assert [event.choice for event in turn.of(LoopAnswered)] == [LoopChoice.STOP]
@@ -173,37 +173,37 @@ async def test_a_person_can_stop_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("files", [True, False])
-async def test_a_person_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
-    person = AnsweringUser(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
+async def test_a_user_decides_whether_files_are_taken_back_as_well(tmp_path: Path, files: bool) -> None:
+    user = AnsweringUser(PermissionAnswer("once" if files else "no"), loops=[LoopChoice.ROLL_BACK])
     write = "echo more >> notes.txt; echo done"
     script = same("bash", times="5", command=write) + says(ANSWER)
-    async with stage(tmp_path, script, asker=person, loop_limits=ASKED) as here:
+    async with stage(tmp_path, script, asker=user, loop_limits=ASKED) as here:
         notes(here)
         turn = await here.turn()
         (back,) = turn.of(RolledBack)
         assert back.files_restored == (("notes.txt",) if files else ())
         assert (here.workspace / "notes.txt").read_text() == NOTES + "more\n" * (1 if files else 5)
         assert [line for line in back.not_undone if "echo more" in line] == [f"bash {write} (4 times)"]
-        assert [request.tool for request in person.requests if request.tool == "rollback"] == ["rollback"]
+        assert [request.tool for request in user.requests if request.tool == "rollback"] == ["rollback"]
 
 
 # ── a reply that repeats itself ─────────────────────────────────────────────────────────────────
 
-CIRCLE = "I will now look at the configuration of the project and see what it says about the time limit. "
+REPEATED = "I will now look at the configuration of the project and see what it says about the time limit. "
 
 
 async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_model_goes_on(tmp_path: Path) -> None:
-    script = says("Let me see. " + CIRCLE * 400, chunk="50") + says(ANSWER)
+    script = says("Let me see. " + REPEATED * 400, chunk="50") + says(ANSWER)
     async with stage(tmp_path, script) as here:
         turn = await here.turn()
         assert turn.end.code is TransitionCode.COMPLETED
         assert turn.codes[0] is TransitionCode.MAX_OUTPUT_TOKENS_RECOVERY
-        assert turn.end.answer.count(CIRCLE.strip()) == 1
+        assert turn.end.answer.count(REPEATED.strip()) == 1
         assert turn.end.answer.endswith(ANSWER)
         assert rungs(turn) == [Rung.NUDGE]
         assert [event.freed_by for event in turn.of(LoopLeft)] == [Rung.NUDGE]
-        assert shown_text(turn.events).count(CIRCLE.strip()) == 1
-        assert len(shown_text(turn.events)) < len(CIRCLE) * 10
+        assert shown_text(turn.events).count(REPEATED.strip()) == 1
+        assert len(shown_text(turn.events)) < len(REPEATED) * 10
 
 
 # ── what is kept ────────────────────────────────────────────────────────────────────────────────
@@ -215,9 +215,9 @@ async def test_a_new_prompt_begins_the_ladder_again_also_in_a_session_that_is_go
         (here.loaded.settings.workspace / "notes.txt").write_text(NOTES)
         async with await here.open() as session:
             first = await played(session.run("Look."))
-            told_then = session.loops.lines
+            before = session.loops.lines
         async with await here.open(Opening("latest")) as session:
-            assert session.loops.lines == told_then
+            assert session.loops.lines == before
             second = await played(session.run("Look again."))
         assert rungs(first) == rungs(second) == [Rung.NUDGE, Rung.STOP]
         assert second.of(LoopFound)[0].relapse
@@ -236,7 +236,7 @@ async def test_another_part_of_the_plan_is_offered_before_anything_else_is_taken
         notes(here)
         turn = await here.turn()
         assert rungs(turn) == [Rung.NUDGE, Rung.EXPLORE]
-        assert "count the files" in told(turn)[1]
+        assert "count the files" in notices_of(turn)[1]
 
 
 async def test_it_shows_a_model_that_listens_a_reply_without_an_end_and_a_model_that_does_not_listen(

@@ -188,9 +188,9 @@ async def test_very_long_answers_from_the_background_fit_the_history_and_are_kep
     script += of_subagent(says(words, times=str(many))) + far(says("Read."))
     async with on_stage(tmp_path, script, result_characters=30_000) as here:
         await here.turn()
-        crew = here.agent.parts.background
-        assert crew is not None
-        await all_arrived(crew.inbox, lambda: crew.busy)
+        work = here.agent.parts.background
+        assert work is not None
+        await all_arrived(work.inbox, lambda: work.busy)
         turn = await played(here.agent.deliver())
         here.events += turn.events
         (told,) = [event.message.text for event in turn.of(MessageAdded) if event.origin is Origin.ARRIVAL]

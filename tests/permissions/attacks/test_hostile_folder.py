@@ -21,7 +21,8 @@ from tests.permissions.attacks.hostile_folder import (
     git,
     make_hostile,
 )
-from tests.ui.program import Finished, Place, Terminal, end_of, run, start
+from tests.ui.program import Finished, Place, end_of, run, start
+from tests.ui.terminals import Terminal
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(sys.platform == "win32", reason="FIFOs and links")]
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +13,17 @@ import pytest
 
 from harness.engine.permissions.disk_lookup import disk_of
 from harness.engine.permissions.session_rules import surroundings_of
+from harness.events import Json
 from harness.permissions import Allow, Decision, Mode, PermissionRequest, Permissions, RuleBook, RuleScope, Verdict
 from harness.processes.inherited import as_read, unasked
 from harness.tools.bash import shell_command, shell_environment
 from harness.tools.tool import Effect
-from tests.permissions.attacks.inherited import KEY, PLANTS, VARIABLES, Plant
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and a POSIX shell")
+
+
+KEY = "the-planted-key"
+DATA = tomllib.loads(Path(__file__).with_name("inherited.toml").read_text("utf-8"))
 
 
 @dataclass(frozen=True)
@@ -96,35 +101,35 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Folders:
     return made
 
 
-def plant(here: Folders, one: Plant, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def plant(here: Folders, one: Json, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """The environment of the user, with the plant in it."""
     who = {f"GIT_{role}_{what}": "a@b.c" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    for name, text in one.files.items():
+    for name, text in one.get("files", {}).items():
         here.write(name, text)
-    if one.before:
-        here.run(one.before, {**os.environ, **who})
-    for name, value in one.variables.items():
+    if "before" in one:
+        here.run(one["before"], {**os.environ, **who})
+    for name, value in one.get("variables", {}).items():
         monkeypatch.setenv(name, here.named(value))
     return dict(os.environ)
 
 
-@pytest.mark.parametrize("one", PLANTS, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", DATA["plant"], ids=lambda one: str(one["name"]))
 def test_nothing_that_a_line_inherits_makes_it_print_a_key(
-    here: Folders, one: Plant, monkeypatch: pytest.MonkeyPatch
+    here: Folders, one: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if shutil.which(one.needs) is None:
-        pytest.skip(f"{one.needs} is not installed")
+    if shutil.which(program := one.get("needs", "bash")) is None:
+        pytest.skip(f"{program} is not installed")
     theirs = plant(here, one, monkeypatch)
-    assert KEY in here.run(one.line, theirs), "the plant does nothing"
-    if isinstance(here.decide(here.named(one.line)), Allow):
-        assert KEY not in here.run(one.line, shell_environment(os.environ, here.root / "ws", only_looks=True))
+    assert KEY in here.run(one["line"], theirs), "the plant does nothing"
+    if isinstance(here.decide(here.named(one["line"])), Allow):
+        assert KEY not in here.run(one["line"], shell_environment(os.environ, here.root / "ws", only_looks=True))
 
 
-@pytest.mark.parametrize("program", VARIABLES)
+@pytest.mark.parametrize("program", DATA["variables"])
 def test_a_variable_that_a_program_obeys_is_not_inherited_unasked(program: str, tmp_path: Path) -> None:
-    given = dict.fromkeys(VARIABLES[program].split(), "some/here")
+    given = dict.fromkeys(DATA["variables"][program], "some/where")
     kept = unasked({**given, "PATH": "/usr/bin:bin", "HOME": "/h", "GH_TOKEN": "t"}, tmp_path)
-    assert {name for name in given if kept.get(name) == "some/here"} == set()
+    assert {name for name in given if kept.get(name) == "some/where"} == set()
     assert (kept["PATH"], kept["HOME"], kept["GH_TOKEN"]) == ("/usr/bin", "/h", "t")
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.conftest import place
-from tests.ui.program import Place, Terminal
+from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Terminal, Tmux
 
 __all__ = ["place"]
 

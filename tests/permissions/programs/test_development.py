@@ -1,6 +1,7 @@
 """Interpreters, package managers, containers, forges: what only looks, whatever files lie in the folder."""
 
 import stat
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,54 +46,12 @@ def test_what_is_not_known_is_not_in_the_grammar(line: str) -> None:
 
 # ── a hostile folder ────────────────────────────────────────────────────────────────────────────
 
-SHELL = "#!/bin/sh\ntouch PWNED\n"
-PYTHON = "open('PWNED', 'w')\n"
-SCRIPT = "require('fs').writeFileSync('PWNED', '')\n"
-FILES = {
-    **dict.fromkeys(
-        ("conftest.py", "sitecustomize.py", "usercustomize.py", "setup.py", "toxfile.py", "noxfile.py"), PYTHON
-    ),
-    **dict.fromkeys(("pip.py", "pip/__init__.py", "json.py", "encodings/__init__.py", "plugin.py", "re.py"), PYTHON),
-    "pip.conf": "[global]\nlog = PWNED\npython = ./evil.sh\n",
-    "setup.cfg": "[global]\ncommand_packages = plugin\n[install]\nroot = PWNED\n",
-    "pyproject.toml": "[build-system]\nrequires = []\nbuild-backend = 'plugin'\nbackend-path = ['.']\n"
-    "[tool.mypy]\nplugins = 'plugin.py'\n",
-    "mypy.ini": "[mypy]\nplugins = plugin.py\n",
-    "ruff.toml": "extend = 'PWNED'\n",
-    "uv.toml": "cache-dir = 'PWNED'\n",
-    ".venv/bin/python": SHELL,
-    ".venv/pyvenv.cfg": "home = .\n",
-    "package.json": '{"name": "x", "packageManager": "yarn@1.22.0", "scripts": {"version": "touch PWNED"}}',
-    ".npmrc": "logs-dir=PWNED\ncache=PWNED\nscript-shell=./evil.sh\nonload-script=./evil.js\n"
-    "node-options=-r ./evil.js\n",
-    ".yarnrc": 'yarn-path "./evil.js"\n',
-    ".yarnrc.yml": "yarnPath: ./evil.js\n",
-    "node.config.json": '{"nodeOptions": {"import": ["./evil.js"]}}',
-    **dict.fromkeys(("evil.js", "node_modules/npm/index.js", "node_modules/typescript/index.js"), SCRIPT),
-    **dict.fromkeys(("evil.sh", "node_modules/.bin/tsc", "rustc", "tc/bin/rustc", "tc/bin/cargo"), SHELL),
-    "rust-toolchain.toml": '[toolchain]\npath = "tc"\n',
-    ".cargo/config.toml": '[build]\nrustc = "./evil.sh"\n',
-    **dict.fromkeys(("Makefile", "GNUmakefile", "makefile"), "$(shell touch PWNED)\nall:\n\ttouch PWNED\n"),
-    "CMakeLists.txt": "execute_process(COMMAND touch PWNED)\n",
-    "CTestTestfile.cmake": "execute_process(COMMAND touch PWNED)\n",
-    "CMakePresets.json": '{"version": 3}',
-    "build.ninja": "rule x\n  command = touch PWNED\nbuild all: x\n",
-    "specs": "*version:\ntouch PWNED\n",
-    ".hotspotrc": "+PrintFlagsFinal\n",
-    ".mvn/jvm.config": "-javaagent:evil.jar\n",
-    "docker-compose.yml": "services: {}\n",
-    **dict.fromkeys((".bashrc", ".profile", ".perldb", "sitecustomize.pl"), "touch PWNED\n"),
-    "strict.pm": "open(F, '>PWNED'); 1;\n",
-    ".git/config": "[core]\n\tfsmonitor = touch PWNED\n\tpager = touch PWNED\n",
-    ".git/HEAD": "ref: refs/heads/main\n",
-}
-
 
 @pytest.fixture
 def hostile(tmp_path: Path) -> Path:
     """A folder with every file that makes some program run something."""
     folder = tmp_path / "folder"
-    for name, content in FILES.items():
+    for name, content in tomllib.loads(Path(__file__).with_name("hostile.toml").read_text("utf-8")).items():
         path = folder / name
         if name != "pip/__init__.py":
             path.parent.mkdir(parents=True, exist_ok=True)

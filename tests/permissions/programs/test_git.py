@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from harness.permissions.name_sets import names
 from harness.permissions.programs import PROGRAMS, ParsedCommand, Program, WordRole, parse
-from harness.permissions.programs.git import GitListing, listing_of
+from harness.permissions.programs.git import GitListing, global_options, listing_of
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.requirements import RequirementKind, requirements_of
 from harness.permissions.shell.parser import read_line
@@ -80,6 +80,13 @@ def test_an_address_is_no_path(line: str) -> None:
 def test_the_words_of_a_command_have_their_roles() -> None:
     table = rows(__file__, "roles", str, WordRole, members)
     assert [line for line, role, paths in table if used(line, role) != paths] == []
+
+
+@cases(__file__, "global options", "line subcommand")
+def test_the_subcommand_follows_the_global_options(line: str, subcommand: str) -> None:
+    [simple] = read_line(f"git {line}")
+    [word] = global_options(simple.words[1:]).rest
+    assert word.text == subcommand
 
 
 @cases(__file__, "listings", "line listing")

@@ -49,6 +49,11 @@ def test_a_wrapper_around_what_looks_only_looks(line: str) -> None:
     assert isinstance(decided(line), Allow)
 
 
+@pytest.mark.parametrize("line", ["bash -lc ls", "bash -l -c ls", "bash --login -c ls"])
+def test_a_login_shell_is_asked_about_because_it_reads_a_profile(line: str) -> None:
+    assert isinstance(decided(line), Ask)
+
+
 def test_what_runs_nothing_else_is_not_opaque() -> None:
     assert [line for line in lines(__file__, "not opaque") if any(run.opaque for run in resolved_commands(line))] == []
 

@@ -24,7 +24,7 @@ NOTHING = AdmissionSizes(0, 0, 0, 0, 0, 0)
 
 
 def opened(*keys: str, **numbers: int) -> AdmissionController[str]:
-    """A controller with these conversations; what it told is read."""
+    """A controller with these conversations; what it reported is read."""
     controller: AdmissionController[str] = AdmissionController(AdmissionLimits(**numbers))
     for key in keys:
         assert controller.open(key, 0.0)

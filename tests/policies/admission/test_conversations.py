@@ -13,8 +13,8 @@ OK, FAILED, CANCELLED = WorkEnd.SUCCEEDED, WorkEnd.FAILED, WorkEnd.CANCELLED
 TALK = "a talk"
 
 
-class Told:
-    """One conversation and another, and what was told of them."""
+class Reported:
+    """One conversation and another, and what was reported of them."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -22,7 +22,7 @@ class Told:
         self.all.add(TALK, 0.0)
         self.all.add("another", 0.0)
 
-    def ends(self, *endings: WorkEnd, now: float = 0.0) -> "Told":
+    def ends(self, *endings: WorkEnd, now: float = 0.0) -> "Reported":
         for ending in endings:
             self.all.started(TALK, now)
             self.all.ended(TALK, ending, now)
@@ -30,42 +30,42 @@ class Told:
 
 
 def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
-    told = Told().ends(*[FAILED] * 4)
-    assert not told.all.is_paused(TALK, 0.0)
-    told.ends(FAILED, now=100.0)
-    assert told.all.paused_until(TALK) == 160.0
-    assert told.all.is_paused(TALK, 159.9)
-    assert not told.all.is_paused(TALK, 160.0)
-    assert not told.all.is_paused("another", 100.0)
-    assert told.all.paused == (TALK,)
-    assert told.events[-1] == ConversationBreakerChanged(
+    reported = Reported().ends(*[FAILED] * 4)
+    assert not reported.all.is_paused(TALK, 0.0)
+    reported.ends(FAILED, now=100.0)
+    assert reported.all.paused_until(TALK) == 160.0
+    assert reported.all.is_paused(TALK, 159.9)
+    assert not reported.all.is_paused(TALK, 160.0)
+    assert not reported.all.is_paused("another", 100.0)
+    assert reported.all.paused == (TALK,)
+    assert reported.events[-1] == ConversationBreakerChanged(
         TALK, BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 5, 160.0
     )
 
 
 def test_the_pauses_double_up_to_five_minutes() -> None:
-    told, now, pauses = Told().ends(*[FAILED] * 5), 0.0, []
+    reported, now, pauses = Reported().ends(*[FAILED] * 5), 0.0, []
     for _ in range(5):
-        until = told.all.paused_until(TALK)
+        until = reported.all.paused_until(TALK)
         assert until is not None
         pauses.append(until - now)
         now = until
-        told.ends(FAILED, now=now)
+        reported.ends(FAILED, now=now)
     assert pauses == [60, 120, 240, 300, 300]
 
 
 def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:
-    told = Told()
-    assert told.all.sweep_at == 60.0
-    assert told.all.gone({"another", "a third"}, 60.0) == (TALK,)
-    assert told.all.sweep_at == 120.0
+    reported = Reported()
+    assert reported.all.sweep_at == 60.0
+    assert reported.all.gone({"another", "a third"}, 60.0) == (TALK,)
+    assert reported.all.sweep_at == 120.0
 
 
 # ── which conversations are looked at in a scan, also beside many busy ones ───────────────────────
 
 
-def watching(limits: AdmissionLimits, told: list[Event] | None = None) -> WatchList:
-    return WatchList(limits.watch_cap, limits.reserved, (told if told is not None else []).append)
+def watching(limits: AdmissionLimits, reported: list[Event] | None = None) -> WatchList:
+    return WatchList(limits.watch_cap, limits.reserved, (reported if reported is not None else []).append)
 
 
 def test_the_newest_activity_comes_first() -> None:
@@ -85,18 +85,18 @@ def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
 
 
 def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
-    told: list[Event] = []
-    watch_list = watching(AdmissionLimits(watch_cap=2), told)
+    reported: list[Event] = []
+    watch_list = watching(AdmissionLimits(watch_cap=2), reported)
     for key in "abc":
         watch_list.add(key, 0.0)
     watch_list.scan()
     watch_list.scan()
-    assert told == [WatchListFull(3, 2, 1)]
+    assert reported == [WatchListFull(3, 2, 1)]
     watch_list.remove("a")
     watch_list.scan()
     watch_list.add("d", 0.0)
     watch_list.scan()
-    assert told == [WatchListFull(3, 2, 1)] * 2
+    assert reported == [WatchListFull(3, 2, 1)] * 2
 
 
 @pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])

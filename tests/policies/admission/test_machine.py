@@ -48,7 +48,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         self.fates: dict[int, str] = {}
         """Of each piece of work, by what was published."""
         self.refused = 0
-        self.told_rests: dict[str, float | None] = {}
+        self.reported_pauses: dict[str, float | None] = {}
 
     @initialize(limits=numbers)
     def begins(self, limits: AdmissionLimits) -> None:
@@ -174,13 +174,13 @@ class ControllerBesideOracle(RuleBasedStateMachine):
     def nothing_vanishes(self) -> None:
         assert balanced(self.controller.counts)
         for event in self.controller.drain_events():
-            self._told(event)
+            self._reported(event)
         counts, fates = self.controller.counts, Counter(self.fates.values())
         assert counts.accepted == len(self.oracle.works) == sum(fates.values())
         for name in ("done", "running", "queued", "replaced", "dropped"):
             assert getattr(counts, name) == fates[name] == len(self.oracle.of(name.replace("queued", "waiting")))
         assert {
-            key: until for key, until in self.told_rests.items() if until is not None and key in self.oracle.talks
+            key: until for key, until in self.reported_pauses.items() if until is not None and key in self.oracle.talks
         } == {key: talk["until"] for key, talk in self.oracle.talks.items() if talk["until"] is not None}
 
     @invariant()
@@ -239,7 +239,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         for start in starts:
             assert start.work == self.newest[start.permit.key]  # the newest payload wins
 
-    def _told(self, event: Event) -> None:
+    def _reported(self, event: Event) -> None:
         match event:
             case WorkAdmitted():
                 assert self.fates.get(event.number, "queued") == "queued"
@@ -261,13 +261,13 @@ class ControllerBesideOracle(RuleBasedStateMachine):
                 assert self.refused >= 0
             case ConversationBreakerChanged():
                 assert (event.until is not None) == (event.after is BreakerState.OPEN)
-                self.told_rests[event.key] = event.until
+                self.reported_pauses[event.key] = event.until
             case AdmissionLimitsSet():
                 assert event.max_concurrent == self.controller.limits.max_concurrent
             case _:
                 if (key := getattr(event, "key", None)) is not None:
                     assert event.why in RemovalReason  # type: ignore[attr-defined]
-                    self.told_rests.pop(key, None)
+                    self.reported_pauses.pop(key, None)
 
 
 TestController = ControllerBesideOracle.TestCase

@@ -20,8 +20,8 @@ from tests.policies.admission.oracle import balanced
 OK = WorkEnd.SUCCEEDED
 
 
-class Told:
-    """A controller whose work is a word, and what it told."""
+class Admitting:
+    """A controller whose work is a word, and what it admitting."""
 
     def __init__(self, slots: int, places: int) -> None:
         self.events: list[Event] = []
@@ -33,7 +33,7 @@ class Told:
 
 
 def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stands() -> None:
-    controller = Told(1, 20)
+    controller = Admitting(1, 20)
     controller.asks("a", "b", "c")
     assert [controller.admission.ask("b", f"round {number}") for number in (4, 5)] == [Enqueue(4, 2), Enqueue(5, 4)]
     assert controller.admission.queued == ("b", "c")  # and its place is kept
@@ -42,7 +42,7 @@ def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stand
 
 
 def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() -> None:
-    controller = Told(1, 2)
+    controller = Admitting(1, 2)
     controller.asks("a", "b", "c", "d")
     assert controller.admission.queued == ("c", "d")
     assert controller.admission.deferred == ("b",)
@@ -51,7 +51,7 @@ def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() 
 
 @pytest.mark.parametrize("ending", WorkEnd)
 def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
-    controller = Told(1, 20)
+    controller = Admitting(1, 20)
     controller.asks("a", "b", "c")
     assert [start.permit.key for start in controller.admission.release(Permit("a", 1), ending)] == ["b"]
     assert controller.admission.release(Permit("a", 1), ending) == ()
@@ -61,7 +61,7 @@ def test_a_slot_is_freed_once_however_the_work_ended(ending: WorkEnd) -> None:
 
 
 def test_once_closed_nothing_comes_in_and_what_runs_is_released() -> None:
-    controller = Told(1, 1)
+    controller = Admitting(1, 1)
     controller.asks("a", "b", "c")
     controller.admission.close()
     controller.admission.close()

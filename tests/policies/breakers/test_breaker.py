@@ -124,7 +124,7 @@ def test_a_probe_is_lost_when_its_lease_is_over() -> None:
 
 @given(moves=st.lists(st.sampled_from(MOVES), max_size=40))
 def test_whatever_happens_the_parts_of_a_breaker_fit_together(moves: list[Move]) -> None:
-    """An isolated breaker stays so but for a person; generations only rise, and by one for each change of state."""
+    """An isolated breaker stays so but for a user; generations only rise, and by one for each change of state."""
     history = [NEW]
     for move in moves:
         with suppress(KeyError):

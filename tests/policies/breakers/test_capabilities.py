@@ -18,7 +18,7 @@ def capability(tool: str, *alternatives: DeclaredAlternative, depends_on: tuple[
 
 @st.composite
 def maps(draw: st.DrawFn) -> CapabilityMap:
-    """Any map, circles and references to itself included."""
+    """Any map, cycles and references to itself included."""
     entries = []
     for tool in NAMES:
         others = draw(st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(Severity)), max_size=4, unique=True))
@@ -119,7 +119,7 @@ def test_what_takes_the_place_of_an_alternative_loses_what_both_lose() -> None:
     assert first == Alternative(Rank.HIGH, "use c", "the colours; the speed", "c")
 
 
-def test_a_tool_without_an_entry_is_left_to_the_person() -> None:
+def test_a_tool_without_an_entry_is_left_to_the_user() -> None:
     by_hand, out = routes(CapabilityMap(), "x", lambda tool: True)
     assert by_hand == Alternative(Rank.MANUAL, "ask the user for what x would have returned", "waits for the user")
     assert out.method == "do the rest without x, and report what was left out and why"

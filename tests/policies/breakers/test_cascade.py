@@ -1,4 +1,4 @@
-"""Tools that fail from one cause: when that is seen, who is probed when, and what is told."""
+"""Tools that fail from one cause: when that is seen, who is probed when, and what is reported."""
 
 import pytest
 
@@ -31,11 +31,11 @@ SYSTEMIC, RECOVERING, SUSPECTED, OVER = (
 
 
 class Game:
-    """A registry on which one failure opens a tool, and what it tells about cascades."""
+    """A registry on which one failure opens a tool, and what it reports about cascades."""
 
     def __init__(self, **limits: object) -> None:
         self.registry = BreakerRegistry(TOOLS, limits=DispatchLimits(**{"threshold": 1, "budget": 99, **limits}))  # type: ignore[arg-type]
-        self.told: list[CascadeChanged] = []
+        self.reported: list[CascadeChanged] = []
 
     def step(self, number: int) -> "Game":
         self.registry.begin_step(number)
@@ -45,8 +45,8 @@ class Game:
         """Ask for a tool, let it end like this if it runs, and say why it was decided so."""
         decision = self.registry.decide(tool)
         if decision.dispatch in RUNS:
-            self.registry.record(decision.ticket, result)
-        self.told += [event for event in self.registry.drain_events() if isinstance(event, CascadeChanged)]
+            self.registry.record(decision.permit, result)
+        self.reported += [event for event in self.registry.drain_events() if isinstance(event, CascadeChanged)]
         return decision.reason
 
     def fall(self, *tools: str, why: Failure = NET) -> "Game":
@@ -56,7 +56,7 @@ class Game:
 
     @property
     def phases(self) -> list[tuple[CascadePhase, tuple[str, ...], int | None]]:
-        return [(event.phase, event.tools, event.probe_at) for event in self.told]
+        return [(event.phase, event.tools, event.probe_at) for event in self.reported]
 
     def open(self) -> set[str]:
         return {tool for tool in TOOLS if self.registry.breaker(tool).state is not BreakerState.CLOSED}
@@ -72,7 +72,7 @@ def sick() -> Game:
 
 def test_the_second_opening_is_a_suspicion_and_the_third_makes_a_group() -> None:
     game = sick()
-    assert game.told == [
+    assert game.reported == [
         CascadeChanged("transport: connection refused", SUSPECTED, ("a", "b"), "the network", 1),
         CascadeChanged("transport: connection refused", SYSTEMIC, ("a", "b", "c"), "the network", 1, 4),
     ]
@@ -104,7 +104,7 @@ def test_while_a_canary_is_out_there_is_no_other() -> None:
         DispatchReason.PROBE_OUT,
         DispatchReason.SYSTEMIC,
     ]
-    game.registry.record(canary.ticket, Finish.OK)
+    game.registry.record(canary.permit, Finish.OK)
     assert game.registry.cascades[0].members == {"a", "c"}
 
 
@@ -172,7 +172,7 @@ def test_a_tool_that_falls_of_the_same_cause_joins_and_ends_a_recovery() -> None
 
 
 @pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE, BreakerCommand.RESET])
-def test_a_tool_that_a_person_moves_leaves_its_group(command: BreakerCommand) -> None:
+def test_a_tool_that_a_user_moves_leaves_its_group(command: BreakerCommand) -> None:
     game = sick()
     for tool in ("a", "b", "c"):
         game.registry.command(command, tool)
@@ -190,7 +190,7 @@ def test_a_group_that_lives_on_costs_one_failure_in_the_next_turn_as_well() -> N
     assert game.registry.consumed == 1
 
 
-# ── with a person's word ────────────────────────────────────────────────────────────────────────
+# ── with a user's word ────────────────────────────────────────────────────────────────────────
 
 
 def test_a_confirmation_is_meant_for_groups_that_wait_and_ends_with_the_canary() -> None:

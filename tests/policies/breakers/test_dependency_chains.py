@@ -23,9 +23,9 @@ distances = st.integers(1, 40)
 """From an opening to the probe; also such as are longer than any wait may be."""
 
 chains = st.integers(2, len(TOOLS)).map(lambda length: [(place, place + 1) for place in range(length - 1)])
-circles = st.integers(1, len(TOOLS)).map(lambda length: [(place, (place + 1) % length) for place in range(length)])
+cycles = st.integers(1, len(TOOLS)).map(lambda length: [(place, (place + 1) % length) for place in range(length)])
 graphs = st.lists(st.tuples(places, places), max_size=20)
-edges = st.one_of(chains, circles, graphs)
+edges = st.one_of(chains, cycles, graphs)
 """Which tool needs which, by their places."""
 
 
@@ -44,7 +44,7 @@ def fails(registry: BreakerRegistry, tool: str) -> Dispatch:
     """Ask for it; if it may run, it fails, and from no cause that another has."""
     decision = registry.decide(tool)
     if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-        registry.record(decision.ticket, Failure(FailureCategory.CRASHED, "it failed", f"of {tool}"))
+        registry.record(decision.permit, Failure(FailureCategory.CRASHED, "it failed", f"of {tool}"))
     return decision.dispatch
 
 
@@ -100,7 +100,7 @@ def test_all_of_a_graph_that_is_well_again_is_closed_within_twenty_steps(
         for tool in TOOLS:
             decision = registry.decide(tool)
             if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
-                registry.record(decision.ticket, Finish.OK)
+                registry.record(decision.permit, Finish.OK)
     assert {registry.breaker(tool).state for tool in TOOLS} == {BreakerState.CLOSED}
 
 

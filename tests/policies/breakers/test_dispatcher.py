@@ -64,7 +64,7 @@ class Session:
         for place, (tool, _) in enumerate(calls):
             decision = self.dispatcher.decide(f"{self.step}.{place}", tool, place)
             decisions.append(decision)
-            generation = decision.ticket.generation
+            generation = decision.permit.generation
             kind = decision.dispatch
             self.events.append(Dispatched(f"{self.step}.{place}", tool, kind, decision.reason, generation, place))
         for place in range(len(calls)) if order is None else order:
@@ -153,12 +153,12 @@ def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_registry(
 
 
 def test_a_decision_that_would_be_another_one_today_is_told() -> None:
-    told: list[tuple[Dispatched, DispatchDecision]] = []
-    replay = BreakerReplay(BreakerRegistry(TOOLS), lambda *pair: told.append(pair))
+    reported: list[tuple[Dispatched, DispatchDecision]] = []
+    replay = BreakerReplay(BreakerRegistry(TOOLS), lambda *pair: reported.append(pair))
     recorded = Dispatched("1", "grep", Dispatch.SKIP, DispatchReason.OPEN, 4, 0)
     for event in (recorded, Dispatched("2", "grep", Dispatch.CALL, DispatchReason.DEGRADED, 0, 1)):
         replay.on_event(event)
-    assert [(event.call_id, decision.reason) for event, decision in told] == [
+    assert [(event.call_id, decision.reason) for event, decision in reported] == [
         ("1", DispatchReason.HEALTHY),
         ("2", DispatchReason.HEALTHY),
     ]

@@ -41,7 +41,7 @@ def test_the_table_has_the_columns_of_the_seed_and_what_went_wrong() -> None:
     )
 
 
-def test_the_next_probe_is_a_step_or_now_or_under_way_or_up_to_a_person() -> None:
+def test_the_next_probe_is_a_step_or_now_or_under_way_or_up_to_a_user() -> None:
     rows = [
         replace(BASH, probe_at=13),
         replace(BASH, probe_at=12),
@@ -73,7 +73,7 @@ def test_a_table_of_no_tools_says_so() -> None:
     assert table_lines([], 0, clock) == ("There are no tools.",)
 
 
-def test_the_report_reads_from_the_reason_to_what_a_person_can_do() -> None:
+def test_the_report_reads_from_the_reason_to_what_a_user_can_do() -> None:
     items = [
         PlanItem("Read the settings", ItemStatus.DONE),
         PlanItem("Search", ItemStatus.IN_PROGRESS),

@@ -27,7 +27,7 @@ def request(registry: BreakerRegistry, tool: str, result: Finish | Failure, at: 
     """Ask for a tool; if it may run, this is what comes of it."""
     decision = registry.decide(tool)
     if decision.dispatch in RUNS:
-        registry.record(decision.ticket, result, at)
+        registry.record(decision.permit, result, at)
     return decision.dispatch
 
 

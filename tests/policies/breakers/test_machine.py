@@ -31,7 +31,7 @@ from harness.events import (
     Severity,
 )
 from harness.policies.breakers.capabilities import Capability, CapabilityMap, DeclaredAlternative
-from harness.policies.breakers.decisions import DispatchDecision, Finish, Result, Skip, Ticket
+from harness.policies.breakers.decisions import CallPermit, DispatchDecision, Finish, Result, Skip
 from harness.policies.breakers.registry import BreakerRegistry, RegistryState
 from tests.policies.breakers.oracle import Oracle, World
 from tests.whole import WHOLE
@@ -92,7 +92,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
     """Does the same to both and compares them after each thing done."""
 
     out = Bundle("out")
-    """Calls that were let through and have not come back: number of the request, and its ticket."""
+    """Calls that were let through and have not come back: number of the request, and its permit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,12 +103,12 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self.done: list[Callable[[BreakerRegistry], object]] = []
         self.saves: list[tuple[int, RegistryState]] = [(0, self.registry.saved())]
         """Each with how much had been done by then."""
-        self.told = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
+        self.reported = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
         """State, failures and generation, by what was published."""
-        self.told_charges: list[tuple[str, str]] = []
-        self.told_groups: dict[str, CascadeChanged] = {}
-        self.told_suspected: set[str] = set()
-        self.told_late = 0
+        self.reported_charges: list[tuple[str, str]] = []
+        self.reported_groups: dict[str, CascadeChanged] = {}
+        self.reported_suspected: set[str] = set()
+        self.reported_late = 0
 
     @initialize(data=st.data())
     def begins(self, data: st.DataObject) -> None:
@@ -150,7 +150,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
             self.answered_at_once((name, failure), 4)
 
     @rule(call=out, outcome=outcomes)
-    def comes_back(self, call: tuple[int, Ticket], outcome: Any) -> None:
+    def comes_back(self, call: tuple[int, CallPermit], outcome: Any) -> None:
         """One of the calls that are out, in time, late, or a second time."""
         self._answered(*call, outcome)
 
@@ -158,8 +158,8 @@ class RegistryBesideOracle(RuleBasedStateMachine):
     def batch(self, drawn: list[tuple[str, Any]], order: Callable[[list[Any]], list[Any]]) -> None:
         """Calls side by side: whichever ends first, their order in the reply counts."""
         called = [(call, what) for tool, what in drawn for call in self._asked(tool)]
-        results: list[tuple[int, Ticket, Result, float]] = [
-            (place, ticket, self._result(what), 0.0) for place, ((_, ticket), what) in enumerate(called)
+        results: list[tuple[int, CallPermit, Result, float]] = [
+            (place, permit, self._result(what), 0.0) for place, ((_, permit), what) in enumerate(called)
         ]
         self._does(lambda registry: registry.record_batch(order(results)))
         for (number, _), what in called:
@@ -170,7 +170,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self._does(BreakerRegistry.begin_cycle)
         self.oracle.happens("cycle")
         self.paused = False
-        self.told_charges = []
+        self.reported_charges = []
 
     @rule()
     def save(self) -> None:
@@ -252,37 +252,37 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     def _what_was_published_is_so(self, world: World) -> None:
         for event in self.registry.drain_events():
-            self._told(event)
+            self._reported(event)
         for name in TOOLS:
             breaker = self.registry.breaker(name)
-            assert self.told[name] == (breaker.state, breaker.failures, breaker.generation)
-        assert self.told_charges == world.charges
-        assert self.told_suspected == world.suspected
-        assert self.told_late == world.late
-        assert {signature: event.phase.value for signature, event in self.told_groups.items()} == {
+            assert self.reported[name] == (breaker.state, breaker.failures, breaker.generation)
+        assert self.reported_charges == world.charges
+        assert self.reported_suspected == world.suspected
+        assert self.reported_late == world.late
+        assert {signature: event.phase.value for signature, event in self.reported_groups.items()} == {
             signature: group["phase"] for signature, group in world.groups.items()
         }
 
-    def _told(self, event: Event) -> None:
+    def _reported(self, event: Event) -> None:
         match event:
             case BreakerChanged():
-                state, _, generation = self.told[event.key]
+                state, _, generation = self.reported[event.key]
                 assert event.before is state
                 assert event.generation - generation in (0, 1)  # each change is published, and none falls
                 assert event.generation > generation or event.after is state
-                self.told[event.key] = event.after, event.failures, event.generation
+                self.reported[event.key] = event.after, event.failures, event.generation
             case FailureCharged():
-                self.told_charges.append((event.failure.signature, event.tool))
+                self.reported_charges.append((event.failure.signature, event.tool))
                 assert event.cost in (0, 1)
             case LateResult():
-                self.told_late += 1
+                self.reported_late += 1
             case CascadeChanged(phase=CascadePhase.SUSPECTED):
-                self.told_suspected.add(event.signature)
+                self.reported_suspected.add(event.signature)
                 assert len(event.tools) == 2
             case CascadeChanged(phase=CascadePhase.OVER):
-                del self.told_groups[event.signature]
+                del self.reported_groups[event.signature]
             case CascadeChanged():
-                self.told_groups[event.signature] = event
+                self.reported_groups[event.signature] = event
 
     # ── both ────────────────────────────────────────────────────────────────────────────────────
 
@@ -299,7 +299,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self._does(lambda registry: registry.begin_step(number))
         self.oracle.happens("step", number)
 
-    def _asked(self, tool: str) -> list[tuple[int, Ticket]]:
+    def _asked(self, tool: str) -> list[tuple[int, CallPermit]]:
         """Ask both; the call, if it is let through."""
         probe_at = {row.tool: row.probe_at for row in self.registry.rows()}.get(tool)
         decision: DispatchDecision = self._does(lambda registry: registry.decide(tool))
@@ -307,7 +307,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         world = self.oracle.world()
         expected = world.asked[-1]
         assert (decision.dispatch.value, decision.reason.value) == (expected["dispatch"], expected["reason"])
-        assert decision.ticket == Ticket(tool, expected["generation"], decision.dispatch)
+        assert decision.permit == CallPermit(tool, expected["generation"], decision.dispatch)
         assert decision.caution == self.oracle.caution(world)
         self.requests += 1
         if isinstance(decision, Skip):
@@ -327,7 +327,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         if decision.dispatch not in RUNS:
             return []
         assert not self.paused  # nothing runs after the budget was used up
-        return [(self.requests - 1, decision.ticket)]
+        return [(self.requests - 1, decision.permit)]
 
     def _ways_round(self, skip: Skip, world: World) -> None:
         """The last two go through no tool, the others through one that would be called."""
@@ -335,12 +335,12 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         through = {route.tool for route in skip.routes[:-2]}
         assert all(self.oracle.viable(world, tool) for tool in through)
         direct = {
-            tool for tool in self.oracle.alternatives.get(skip.ticket.tool, []) if self.oracle.viable(world, tool)
+            tool for tool in self.oracle.alternatives.get(skip.permit.tool, []) if self.oracle.viable(world, tool)
         }
         assert direct <= through
 
-    def _answered(self, number: int, ticket: Ticket, what: Any) -> None:
-        self._does(lambda registry: registry.record(ticket, self._result(what)))
+    def _answered(self, number: int, permit: CallPermit, what: Any) -> None:
+        self._does(lambda registry: registry.record(permit, self._result(what)))
         self.oracle.happens("result", number, what)
 
     def _result(self, what: Any) -> Result:

@@ -29,7 +29,7 @@ def run(registry: BreakerRegistry, *programs: str, fails: str | None = None, she
     decision = registry.decide("bash", programs)
     if decision.dispatch in (Dispatch.CALL, Dispatch.PROBE):
         failure = SHELL if shell else replace(MISSING, part=fails) if fails else None
-        registry.record(decision.ticket, failure or Finish.OK, 1.0)
+        registry.record(decision.permit, failure or Finish.OK, 1.0)
     return decision.dispatch
 
 
@@ -55,7 +55,7 @@ def test_a_program_that_keeps_failing_is_skipped_and_others_are_not() -> None:
     assert run(registry, "make") is Dispatch.CALL
     decision = registry.decide("bash", ("make", "npm"))
     assert isinstance(decision, Skip)
-    assert (decision.ticket.tool, decision.reason) == ("bash:npm", DispatchReason.OPEN)
+    assert (decision.permit.tool, decision.reason) == ("bash:npm", DispatchReason.OPEN)
     assert decision.routes[0].tool == "bash"
     assert decision.routes[0].method == "reach the same end without npm, or call it by another name"
     assert run(registry, "npm") is Dispatch.SKIP
@@ -83,7 +83,7 @@ def test_a_program_that_fails_says_that_the_shell_works() -> None:
 
 
 @pytest.mark.parametrize("command", [BreakerCommand.TRIP, BreakerCommand.ISOLATE])
-def test_a_person_can_move_the_breaker_of_a_part_that_never_failed(command: BreakerCommand) -> None:
+def test_a_user_can_move_the_breaker_of_a_part_that_never_failed(command: BreakerCommand) -> None:
     registry = BreakerRegistry(["bash"])
     registry.command(command, "bash:npm")
     assert run(registry, "npm") is Dispatch.SKIP
@@ -123,8 +123,8 @@ def test_the_parts_of_a_tool_fare_as_tools_of_their_own_would(
             assert one.reason == other.reason
         if one.dispatch in (Dispatch.CALL, Dispatch.PROBE):
             failure = replace(MISSING, signature=f"cannot_start: {name}")
-            parts.record(one.ticket, replace(failure, part=name) if fails else Finish.OK)
-            tools.record(other.ticket, failure if fails else Finish.OK)
+            parts.record(one.permit, replace(failure, part=name) if fails else Finish.OK)
+            tools.record(other.permit, failure if fails else Finish.OK)
         assert parts.consumed == tools.consumed
         for row in parts.rows()[1:]:
             alone = tools.breaker(row.tool.removeprefix("bash:"))

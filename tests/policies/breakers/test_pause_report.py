@@ -96,9 +96,9 @@ def test_every_sub_task_of_a_plan_is_told_exactly_once(items: list[PlanItem], op
 def test_a_plan_and_deferrals_that_do_not_fit_lose_nothing_and_tell_nothing_twice(
     items: list[PlanItem], deferred: list[Deferred]
 ) -> None:
-    told = texts_of(pause_report("x", items, deferred))
-    assert set(told) == {item.text for item in items} | {entry.item.text for entry in deferred}
-    assert len(told) == len(set(told))
+    reported = texts_of(pause_report("x", items, deferred))
+    assert set(reported) == {item.text for item in items} | {entry.item.text for entry in deferred}
+    assert len(reported) == len(set(reported))
 
 
 @given(st.data())

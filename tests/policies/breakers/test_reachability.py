@@ -28,7 +28,7 @@ def most_open(threshold: int = 3, cause: Callable[[str], Failure] = lambda tool:
             decision = registry.decide(tool)
             if decision.dispatch is not Dispatch.CALL:
                 continue
-            registry.record(decision.ticket, cause(tool))
+            registry.record(decision.permit, cause(tool))
             open_now = sum(registry.breaker(name).state is BreakerState.OPEN for name in TOOLS)
             if not registry.exhausted:
                 most = max(most, open_now)
@@ -57,6 +57,6 @@ def test_a_success_between_two_failures_does_not_hide_the_group() -> None:
         for result in (ONE_CAUSE, Finish.OK, ONE_CAUSE, ONE_CAUSE, ONE_CAUSE):
             decision = registry.decide(tool)
             if decision.dispatch is Dispatch.CALL:
-                registry.record(decision.ticket, result)
+                registry.record(decision.permit, result)
     assert [len(group.members) for group in registry.cascades] == [3]
     assert registry.consumed == 1

@@ -15,7 +15,7 @@ from harness.events import (
     FailureCharged,
     Score,
 )
-from harness.policies.breakers.decisions import Finish, Ticket
+from harness.policies.breakers.decisions import CallPermit, Finish
 from harness.policies.breakers.registry import KEPT, BreakerRegistry
 
 BARE = Failure(FailureCategory.CRASHED, "error")
@@ -32,7 +32,7 @@ def registry(limits: DispatchLimits | None = None) -> BreakerRegistry:
 def fail(made: BreakerRegistry, tool: str, times: int) -> None:
     """Let a tool fail some times in a row."""
     for _ in range(times):
-        made.record(made.decide(tool).ticket, BARE)
+        made.record(made.decide(tool).permit, BARE)
 
 
 def test_steps_only_rise() -> None:
@@ -62,7 +62,7 @@ def test_a_tool_that_does_not_exist_is_skipped_and_nothing_is_charged() -> None:
     made = registry()
     decision = made.decide("sed")
     assert (decision.dispatch, decision.reason) == (Dispatch.SKIP, DispatchReason.UNKNOWN_TOOL)
-    assert decision.ticket == Ticket("sed", 0, Dispatch.SKIP)
+    assert decision.permit == CallPermit("sed", 0, Dispatch.SKIP)
     assert made.drain_events() == ()
 
 
@@ -72,9 +72,9 @@ def test_nothing_can_come_of_a_call_that_was_not_let_through(result: Finish | Fa
     fail(made, "grep", 3)
     made.drain_events()
     before = made.saved()
-    for ticket in (made.decide("grep").ticket, made.decide("sed").ticket):
+    for permit in (made.decide("grep").permit, made.decide("sed").permit):
         with pytest.raises(ValueError, match=r"was not let through|no tool called"):
-            made.record(ticket, result)
+            made.record(permit, result)
     assert (made.saved(), made.drain_events()) == (before, ())
 
 
@@ -88,7 +88,7 @@ def test_the_score_of_a_tool_that_does_not_exist_is_not_kept() -> None:
 def test_a_decision_stands_until_something_changes() -> None:
     made = registry()
     first = made.decide("grep")
-    made.record(first.ticket, Finish.OK)
+    made.record(first.permit, Finish.OK)
     made.begin_step(2)
     assert made.decide("grep") is first
     fail(made, "bash", 1)
@@ -100,19 +100,19 @@ def test_a_decision_stands_until_something_changes() -> None:
 def test_what_happened_is_told_in_order_and_once() -> None:
     made = registry()
     fail(made, "grep", 3)
-    told = made.drain_events()
-    assert [type(event) for event in told] == [BreakerChanged, FailureCharged] * 3
-    assert [event.why for event in told if isinstance(event, BreakerChanged)] == [
+    reported = made.drain_events()
+    assert [type(event) for event in reported] == [BreakerChanged, FailureCharged] * 3
+    assert [event.why for event in reported if isinstance(event, BreakerChanged)] == [
         ChangeReason.FAILED,
         ChangeReason.FAILED,
         ChangeReason.THRESHOLD,
     ]
-    assert [(event.cost, event.consumed, event.budget) for event in told if isinstance(event, FailureCharged)] == [
+    assert [(event.cost, event.consumed, event.budget) for event in reported if isinstance(event, FailureCharged)] == [
         (1, 1, 5),
         (1, 2, 5),
         (1, 3, 5),
     ]
-    last = told[4]
+    last = reported[4]
     assert last == BreakerChanged(
         "grep", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 1, 4, "error"
     )

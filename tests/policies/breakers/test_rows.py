@@ -1,4 +1,4 @@
-"""How a registry looks to a person, and decisions in words."""
+"""How a registry looks to a user, and decisions in words."""
 
 from dataclasses import replace
 
@@ -39,7 +39,7 @@ def registry_with(*failing: str, limits: DispatchLimits | None = None) -> Breake
     registry.begin_step(1)
     for tool in failing:
         for _ in range(3):
-            registry.record(registry.decide(tool).ticket, REFUSED, 7.0)
+            registry.record(registry.decide(tool).permit, REFUSED, 7.0)
     return registry
 
 
@@ -53,7 +53,7 @@ def row(registry: BreakerRegistry, tool: str) -> HealthRow:
 
 def test_a_tool_that_opened_and_one_that_worked() -> None:
     registry = registry_with("grep")
-    registry.record(registry.decide("bash").ticket, Finish.OK, 9.0)
+    registry.record(registry.decide("bash").permit, Finish.OK, 9.0)
     assert row(registry, "grep") == HealthRow(
         "grep", BreakerState.OPEN, 3, 7.0, None, "connection refused", 4, calls=3, failed=3
     )
@@ -64,11 +64,11 @@ def test_the_error_rate_counts_calls_that_succeeded_or_failed_and_failures_of_pr
     registry = BreakerRegistry(TOOLS)
     assert row(registry, "grep").error_rate is None
     for result in (Finish.OK, REFUSED, Finish.CANCELLED, Finish.DENIED, Finish.INVALID, Finish.OK, Finish.OK):
-        registry.record(registry.decide("grep").ticket, result)
+        registry.record(registry.decide("grep").permit, result)
     assert (row(registry, "grep").calls, row(registry, "grep").failed, row(registry, "grep").error_rate) == (4, 1, 0.25)
     missing = replace(REFUSED, part="npm")
     for result in (missing, Finish.OK, missing):
-        registry.record(registry.decide("bash", ("npm",)).ticket, result)
+        registry.record(registry.decide("bash", ("npm",)).permit, result)
     assert (row(registry, "bash").calls, row(registry, "bash").failed) == (3, 2)
     assert (row(registry, "bash:npm").calls, row(registry, "bash:npm").failed) == (3, 2)
     registry.command(BreakerCommand.RESET)
@@ -83,14 +83,14 @@ def test_the_probe_of_a_group_and_of_its_members_one_by_one() -> None:
     registry.begin_step(5)
     probe = registry.decide("bash")
     assert row(registry, "bash").probe_at is None
-    registry.record(probe.ticket, Finish.OK)
+    registry.record(probe.permit, Finish.OK)
     assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (6, "recovering: the network")
     registry.begin_step(9)
     assert row(registry, "grep").probe_at == 9
     assert row(registry, "bash").note == ""
 
 
-def test_a_group_that_waits_for_a_person() -> None:
+def test_a_group_that_waits_for_a_user() -> None:
     registry = registry_with("grep", "bash", "glob", limits=DispatchLimits(cascade=CascadeMode.CONFIRM))
     assert (row(registry, "grep").probe_at, row(registry, "grep").note) == (None, "waits for /confirm: the network")
     assert why_not(registry, "grep") == ("grep is paused: connection refused", "find the cause, then /confirm")
@@ -198,7 +198,7 @@ def test_reasons_without_a_line_of_the_table_are_words_as_well() -> None:
     assert messages.because(DispatchReason.UNAVAILABLE, "grep", None) == "its check reports it as unavailable"
 
 
-def test_a_decision_in_one_line_for_the_person() -> None:
+def test_a_decision_in_one_line_for_the_user() -> None:
     registry = registry_with("grep", "bash", "glob")
     assert messages.explained(*decided(registry, "read_file")) == ""
     assert messages.explained(*decided(registry, "grep")).startswith(
@@ -218,10 +218,10 @@ def test_a_decision_in_one_line_for_the_person() -> None:
 
 def test_the_answer_to_a_call_when_the_turn_pauses() -> None:
     registry = BreakerRegistry(TOOLS, limits=DispatchLimits(budget=1))
-    registry.record(registry.decide("grep").ticket, REFUSED)
+    registry.record(registry.decide("grep").permit, REFUSED)
     decision = registry.decide("bash")
     assert isinstance(decision, PauseTurn)
     assert decision.dispatch is Dispatch.PAUSE
-    told = "Not run: the turn pauses here, because the failure budget of this turn is used up."
-    assert messages.paused(decision) == told
+    reported = "Not run: the turn pauses here, because the failure budget of this turn is used up."
+    assert messages.paused(decision) == reported
     assert messages.explained(decision, None) == "the failure budget of this turn is used up"

@@ -71,12 +71,12 @@ class Life:
         return not done or ignored or not places or visits - done[-1] >= self.loop.period
 
     def silent(self) -> int:
-        """Copies before which a person wants to hear nothing."""
+        """Copies before which a user wants to hear nothing."""
         answers = [at for at, entry in enumerate(self.entries) if entry == ("answer", LoopChoice.CONTINUE)]
         return 2 * self.counts()[answers[-1]] if answers else 0
 
     def wanted(self) -> Rung | None:
-        """What a person has chosen, and nobody has done since."""
+        """What a user has chosen, and nobody has done since."""
         for entry in reversed(self.entries):
             match entry:
                 case ("did", *_):

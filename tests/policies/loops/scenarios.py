@@ -3,7 +3,7 @@
 from tests.policies.loops.streams import Made, Scenario, Step, again, each, fail, one_by_one, read
 
 
-def _circle(period: int, steps: int) -> tuple[Step, ...]:
+def _cycle(period: int, steps: int) -> tuple[Step, ...]:
     return one_by_one(read(f"f_{step % period}", f"c_{step % period}") for step in range(steps))
 
 
@@ -14,10 +14,10 @@ def _edit(number: int) -> Made:
 _SAME = read("f", "c")
 LOOPS = (
     Scenario("T1", "the same call with the same result", again(60, _SAME), 4),
-    Scenario("T2", "two calls in turn", _circle(2, 60), 6),
-    Scenario("T3", "a circle of three", _circle(3, 60), 9),
-    Scenario("T4", "a circle of seven", _circle(7, 90), 21),
-    Scenario("T5", "a circle of twelve", _circle(12, 120), 36),
+    Scenario("T2", "two calls in turn", _cycle(2, 60), 6),
+    Scenario("T3", "a cycle of three", _cycle(3, 60), 9),
+    Scenario("T4", "a cycle of seven", _cycle(7, 90), 21),
+    Scenario("T5", "a cycle of twelve", _cycle(12, 120), 36),
     Scenario("T6", "any search is refused", each(60, lambda i: [fail("search", f"q_{i}", "401")]), 4),
     Scenario("T7", "as T1; the thought that changes is no part of a call", again(60, _SAME), 4),
     Scenario(

@@ -72,7 +72,7 @@ def _loops() -> tuple[Scenario, ...]:
         ),
         Scenario("S-L06", "a page that wants a browser", again(15, Made("fetch", "https://example.com/docs", page)), 4),
         Scenario(
-            *("S-L07", "asking a person where nobody is there"),
+            *("S-L07", "asking a user where nobody is there"),
             again(10, fail("ask_user", "Which database?", "nobody can be asked in this session")),
             latest=3,
         ),
@@ -93,7 +93,7 @@ def _loops() -> tuple[Scenario, ...]:
             prompts=(4,),
         ),
         Scenario(
-            "S-L11", "a long piece of good work, then seven steps in a circle", exploring(60) + again(8, *repair), 81
+            "S-L11", "a long piece of good work, then seven steps in a cycle", exploring(60) + again(8, *repair), 81
         ),
         Scenario("S-L12", "scrolling down and up", again(12, *views), 12),
         Scenario(

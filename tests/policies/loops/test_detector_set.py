@@ -145,7 +145,7 @@ def test_failures_without_a_known_cause_are_never_the_same() -> None:
 
 
 @pytest.mark.parametrize(("period", "event"), [(1, 9), (2, 10), (3, 11), (5, 15), (8, 24)])
-def test_a_circle_of_places_is_found_when_it_is_long_enough_for_no_accident(period: int, event: int) -> None:
+def test_a_cycle_of_places_is_found_when_it_is_long_enough_for_no_accident(period: int, event: int) -> None:
     detectors = Detectors()
     for number in range(FIRST, 60):
         detectors.observe_visit(visit(f"n{number % period}"))

@@ -42,14 +42,14 @@ def promised(policy: LoopLimits, able: Abilities, error: ErrorClass | None) -> i
 def test_an_agent_that_ignores_everything_is_stopped_when_the_quotas_are_used_up(
     policy: LoopLimits, able: Abilities, period: int, error: ErrorClass | None, data: st.DataObject
 ) -> None:
-    circle = [f"tool{number}" for number in range(period)]
-    veto = data.draw(st.sampled_from(circle))
+    cycle = [f"tool{number}" for number in range(period)]
+    veto = data.draw(st.sampled_from(cycle))
     driver = Driver(LoopMonitor(policy), able, ok=lambda _: error is None, error=error, veto=veto)
-    driver.asks(*circle, repeat=40)
+    driver.asks(*cycle, repeat=40)
     copies = 3 if period > 1 or error else 4
     expected = period * (copies + promised(policy, able, error))
     assert driver.stopped
-    if veto == circle[-1]:
+    if veto == cycle[-1]:
         assert driver.step == expected
     else:  # it asks earlier for what it is kept from
         assert expected - period < driver.step <= expected
@@ -100,7 +100,7 @@ def stuck(taken: tuple[Rung, ...], error: ErrorClass | None) -> LoopMonitor:
     return monitor
 
 
-def test_after_a_stop_nothing_is_advised_before_a_person_says_something() -> None:
+def test_after_a_stop_nothing_is_advised_before_a_user_says_something() -> None:
     driver = Driver(abilities=Abilities(substitute="grep"))
     driver.asks("read", repeat=20)
     monitor = driver.monitor

@@ -109,11 +109,11 @@ def test_what_is_ignored_of_a_loop_that_is_over_is_nothing() -> None:
     assert LoopMonitor().ignored("nothing", 3) == ()
 
 
-# ── a person (LoopAnswered) ─────────────────────────────────────────────────────────────────────
+# ── a user (LoopAnswered) ─────────────────────────────────────────────────────────────────────
 
 
 def asked() -> Driver:
-    """A person was asked at the fifth copy."""
+    """A user was asked at the fifth copy."""
     driver = Driver(abilities=Abilities(human=True, rollback=True), monitor=LoopMonitor(LoopLimits(rollbacks=0)))
     driver.asks("read", repeat=5)
     assert rungs(driver) == [Rung.NUDGE, Rung.HUMAN]
@@ -149,7 +149,7 @@ def test_off_is_for_the_rest_of_the_session_or_until_a_newer_policy() -> None:
 
 
 @pytest.mark.parametrize(("choice", "rung"), [(LoopChoice.ROLL_BACK, Rung.ROLLBACK), (LoopChoice.STOP, Rung.STOP)])
-def test_what_a_person_chooses_is_done_at_once_whatever_the_quota(choice: LoopChoice, rung: Rung) -> None:
+def test_what_a_user_chooses_is_done_at_once_whatever_the_quota(choice: LoopChoice, rung: Rung) -> None:
     driver = asked()
     answer(driver, choice)
     action = driver.monitor.advise(driver.abilities, 0.5)

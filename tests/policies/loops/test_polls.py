@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.policies.loops.detector_set import Detectors
+from harness.policies.loops.limits import LoopLimits
 from harness.policies.loops.observations import CallKind, ObservedCall
-from harness.policies.loops.polls import WaitAdvice, WaitLimits, WaitOver, WaitPause, Waits
+from harness.policies.loops.polls import WaitDue, WaitMeasure, Waits
 
-LIMITS = WaitLimits()
+LIMITS = LoopLimits()
+COPIES = LIMITS.thresholds.poll_copies
 ASKS, LOOKS, WORKS, WAITS = CallKind.ASKS, CallKind.LOOKS, CallKind.WORKS, CallKind.WAITS
 
 
@@ -38,9 +40,11 @@ class Watch:
 
     def observe(
         self, kind: CallKind, action: str = "status", result: str = "running", *, ok: bool = True, after: float = 5.0
-    ) -> WaitAdvice | WaitPause | WaitOver | None:
+    ) -> WaitDue | None:
         self.at += after
-        self.detectors.observe_step(self.waits.sorted([call(kind, self.at, action, result, ok=ok)], LIMITS.spaced_s))
+        self.detectors.observe_step(
+            self.waits.sorted([call(kind, self.at, action, result, ok=ok)], LIMITS.wait_spaced_s)
+        )
         return self.waits.due(LIMITS)
 
     @property
@@ -51,13 +55,13 @@ class Watch:
 @pytest.mark.parametrize("ok", [True, False])
 def test_an_unchanged_answer_is_advised_and_ends_by_the_limit_alone(ok: bool) -> None:
     watch = Watch()
-    found: list[object] = []
-    while not found or not isinstance(found[-1], WaitOver):
+    found: list[WaitDue | None] = []
+    while not found or found[-1] is None or found[-1].measure is not WaitMeasure.END:
         found.append(watch.observe(ASKS, ok=ok, after=60))
         assert not watch.loops
     assert found[:3] == [None] * 3
-    assert [one.same for one in found if isinstance(one, WaitAdvice)] == [4, 8, 16, 32]
-    assert found[-1] == WaitOver("status", 62, 3660.0)
+    assert [one.same for one in found if one and one.measure is WaitMeasure.ADVISE] == [4, 8, 16, 32]
+    assert found[-1] == WaitDue(WaitMeasure.END, "status", 62, 3660.0)
 
 
 def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itself() -> None:
@@ -66,12 +70,13 @@ def test_the_pauses_double_up_to_the_longest_and_count_what_the_agent_waits_itse
     pause = 0.0
     for _ in range(15):
         found = watch.observe(ASKS, after=1 + pause)
-        pause = found.seconds if isinstance(found, WaitPause) else 0.0
-        if isinstance(found, WaitPause):
+        pause = found.seconds if found and found.measure is WaitMeasure.PAUSE else 0.0
+        if found and pause:
             pauses[found.same] = pause
     assert pauses == {5: 1, 6: 3, 7: 7, 9: 31, **dict.fromkeys(range(10, 16), 59)}
     patient = Watch()
-    assert not any(isinstance(patient.observe(ASKS, after=90), WaitPause) for _ in range(15))
+    measures = [patient.observe(ASKS, after=90) for _ in range(15)]
+    assert {one.measure for one in measures if one} == {WaitMeasure.ADVISE}
 
 
 @pytest.mark.parametrize(("kind", "ok"), [(WORKS, True), (WORKS, False), (WAITS, False)])
@@ -106,7 +111,7 @@ class Naive:
             since_work = [] if self._ends(entry) else [*since_work, entry]
         asked = [at for at, other, part in since_work if part and other.kind is not LOOKS]
         earlier = [other for _, other, part in since_work if other.action == one.action and (part or other.ok)]
-        spaced = bool(earlier) and self._same(earlier[-1], one) and one.at - earlier[-1].at >= LIMITS.spaced_s
+        spaced = bool(earlier) and self._same(earlier[-1], one) and one.at - earlier[-1].at >= LIMITS.wait_spaced_s
         match one.kind:
             case CallKind.ASKS:
                 part = True
@@ -134,18 +139,18 @@ class Naive:
                 before = run[-1] if run else None
                 run = [*run, other] if run and self._same(run[-1], other) else [other]
         same, waited = len(run), run[-1].at - run[0].at
-        if same < LIMITS.copies:
+        if same < COPIES:
             return None
-        if waited > LIMITS.total_s:
-            return WaitOver(last.summary, same, waited)
-        if same % LIMITS.copies == 0 and log2(same / LIMITS.copies).is_integer():
-            return WaitAdvice(last.summary, same)
-        wanted = min(LIMITS.longest_pause_s, 2.0 ** (same - LIMITS.copies))
+        if waited > LIMITS.wait_total_s:
+            return WaitDue(WaitMeasure.END, last.summary, same, waited)
+        if same % COPIES == 0 and log2(same / COPIES).is_integer():
+            return WaitDue(WaitMeasure.ADVISE, last.summary, same)
+        wanted = min(LIMITS.wait_pause_s, 2.0 ** (same - COPIES))
         distance = max(0.0, last.at - before.at - self.paused.get(before.at, 0.0)) if before else 0.0
         if distance >= wanted:
             return None
         self.paused[last.at] = wanted - distance
-        return WaitPause(last.summary, same, wanted - distance)
+        return WaitDue(WaitMeasure.PAUSE, last.summary, same, wanted - distance)
 
     @staticmethod
     def _ends(entry: tuple[int, ObservedCall, bool]) -> bool:
@@ -175,6 +180,6 @@ def test_waits_are_what_the_naive_oracle_says(steps: list[tuple[CallKind, str, s
     for step, (kind, action, result, ok, after) in enumerate(steps, 1):
         at += after
         one = call(kind, at, f"{kind.value} {action}", result, ok=ok)
-        (seen,) = waits.sorted([one], LIMITS.spaced_s)
+        (seen,) = waits.sorted([one], LIMITS.wait_spaced_s)
         assert (seen.poll is not None) is naive.wait(step, one)
         assert waits.due(LIMITS) == naive.due()

@@ -115,12 +115,12 @@ def test_copies_that_differ_in_a_number_must_go_on_for_longer_and_rows_of_number
     assert fed([lines(5_000, lambda number: f"{number} {number * number}")]) is None
 
 
-def test_a_circle_that_the_text_leaves_again_is_forgotten() -> None:
+def test_a_cycle_that_the_text_leaves_again_is_forgotten() -> None:
     assert fed(["Let me check it. " * 150, "Now I know.\n", "Let me check it. " * 150]) is None
 
 
 @given(st.lists(st.booleans(), min_size=2, max_size=9))
-def test_a_circle_of_two_lines_in_any_order_is_found(order: list[bool]) -> None:
+def test_a_cycle_of_two_lines_in_any_order_is_found(order: list[bool]) -> None:
     unit = "".join(f"The test of the {'cart has passed' if passed else 'shop has failed'}.\n" for passed in order)
     found = fed([unit * 500])
     assert found is not None
@@ -135,7 +135,7 @@ def test_what_is_kept_ends_where_a_sentence_does() -> None:
     assert text[: found.keep] in {"First we go home. ", "First we go home. We go home. "}
 
 
-def test_what_is_kept_of_a_circle_longer_than_what_is_remembered_is_right_too() -> None:
+def test_what_is_kept_of_a_cycle_longer_than_what_is_remembered_is_right_too() -> None:
     chapter = prose(41, 100) + "\n\n"
     assert 3 * SHIPPED.longest_period > 4 * len(chapter) > 2 * SHIPPED.longest_period
     found = fed(["# Report\n\n" + chapter * 5])

@@ -56,7 +56,7 @@ def test_a_sign_that_stood_within_the_longest_period_is_never_overlooked(text: s
 
 
 @given(st.text(alphabet="abc", min_size=1, max_size=LONGEST), st.integers(3, 8))
-def test_a_whole_circle_is_followed_with_its_shortest_period(unit: str, copies: int) -> None:
+def test_a_whole_cycle_is_followed_with_its_shortest_period(unit: str, copies: int) -> None:
     tail = TextTail(longest=LONGEST, sign=SIGN)
     text = unit * copies * SIGN
     for letter in text:

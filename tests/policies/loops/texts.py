@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """A reply that falls into a circle: `start`, then `unit` without an end."""
+    """A reply that falls into a cycle: `start`, then `unit` without an end."""
 
     name: str
     start: str

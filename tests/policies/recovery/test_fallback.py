@@ -108,7 +108,7 @@ def test_a_model_that_is_tried_again_is_left_after_one_overload_and_another_afte
 # ── long waits ──────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_person_is_asked_about_a_long_wait_and_nothing_is_slept() -> None:
+def test_a_user_is_asked_about_a_long_wait_and_nothing_is_slept() -> None:
     decision = decide(ONE, HOUR, WITH_A_PERSON, ORDINARY)
     assert isinstance(decision, OfferWait)
     assert decision.wait.seconds == 3_600
@@ -123,18 +123,18 @@ def test_another_model_is_offered_only_while_there_is_one() -> None:
     assert not decision.can_switch
 
 
-def test_a_person_is_not_asked_without_end() -> None:
+def test_a_user_is_not_asked_without_end() -> None:
     assert play(for_ever(HOUR), limits=WITH_A_PERSON).end is Code.API_ERROR
 
 
-def test_without_a_person_a_long_wait_ends_the_turn_and_names_the_option_that_allows_it() -> None:
+def test_without_a_user_a_long_wait_ends_the_turn_and_names_the_option_that_allows_it() -> None:
     played = play([HOUR], limits=HEADLESS)
     assert played.end is Code.API_ERROR
     assert "--max-wait 3600" in played.last.reason
 
 
 @pytest.mark.parametrize(("max_wait_s", "slept"), [(3_599.0, False), (3_600.0, True), (86_400.0, True)])
-def test_without_a_person_a_long_wait_is_slept_when_it_was_allowed(max_wait_s: float, *, slept: bool) -> None:
+def test_without_a_user_a_long_wait_is_slept_when_it_was_allowed(max_wait_s: float, *, slept: bool) -> None:
     decision = decide(FRESH, HOUR, RecoveryLimits(max_wait_s=max_wait_s), ORDINARY)
     assert isinstance(decision, Resend if slept else Stop)
 

@@ -105,7 +105,7 @@ def test_should_retry_false_means_one_request_whatever_the_kind(kind: FaultKind)
 
 
 @pytest.mark.parametrize("kind", TERMINAL)
-def test_should_retry_true_does_not_rescue_what_only_a_person_can_mend(kind: FaultKind) -> None:
+def test_should_retry_true_does_not_rescue_what_only_a_user_can_mend(kind: FaultKind) -> None:
     assert play(for_ever(fault(kind, should_retry=True))).posts == POSTS_UNTIL_THE_END[kind][0]
 
 

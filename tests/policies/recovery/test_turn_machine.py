@@ -423,7 +423,7 @@ class Turn(RuleBasedStateMachine):
 
     @precondition(lambda self: self.stop is None and self.limits.interactive and self.state.fallbacks)
     @rule()
-    def the_person_takes_another_model(self) -> None:
+    def the_user_takes_another_model(self) -> None:
         self.state = self.state.on_next_model(self.now, self.limits)
         self.turned_to(self.state.model)
 
@@ -434,7 +434,7 @@ class Turn(RuleBasedStateMachine):
 
     @precondition(lambda self: self.stop is None and self.requests > 8)
     @rule(kept=st.booleans())
-    def the_person_interrupts(self, kept: bool) -> None:
+    def the_user_interrupts(self, kept: bool) -> None:
         self.answer(fault(FaultKind.CANCELLED, kept=(text("so far"),) if kept else ()))
         assert self.stop is not None
         assert self.stop.code is TransitionCode.ABORTED_STREAMING

@@ -24,9 +24,9 @@ from harness.ui.app.status_line import line
 from harness.ui.panel.state import Panel
 from tests.agent.stage import calls, fails, says
 from tests.ui.app.test_conversation import opened
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.panel.situations import FAILED, MODEL, RETRY, after
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = pytest.mark.anyio
 BASH = ToolStarted("a", "bash", "npm test\n--all", {})

@@ -11,8 +11,8 @@ from textual.color import Color
 
 from harness.ui.app.cell_filter import CellFilter, joins_clusters
 from tests.ui.app.test_in_a_terminal import PRACTICE, script
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 FAMILY, THUMB, HEART, FLAG, RAINBOW = "👨‍👩‍👧", "👍🏽", "❤️", "🇯🇵", "🏳️‍🌈"
 EMOJI = (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.fired_job import fired_job, is_kept
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 

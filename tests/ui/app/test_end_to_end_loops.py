@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.program import COMMAND, Place, Terminal, run
+from tests.ui.program import COMMAND, Place, run
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.ui.app.test_in_a_terminal import PRACTICE, script
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import ROOT, Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.program import Place, Terminal
+from tests.ui.program import Place
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

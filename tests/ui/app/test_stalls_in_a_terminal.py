@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.processes import until
 from tests.ui.program import ROOT, Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 

@@ -93,10 +93,10 @@ class Play:
         for place, (tool, _, _) in enumerate(calls):
             parts = PARTS if tool == "bash" else ()
             decision = self.replay.dispatcher.decide(f"{self.step}.{place}", tool, place, parts)
-            ticket = decision.ticket
-            key = ticket.tool if ticket.tool != tool else ""
+            permit = decision.permit
+            key = permit.tool if permit.tool != tool else ""
             event = Dispatched(
-                *(f"{self.step}.{place}", tool, decision.dispatch, decision.reason, ticket.generation, place),
+                *(f"{self.step}.{place}", tool, decision.dispatch, decision.reason, permit.generation, place),
                 parts=parts,
                 key=key,
             )

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from tests.ui.app.tmux import REASON, TMUX, Tmux
 from tests.ui.program import Place
+from tests.ui.terminals import REASON, TMUX, Tmux
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(TMUX is None, reason=REASON)]
 INLINE = ("--inline", "--practice")

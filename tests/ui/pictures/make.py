@@ -76,7 +76,7 @@ STORIES = (
         str(HERE / "pause-tools.toml"),
         {"HARNESS_FAILURE_BUDGET": "4"},
     ),
-    Story("circle", "why does the server wait for ever?"),
+    Story("loop", "why does the server wait for ever?"),
     Story(
         "agents",
         "what happens when a setting is wrong?",
@@ -90,7 +90,7 @@ MOMENTS = (
     Moment("fallback", "storm", lambda event: isinstance(event, ModelSwitched)),
     Moment("systemic", "network", 4),
     Moment("pause", "pause", 5),
-    Moment("circle", "circle", lambda event: isinstance(event, StuckReported)),
+    Moment("loop", "loop", lambda event: isinstance(event, StuckReported)),
     Moment("agents", "agents", lambda event: isinstance(event, AgentEnded) and event.end is AgentEnd.FAILED),
 )
 

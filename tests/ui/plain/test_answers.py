@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.ui.program import Place, Terminal
+from tests.ui.program import Place
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

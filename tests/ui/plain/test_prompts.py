@@ -20,7 +20,8 @@ from harness.ui.signals import SignalExit
 from harness.ui.turn_queue import TurnQueue
 from tests.agent.stage import calls, played, says, sessions
 from tests.ui.plain.test_unattended import command
-from tests.ui.program import Place, Terminal
+from tests.ui.program import Place
+from tests.ui.terminals import Terminal
 
 pytestmark = pytest.mark.anyio
 

@@ -25,7 +25,8 @@ from harness.events import (
     Usage,
 )
 from harness.journal import Journal, read, session_folder
-from tests.ui.program import Finished, Place, Terminal, end_of, run, start
+from tests.ui.program import Finished, Place, end_of, run, start
+from tests.ui.terminals import Terminal
 from tests.ui.warm import Piped
 
 pytestmark = pytest.mark.anyio

@@ -16,7 +16,8 @@ from harness.ui.plain.repl import repl
 from tests.engine.background.stage import lives
 from tests.processes.traces import until
 from tests.ui.fired_job import fired_job, is_kept
-from tests.ui.program import Place, Terminal, run
+from tests.ui.program import Place, run
+from tests.ui.terminals import Terminal
 from tests.ui.test_breakers import ANSWER, SEARCH, faults, playing
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from harness.events import DispatchLimits, Failure, FailureCategory
-from harness.policies.breakers.decisions import Finish, Result, Skip, Ticket
+from harness.policies.breakers.decisions import CallPermit, Finish, Result, Skip
 from harness.policies.breakers.registry import BreakerRegistry
 
 TOOL = "grep"
@@ -117,14 +117,14 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
     limits = DispatchLimits(threshold=work.THRESHOLD, probe_distance=work.PAUSE, budget=FOREVER, lease=FOREVER)
     play, board = Play(work), BreakerRegistry([TOOL], limits=limits)
     board.begin_step(play.step)
-    out: list[tuple[int, Ticket]] = []
+    out: list[tuple[int, CallPermit]] = []
     for _ in range(chance.randint(1, LONGEST)):
         if out and chance.random() < 0.5:
-            generation, ticket = out.pop(chance.randrange(len(out)))
+            generation, permit = out.pop(chance.randrange(len(out)))
             ok = chance.random() < 0.4
             play.came(ok=ok, generation=generation)
             result: Result = Finish.OK if ok else FAILED
-            board.record(ticket, result, 0.0)
+            board.record(permit, result, 0.0)
         elif chance.random() < 0.5:
             play.step += chance.randint(1, 2)
             board.begin_step(play.step)
@@ -133,5 +133,5 @@ def _difference(work: ModuleType, chance: Random) -> list[str] | None:
             if (mine is None) != isinstance(real, Skip):
                 return [*play.story, f"harness -> {real.dispatch.value}"]
             if mine is not None:
-                out.append((mine, real.ticket))
+                out.append((mine, real.permit))
     return None

@@ -66,7 +66,7 @@ def _told(stream: Sequence[str], found: int, wanted: int) -> str:
 
 
 def _stream(chance: Random) -> list[str]:
-    """A walk that likes to go in circles, over few symbols."""
+    """Symbols of a walk that often repeats itself."""
     symbols = "abc"[: chance.randint(1, 3)]
     stream = [chance.choice(symbols) for _ in range(chance.randint(1, 6))]
     while len(stream) < LENGTH:

@@ -11,7 +11,7 @@ from harness.events import Notice, WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
 from harness.slots.client import SharedSlots
 from harness.slots.store import QueuePosition, SlotClaim, SlotsError
-from tests.engine.admission_callers import NOTHING, Callers
+from tests.engine.admission.callers import NOTHING, Callers
 from tests.engine.hand_clock import quiet
 from tests.slots.memory import InMemorySlotStore
 

@@ -52,7 +52,7 @@ from harness.tools.background_commands import CommandState
 from harness.tools.tool import ToolContext
 from harness.tools.workspace import Workspace
 from tests.agent.stage import settings_of
-from tests.engine.admission_callers import NOTHING
+from tests.engine.admission.callers import NOTHING
 from tests.engine.cores import core_with
 from tests.engine.hand_clock import HandClock, quiet
 from tests.policies.admission.oracle import balanced
@@ -165,7 +165,7 @@ class CheapProcesses:
 
 
 class Session:
-    """The crew of one conversation, and what it has said."""
+    """The background work of one conversation, and its events."""
 
     def __init__(self, folder: Path) -> None:
         loaded = settings_of(folder, "http://127.0.0.1:9", shared_admission=False, background_timeout_s=120.0)
@@ -174,7 +174,7 @@ class Session:
         self.events: list[Event] = []
         self.workers: WeakSet[CheapWorker] = WeakSet()
         self.callers: set[asyncio.Task[object]] = set()
-        log = logging.getLogger("cheap crew")
+        log = logging.getLogger("cheap subagents")
         log.setLevel(logging.CRITICAL)
         processes = cast("Processes", self.processes)
         core = core_with(
@@ -185,17 +185,17 @@ class Session:
             log=log,
             outputs=folder / "outputs",
         )
-        self.crew = background_of(core, self._hire, ("bash",))
+        self.work = background_of(core, self._create, ("bash",))
         self._context = ToolContext(Workspace(loaded.settings.workspace), core.outputs, "toolu_1", processes)
 
     def happens(self, what: str, dice: Random) -> None:
         """One thing, to somebody."""
-        agents, commands = self.crew.subagents, self.crew.commands
+        agents, commands = self.work.subagents, self.work.commands
         working, children = self.working, self.processes.children
         match what:
             case "ask" | "ask in the background":
                 self._ask(background=what != "ask")
-            case "storm" if not self.crew.admission[0].deferred:
+            case "storm" if not self.work.admission[0].deferred:
                 for _ in range(dice.randrange(30)):
                     self._ask(background=dice.random() < 0.5)
             case "go on" | "continue in the background" if agents.known:
@@ -225,7 +225,7 @@ class Session:
                 except NotHandedOver:
                     return  # it ends at this moment
             case "deliver":
-                self.crew.deliver()
+                self.work.deliver()
             case "time":
                 self.clock.move(dice.choice((0.5, 1.0, 10.0, 61.0)))
 
@@ -238,29 +238,29 @@ class Session:
     def check(self) -> None:
         """What holds at every moment."""
         assert len(self.working) <= 5
-        assert len(self.processes.children) <= self.crew.admission[1].limits.max_concurrent
-        for status in self.crew.admission:
+        assert len(self.processes.children) <= self.work.admission[1].limits.max_concurrent
+        for status in self.work.admission:
             assert len(status.running) <= status.limits.max_concurrent
             assert len(status.queued) <= status.limits.max_queue_size
             assert balanced(status.counts)
 
     async def ends(self) -> None:
-        """Whoever waits gives up, and the crew is closed in the middle of all the rest."""
+        """Whoever waits gives up, and the work is closed in the middle of all the rest."""
         for task in self.callers:
             task.cancel()
         await asyncio.gather(*self.callers, return_exceptions=True)
         self.callers.clear()
-        await self.crew.aclose()
+        await self.work.aclose()
         await quiet()
 
-    def _hire(self, order: SubagentSpec) -> CheapWorker:
+    def _create(self, order: SubagentSpec) -> CheapWorker:
         worker = CheapWorker(order.messages)
         self.workers.add(worker)
         return worker
 
     def _ask(self, agent: str | None = None, *, background: bool) -> None:
         task = AgentArguments(description="look", prompt="Look.", agent=agent, background=background)
-        self._calls(self.crew.subagents.ask(self._context, task))
+        self._calls(self.work.subagents.ask(self._context, task))
 
     def _calls(self, call: Coroutine[None, None, object]) -> None:
         task: asyncio.Task[object] = asyncio.create_task(call)
@@ -285,9 +285,9 @@ async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing
     assert session.clock.sleepers == []
     assert asyncio.all_tasks() - session.others == set()
     assert session.processes.children == []
-    assert session.crew.subagents.running == ()
-    assert len(session.crew.subagents.known) <= REMEMBERED
-    for runner in (session.crew.subagents.admission, session.crew.commands.admission):
+    assert session.work.subagents.running == ()
+    assert len(session.work.subagents.known) <= REMEMBERED
+    for runner in (session.work.subagents.admission, session.work.commands.admission):
         runner._controller.sweep((), session.clock.now())
         assert runner._controller.sizes() == NOTHING
     gc.collect()

@@ -13,7 +13,7 @@ from harness.events import (
     WorkEnd,
 )
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits
-from tests.engine.admission_callers import NOTHING, Callers, Failed
+from tests.engine.admission.callers import NOTHING, Callers, Failed
 from tests.engine.hand_clock import HandClock, quiet
 from tests.policies.admission.oracle import balanced
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from harness.events import WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
-from tests.engine.admission_callers import NOTHING, Callers, Failed
+from tests.engine.admission.callers import NOTHING, Callers, Failed
+from tests.engine.admission.naive_admission import NaiveAdmission
 from tests.engine.hand_clock import quiet
-from tests.engine.naive_admission import NaiveAdmission
 from tests.policies.admission.oracle import balanced
 from tests.whole import WHOLE
 
