@@ -202,7 +202,7 @@ async def test_without_a_fallback_there_is_no_other_model(tmp_path: Path) -> Non
 
 
 async def test_a_policy_that_decides_nothing_ends_the_turn_with_its_mistake(tmp_path: Path) -> None:
-    policies = Policies(decide=lambda *_: None)  # type: ignore[arg-type, return-value]
+    policies = Policies(decide=lambda *_: None)  # type: ignore[arg-type]
     async with sessions(tmp_path, says(ANSWER)) as here, await here.open(policies=policies) as session:
         end = (await played(session.run("Go."))).end
         assert (end.code, "must return a decision" in end.reason) == (TransitionCode.MODEL_ERROR, True)
