@@ -24,7 +24,7 @@ from harness.events import (
     Transition,
     TurnStarted,
 )
-from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected, WorkReplaced
+from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected
 
 pytestmark = pytest.mark.anyio
 ASKING = [lesson for lesson in lessons() if any(step.question for step in lesson.steps)]
@@ -90,7 +90,7 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             taken = first(after, Intervened)
             return isinstance(taken, Intervened) and taken.rung == value
         case "admission":
-            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected, WorkReplaced)
+            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected)
             event = first(after, *kinds)
             return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
         case "claim":
