@@ -77,7 +77,9 @@ class AdmittedWork:
             self._start(work)
         elif answer == self._decisions.REPLACE:
             self._waiting[work.name] = work
-            self._session.show(WorkQueued(work.key, work.number, len(self._gate.queue), queued.number if queued else 0))
+            self._session.show(
+                WorkQueued(work.key, work.number, len(self._admission.queue), queued.number if queued else 0)
+            )
         elif answer == self._decisions.WAIT:
             self._waiting[work.name] = work
             self._session.show(WorkQueued(work.key, work.number, len(self._admission.queue)))
