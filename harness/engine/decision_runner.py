@@ -231,7 +231,7 @@ class DecisionRunner:
         """Wait for the retry that was decided, if any; the user may choose another model instead."""
         wait, turn.wait = turn.wait, None
         if wait is not None and turn.fault is not None:
-            why = await wait_for_retry(self._core, wait, turn.fault, turn.state, scope="model")
+            why = await wait_for_retry(self._core, wait, turn.fault, scope="model")
             if why == "switched" and turn.state.fallbacks:
                 self._switch_by_hand(turn, "chosen instead of waiting")
 

@@ -5,14 +5,14 @@ from typing import Literal
 from harness.base.concurrency import race
 from harness.engine.core import AgentCore
 from harness.events import Fault, RetryEnded, RetryScheduled
-from harness.policies.recovery import RetryWait, TurnState
+from harness.policies.recovery import RetryWait
 
 WaitEnd = Literal["due", "asked", "switched", "interrupted"]
 """Why a wait for a retry is over."""
 
 
 async def wait_for_retry(
-    core: AgentCore, wait: RetryWait, fault: Fault, state: TurnState, *, scope: Literal["model", "compaction"]
+    core: AgentCore, wait: RetryWait, fault: Fault, *, scope: Literal["model", "compaction"]
 ) -> WaitEnd:
     """Announce a retry and wait for it. Returns why the wait is over.
 
@@ -27,7 +27,6 @@ async def wait_for_retry(
             max_attempts=wait.most or core.limits.retries_per_request,
             delay_s=wait.seconds,
             retry_at=clock.now() + wait.seconds,
-            elapsed_s=max(0.0, state.waited_s - wait.seconds),
             status=fault.status,
             request_id=fault.request_id,
             detail=fault.message,

@@ -16,14 +16,12 @@ __all__ = [
     "DropReason",
     "RejectionReason",
     "RemovalReason",
-    "WatchListFull",
     "WorkAdmitted",
     "WorkDropped",
     "WorkEnd",
     "WorkQueued",
     "WorkRejected",
     "WorkReleased",
-    "WorkReplaced",
 ]
 
 
@@ -103,20 +101,10 @@ class WorkQueued(Event):
 
     key: str
     number: int
-    waiting: int
-    """Length of the queue; this piece of work is the last in it."""
-    pool: AdmissionPool = AdmissionPool.AGENTS
-
-
-@dataclass(frozen=True, slots=True)
-class WorkReplaced(Event):
-    """Newer work of the same conversation replaced work in the queue."""
-
-    key: str
-    number: int
-    """Of the newer work."""
-    replaced: int
-    """Of the replaced work."""
+    waiting: int = 0
+    """Length of the queue; this piece of work is the last in it, unless it replaced other work."""
+    replaced: int | None = None
+    """Number of the older work of the same conversation whose position it took."""
     pool: AdmissionPool = AdmissionPool.AGENTS
 
 
@@ -180,17 +168,6 @@ class ConversationRemoved(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class WatchListFull(Event):
-    """There are more conversations than one scan covers; they take turns."""
-
-    known: int
-    cap: int
-    reserved: int
-    """Places in each scan for the conversations that have waited longest."""
-    pool: AdmissionPool = AdmissionPool.AGENTS
-
-
-@dataclass(frozen=True, slots=True)
 class AdmissionClosed(Event):
     """No more work is accepted."""
 
@@ -203,12 +180,10 @@ AdmissionEvent = (
     AdmissionLimitsSet
     | WorkAdmitted
     | WorkQueued
-    | WorkReplaced
     | WorkDropped
     | WorkRejected
     | WorkReleased
     | ConversationBreakerChanged
     | ConversationRemoved
-    | WatchListFull
     | AdmissionClosed
 )

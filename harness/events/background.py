@@ -100,8 +100,6 @@ class AgentEnded(Event):
     end: AgentEnd
     reason: str
     """One line for the user; empty where it answered."""
-    answer_characters: int
-    """Length of its answer, or of the text it had written so far."""
     steps: int
     requests: int
     usage: Usage

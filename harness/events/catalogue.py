@@ -338,8 +338,6 @@ class RetryScheduled(Event):
     delay_s: float
     retry_at: float
     """Unix time of the retry, from which countdowns are derived."""
-    elapsed_s: float
-    """Seconds waited in this turn so far."""
     status: int | None
     request_id: str | None
     detail: str

@@ -21,7 +21,7 @@ class FormerSpelling:
     """Spelling of one type of event in older journals."""
 
     type: str = ""
-    """Former name; empty: unchanged."""
+    """Another name; empty: none."""
     fields: Mapping[str, str] = field(default_factory=dict)
     """Former to current names of fields."""
     values: Mapping[tuple[str, object], object] = field(default_factory=dict)
@@ -33,14 +33,12 @@ FORMER: Mapping[str, FormerSpelling] = {
     "admission_limits_set": FormerSpelling("gate_limits_set", _POOL),
     "admission_closed": FormerSpelling("gate_closed", _POOL),
     "work_admitted": FormerSpelling(fields=_POOL),
-    "work_queued": FormerSpelling(fields=_POOL),
-    "work_replaced": FormerSpelling(fields=_POOL),
+    "work_queued": FormerSpelling("work_replaced", _POOL),
     "work_dropped": FormerSpelling(fields=_POOL | {"dirty": "deferred"}),
     "work_rejected": FormerSpelling("work_refused", _POOL),
     "work_released": FormerSpelling(fields=_POOL),
     "conversation_breaker_changed": FormerSpelling(fields=_POOL),
     "conversation_removed": FormerSpelling(fields=_POOL),
-    "watch_list_full": FormerSpelling(fields=_POOL),
     "loop_policy_set": FormerSpelling("escape_set"),
     "command_ended": FormerSpelling(fields={"told": "reported"}),
     "dispatched": FormerSpelling(fields={"place": "index", "routes": "alternatives"}),
@@ -49,6 +47,8 @@ FORMER: Mapping[str, FormerSpelling] = {
     "permission_answered": FormerSpelling(values={("by", "person"): "user"}),
 }
 """By the current name of an event. `decode` reads both spellings; `encode` writes the current one."""
+RETIRED = ("watch_list_full",)
+"""Types of events that older versions wrote and that mean nothing any more."""
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from harness.base.errors import JournalError
 from harness.base.files import open_regular
 from harness.events import Event, Json, StepStarted, decode, encode
+from harness.events.codec import RETIRED
 
 FAR_FUTURE = 1e11
 """Unix time in seconds; later times are damage."""
@@ -75,7 +76,7 @@ class LineReader:
         """For each `seq` the number and the hash of the line that had it first."""
 
     def read(self, line: bytes) -> Record | SkippedLine | None:
-        """The record on the next line; None for an empty line.
+        """The record on the next line; None for an empty line, or an event that means nothing any more.
 
         Damaged lines, events of newer versions and repeated lines are skipped. A missing `seq` or `at` continues that
         of the previous line.
@@ -84,7 +85,10 @@ class LineReader:
         if line.isspace():
             return None
         try:
-            record = _record(object_of(line), self._previous)
+            data = object_of(line)
+            if data.get("type") in RETIRED:
+                return None
+            record = _record(data, self._previous)
         except ValueError as error:
             return SkippedLine(self._number, str(error))
         content = hash(line.strip())

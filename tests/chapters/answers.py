@@ -22,7 +22,7 @@ from harness.events import (
     Transition,
     TurnStarted,
 )
-from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected, WorkReplaced
+from harness.events.admission import WorkAdmitted, WorkDropped, WorkQueued, WorkRejected
 
 MADE = {"drain": "truncation", "compact": "summary"}
 AFTER_A_BREAK = {"max_output_tokens_recovery": "continue", "next_turn": "run", "completed": "stop"}
@@ -69,7 +69,7 @@ def did(about: str, before: Sequence[Fact], after: Sequence[Fact], value: str) -
             taken = first(after, Intervened)
             return isinstance(taken, Intervened) and taken.rung == value
         case "admission":
-            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected, WorkReplaced)
+            kinds = (WorkAdmitted, WorkQueued, WorkDropped, WorkRejected)
             event = first(after, *kinds)
             return isinstance(event, kinds) and f"{type(event).__name__} {event.key}" == value
         case "claim":

@@ -4,22 +4,28 @@ from pathlib import Path
 
 import pytest
 
+from harness.base.errors import HarnessError
+from harness.engine.build.options import Policies
 from harness.events import (
     Block,
+    Event,
     HistoryReplaced,
     Json,
     Message,
+    ModelSwitched,
     Notice,
     OutputCapChanged,
     PartialDiscarded,
+    RetryScheduled,
     Transition,
     TransitionCode,
 )
-from tests.agent.stage import calls, fails, run, says, shown_text, stage
+from tests.agent.stage import calls, fails, played, run, says, sessions, shown_text, stage
 
 pytestmark = pytest.mark.anyio
 
 ANSWER = "Forty-two."
+FALLBACK = "claude-haiku-4-5"
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 IMAGE: Block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
 SEEN = (
@@ -158,3 +164,45 @@ async def test_text_that_is_continued_is_not_reported_as_discarded(tmp_path: Pat
         # The first reply is asked for again with a higher cap, the second one is kept and continued.
         assert [lost.characters for lost in turn.of(PartialDiscarded)] == [len("Half an answer, ")]
         assert shown_text(turn.events) == turn.end.answer == "Half an answer, and the rest."
+
+
+# ── another model ───────────────────────────────────────────────────────────────────────────────
+
+
+async def test_another_model_is_asked_only_while_one_is_waited_for_and_one_is_left(tmp_path: Path) -> None:
+    script = fails(529) * 2 + says(ANSWER)
+    async with stage(tmp_path, script, fallback_models=(FALLBACK,)) as here:
+        decisions, offered = here.agent.parts.decisions, list[str | None]()
+
+        def ask_other(event: Event) -> None:
+            if isinstance(event, RetryScheduled):
+                offered.append(decisions.other_model)
+                if decisions.other_model is None:
+                    with pytest.raises(HarnessError, match="every fallback was asked already"):
+                        decisions.ask_other_model()
+                else:
+                    decisions.ask_other_model()
+
+        assert decisions.other_model is None
+        with pytest.raises(HarnessError, match="no model is being waited for"):
+            decisions.ask_other_model()
+        turn = await here.turn(on_event=ask_other)
+        assert turn.end.answer == ANSWER
+        assert offered == [FALLBACK, None]
+        assert [(event.to_model, event.reason) for event in turn.of(ModelSwitched)] == [
+            (FALLBACK, "chosen instead of waiting")
+        ]
+        assert [body["model"] for body in here.bodies][1:] == [FALLBACK] * 2
+
+
+async def test_without_a_fallback_there_is_no_other_model(tmp_path: Path) -> None:
+    async with stage(tmp_path, "") as here:
+        with pytest.raises(HarnessError, match="name one in fallback_models"):
+            here.agent.parts.decisions.ask_other_model()
+
+
+async def test_a_policy_that_decides_nothing_ends_the_turn_with_its_mistake(tmp_path: Path) -> None:
+    policies = Policies(decide=lambda *_: None)  # type: ignore[arg-type]
+    async with sessions(tmp_path, says(ANSWER)) as here, await here.open(policies=policies) as session:
+        end = (await played(session.run("Go."))).end
+        assert (end.code, "must return a decision" in end.reason) == (TransitionCode.MODEL_ERROR, True)

@@ -11,7 +11,7 @@ from harness.engine.conversation import Conversation
 from harness.engine.core import Signals
 from harness.engine.retry_wait import wait_for_retry
 from harness.events import Event, Fault, FaultKind, RetryEnded, RetryScheduled
-from harness.policies.recovery import RecoveryLimits, RetryWait, TurnState
+from harness.policies.recovery import RecoveryLimits, RetryWait
 from tests.engine.cores import core_in
 from tests.engine.hand_clock import HandClock, quiet
 
@@ -32,7 +32,7 @@ def waiting(tmp_path: Path) -> Waiting:
         core = replace(core_in(tmp_path, Conversation(told.append), clock=clock), signals=signals)
         fault = Fault(FaultKind.NETWORK, "refused", error_code=error_code)
         wait = RetryWait(10.0, 1, FaultKind.NETWORK)
-        return asyncio.create_task(wait_for_retry(core, wait, fault, TurnState("practice", ()), scope="model"))
+        return asyncio.create_task(wait_for_retry(core, wait, fault, scope="model"))
 
     return begin
 
@@ -82,15 +82,12 @@ async def test_a_wait_is_announced_with_its_attempts_its_end_and_its_fault(
             core,
             RetryWait(10.0, 2, FaultKind.OVERLOADED, **({} if most is None else {"most": most})),
             Fault(FaultKind.OVERLOADED, "overloaded", status=529, request_id="req_1"),
-            TurnState("practice", (), waited_s=14.0),
             scope="compaction",
         )
     )
     await quiet()
     assert events == [
-        RetryScheduled(
-            *("compaction", FaultKind.OVERLOADED, 2, announced, 10.0, 1_010.0, 4.0, 529, "req_1", "overloaded")
-        )
+        RetryScheduled(*("compaction", FaultKind.OVERLOADED, 2, announced, 10.0, 1_010.0, 529, "req_1", "overloaded"))
     ]
     signals.other_model.set()  # a summary has no other model
     await quiet()

@@ -64,7 +64,7 @@ def session() -> tuple[Event, ...]:
         StepStarted(1),
         RequestSent("claude-sonnet-5-5", 8000, 1234, 1),
         FaultOccurred(fault, "claude-sonnet-5-5", 1),
-        RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 0.5, 1795234105.5, 0.0, 529, "req_1", "Overloaded"),
+        RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 0.5, 1795234105.5, 529, "req_1", "Overloaded"),
         RetryBudgetSpent(20, 12),
         RetryEnded("due"),
         PartialDiscarded(12, "the stream broke"),

@@ -137,7 +137,7 @@ def test_a_session_without_records_is_over_at_once() -> None:
 
 
 FAULT = FaultOccurred(Fault(FaultKind.OVERLOADED, "Overloaded"), "one", 1)
-RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 1.0, 0.0, 0.0, 529, None, "")
+RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 1.0, 0.0, 529, None, "")
 OPENED = BreakerChanged("bash", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 2, 1)
 CLOSED = BreakerChanged("bash", BreakerState.HALF_OPEN, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED, 0, 3, 1)
 CASCADE = CascadeChanged("disk", CascadePhase.SYSTEMIC, ("bash",), "the disk is full", 1)

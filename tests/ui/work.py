@@ -47,7 +47,7 @@ def moved(agent: str, doing: str = "grep load_config", step: int = 3, *, asks: b
 
 def ended(agent: str, end: AgentEnd = AgentEnd.ANSWERED, reason: str = "", seconds: float = 8.2) -> AgentEnded:
     """An agent is done."""
-    return AgentEnded(agent, end, reason, 120, 3, 3, Usage(12_000, 300), 0.03, seconds)
+    return AgentEnded(agent, end, reason, 3, 3, Usage(12_000, 300), 0.03, seconds)
 
 
 def admitted(key: str, number: int, running: int, pool: AdmissionPool = AdmissionPool.AGENTS) -> WorkAdmitted:

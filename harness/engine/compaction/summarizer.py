@@ -72,7 +72,7 @@ class Summarizer:
                     self._calls.count_discarded(state.model, outcome)
                     self._calls.announce_cap(state, summary_cap(state, limits, situation), decision.reason)
                 case Resend(wait=wait), Fault() if wait is not None:
-                    await wait_for_retry(self._core, wait, outcome, state, scope="compaction")
+                    await wait_for_retry(self._core, wait, outcome, scope="compaction")
                     if signals.interrupt.is_set():
                         return SummaryResult(state, "interrupted")
                 case Stop(code=TransitionCode.COMPLETED, keep=keep), _:

@@ -188,7 +188,6 @@ def ended_with(agent: str, report: SubagentReport) -> AgentEnded:
         agent,
         report.end,
         report.reason,
-        len(report.text),
         report.steps,
         report.requests,
         report.usage,

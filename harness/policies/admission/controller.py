@@ -113,7 +113,7 @@ class AdmissionController(Generic[Work]):
         emit = self._emit
         self._admission: SlotQueue[Work] = SlotQueue(self._limits.max_concurrent, self._limits.max_queue_size, emit)
         self._conversations = ConversationBreakers(self._limits.breaker, self._limits.sweep_every_s, emit)
-        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved, emit)
+        self._watch_list = WatchList(self._limits.watch_cap, self._limits.reserved)
         emit(_announced(self._limits))
 
     # ── work ────────────────────────────────────────────────────────────────────────────────────

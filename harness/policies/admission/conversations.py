@@ -10,7 +10,7 @@ With them none waits longer than ceil(N / reserved) scans.
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from harness.events import AdmissionEvent, ConversationBreakerChanged, WatchListFull, WorkEnd
+from harness.events import AdmissionEvent, ConversationBreakerChanged, WorkEnd
 from harness.policies.breakers.breaker import HALF_OPEN, OPEN, Breaker, BreakerLimits
 
 UNTROUBLED = Breaker()
@@ -140,19 +140,16 @@ class WatchList:
     Args:
         cap: conversations in one scan; 0: none.
         reserved: places for the longest unwatched; at least one unless the cap is 0.
-        emit: receives an event when there are more conversations than places, once until there are fewer again.
     """
 
-    def __init__(self, cap: int, reserved: int, emit: Callable[[AdmissionEvent], None]) -> None:
-        self._cap, self._reserved, self._emit = cap, reserved, emit
+    def __init__(self, cap: int, reserved: int) -> None:
+        self._cap, self._reserved = cap, reserved
         self._watched: dict[str, _Watched] = {}
         self._scans = 0
         self._came = 0
-        self._full = False
 
     def configure(self, cap: int, reserved: int) -> None:
         """Use other numbers from the next scan on."""
-        self._full = self._full and (cap, reserved) == (self._cap, self._reserved)
         self._cap, self._reserved = cap, reserved
 
     def add(self, key: str, at: float) -> None:
@@ -180,10 +177,6 @@ class WatchList:
         chosen = self._chosen()
         for key in chosen:
             self._watched[key] = replace(self._watched[key], since=self._scans)
-        full = len(self._watched) > self._cap
-        if full and not self._full:
-            self._emit(WatchListFull(len(self._watched), self._cap, self._reserved))
-        self._full = full
         return chosen
 
     def __len__(self) -> int:

@@ -25,7 +25,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 
 Work = TypeVar("Work")
@@ -134,7 +133,7 @@ class SlotQueue(Generic[Work]):
         if older := self._queue.get(key):
             self._queue[key] = _Waiting(number, work)
             self._count(replaced=1)
-            self._emit(WorkReplaced(key, number, older.number))
+            self._emit(WorkQueued(key, number, len(self._queue), older.number))
             return Enqueue(number, older.number)
         if key not in self._running and self.free_slots:
             return self._started(key, _Waiting(number, work))

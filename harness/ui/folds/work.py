@@ -40,7 +40,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 from harness.session import SubagentRow, SubagentState
 
@@ -209,12 +208,10 @@ class _Pool:
                 self.queued.discard(number)
                 self.deferred.discard(key)
                 self.view = replace(self.view, running=running)
-            case WorkQueued(key=key, number=number):
+            case WorkQueued(key=key, number=number, replaced=replaced):
+                self.queued.discard(replaced or 0)
                 self.queued.add(number)
                 self.deferred.discard(key)
-            case WorkReplaced(number=number, replaced=replaced):
-                self.queued.discard(replaced)
-                self.queued.add(number)
             case WorkDropped(key=key, number=number, deferred=True):
                 self.queued.discard(number)
                 self.deferred.add(key)

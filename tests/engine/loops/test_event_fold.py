@@ -137,7 +137,7 @@ def test_a_result_of_several_blocks_is_one_text_and_a_label_is_no_part_of_it() -
 
 
 def test_waits_for_a_retry_are_no_time_of_the_agent() -> None:
-    retry = RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 60.0, 0.0, 0.0, 529, None, "overloaded")
+    retry = RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 60.0, 0.0, 529, None, "overloaded")
     fold = BehaviourFold(TOOLS.get, Poll())
     (step,) = seen(
         *((100.0, RetryEnded("due")), (100.0, retry), (160.0, RetryEnded("due")), (165.0, RetryEnded("due"))),

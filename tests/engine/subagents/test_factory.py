@@ -13,7 +13,10 @@ from harness.engine.subagents.reports import SubagentSpec
 from harness.events import (
     AgentEnd,
     AgentEnded,
+    BreakerCommand,
+    BreakerCommanded,
     Notice,
+    SessionStarted,
     SpendChanged,
     TransitionCode,
 )
@@ -133,6 +136,23 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
                 factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
                 pass  # nobody else holds it
+
+
+@pytest.mark.parametrize("isolated", [True, False])
+async def test_a_subagent_begins_with_the_open_breakers_of_its_parent(tmp_path: Path, isolated: bool) -> None:
+    async with on_stage(tmp_path, "") as here:
+        command = BreakerCommand.ISOLATE if isolated else BreakerCommand.TRIP
+        here.agent.parts.breakers.command(command, "bash")
+        spec = SubagentSpec("a1", ("bash", "grep"), NoAsker(), again=False, role="You review.")
+        subagent = SubagentFactory(here.agent).create(spec)
+        registry = here.agent.parts.breakers.registry
+        assert registry.breaker("bash").isolated == isolated
+        recorded = read((here.agents or tmp_path) / "a1.jsonl").records
+        given = [record.event for record in recorded if isinstance(record.event, BreakerCommanded)]
+        assert given == [BreakerCommanded(command, "bash")]
+        (started,) = [record.event for record in recorded if isinstance(record.event, SessionStarted)]
+        assert (started.session_id, started.workspace) == ("a1", str(here.agent.core.settings.workspace))
+        assert await subagent.aclose() == ()
 
 
 @pytest.mark.stories

@@ -103,9 +103,7 @@ class Scene:
     def ended(self, tokens: int, cost_usd: float, unpriced: int = 0) -> None:
         """A subagent has ended."""
         usage = Usage(input=tokens - 1, output=1)
-        self.conversation.emit(
-            AgentEnded("a1", AgentEnd.ANSWERED, "", 1, 1, 1, usage, cost_usd, 1.0, unpriced=unpriced)
-        )
+        self.conversation.emit(AgentEnded("a1", AgentEnd.ANSWERED, "", 1, 1, usage, cost_usd, 1.0, unpriced=unpriced))
 
 
 async def results(tasks: list["asyncio.Task[str]"]) -> set[str]:

@@ -151,7 +151,7 @@ def test_every_step_is_counted_and_told_with_what_this_task_has_cost() -> None:
         (PermissionAnswered("c", "bash", "no", "user"), "bash: not allowed", False),
         (PermissionAnswered("c", "bash", "always", "user"), "bash: allowed", False),
         (
-            RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 2.4, 0.0, 0.0, 529, None, "overloaded"),
+            RetryScheduled("model", FaultKind.OVERLOADED, 1, 10, 2.4, 0.0, 529, None, "overloaded"),
             "waits 2 s to try again: overloaded",
             False,
         ),
@@ -218,7 +218,7 @@ def test_processes_that_an_agent_left_are_named_with_its_answer_and_with_its_fai
 
 def test_the_event_of_the_end_has_every_number_of_the_report() -> None:
     report = SubagentReport(AgentEnd.FAILED, "why", "Three.", 3, 4, Usage(10, 5), 0.02, 1.5, 2)
-    assert ended_with("a1", report) == AgentEnded("a1", AgentEnd.FAILED, "why", 6, 3, 4, Usage(10, 5), 0.02, 1.5, 2)
+    assert ended_with("a1", report) == AgentEnded("a1", AgentEnd.FAILED, "why", 3, 4, Usage(10, 5), 0.02, 1.5, 2)
 
 
 def test_a_new_row_waits_and_knows_where_its_journal_is() -> None:

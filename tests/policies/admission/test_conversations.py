@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WatchListFull, WorkEnd
+from harness.events import BreakerState, ChangeReason, ConversationBreakerChanged, Event, WorkEnd
 from harness.policies.admission.controller import AdmissionLimits
 from harness.policies.admission.conversations import ConversationBreakers, WatchList
 from tests.whole import WHOLE
@@ -64,8 +64,8 @@ def test_those_that_do_not_exist_any_more_are_named_by_the_sweep() -> None:
 # ── which conversations are looked at in a scan, also beside many busy ones ───────────────────────
 
 
-def watching(limits: AdmissionLimits, reported: list[Event] | None = None) -> WatchList:
-    return WatchList(limits.watch_cap, limits.reserved, (reported if reported is not None else []).append)
+def watching(limits: AdmissionLimits) -> WatchList:
+    return WatchList(limits.watch_cap, limits.reserved)
 
 
 def test_the_newest_activity_comes_first() -> None:
@@ -82,21 +82,6 @@ def test_of_equal_activity_the_longest_unwatched_comes_first() -> None:
     for key in "abc":
         watch_list.add(key, 0.0)
     assert [watch_list.scan() for _ in range(4)] == [("a",), ("b",), ("c",), ("a",)]
-
-
-def test_that_there_are_too_many_is_said_once_until_there_are_fewer() -> None:
-    reported: list[Event] = []
-    watch_list = watching(AdmissionLimits(watch_cap=2), reported)
-    for key in "abc":
-        watch_list.add(key, 0.0)
-    watch_list.scan()
-    watch_list.scan()
-    assert reported == [WatchListFull(3, 2, 1)]
-    watch_list.remove("a")
-    watch_list.scan()
-    watch_list.add("d", 0.0)
-    watch_list.scan()
-    assert reported == [WatchListFull(3, 2, 1)] * 2
 
 
 @pytest.mark.parametrize(("cap", "reserved"), [(0, 0), (1, 1), (4, 1), (5, 1), (6, 2), (35, 7), (50, 10)])

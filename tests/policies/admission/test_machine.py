@@ -20,7 +20,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 from harness.policies.admission.controller import AdmissionController, AdmissionLimits, AdmissionSizes
 from harness.policies.admission.slot_queue import Admit, Defer, Enqueue, Permit
@@ -244,11 +243,11 @@ class ControllerBesideOracle(RuleBasedStateMachine):
             case WorkAdmitted():
                 assert self.fates.get(event.number, "queued") == "queued"
                 self.fates[event.number] = "running"
-            case WorkQueued():
+            case WorkQueued(replaced=None):
                 self.fates[event.number] = "queued"
-            case WorkReplaced():
-                assert self.fates[event.replaced] == "queued"
-                self.fates |= {event.number: "queued", event.replaced: "replaced"}
+            case WorkQueued(replaced=int(replaced)):
+                assert self.fates[replaced] == "queued"
+                self.fates |= {event.number: "queued", replaced: "replaced"}
             case WorkDropped():
                 assert self.fates.get(event.number, "queued") == "queued"
                 assert event.deferred == (event.reason in (DropReason.QUEUE_FULL, DropReason.PAUSED))

@@ -12,7 +12,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 from harness.policies.admission.slot_queue import Admit, Enqueue, Permit, Reject, SlotQueue
 from tests.policies.admission.oracle import balanced
@@ -38,7 +37,7 @@ def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stand
     assert [controller.admission.ask("b", f"round {number}") for number in (4, 5)] == [Enqueue(4, 2), Enqueue(5, 4)]
     assert controller.admission.queued == ("b", "c")  # and its place is kept
     assert controller.admission.release(Permit("a", 1), OK) == (Admit(Permit("b", 5), "round 5"),)
-    assert controller.events[-4:-2] == [WorkReplaced("b", 4, 2), WorkReplaced("b", 5, 4)]
+    assert controller.events[-4:-2] == [WorkQueued("b", 4, 2, replaced=2), WorkQueued("b", 5, 2, replaced=4)]
 
 
 def test_a_full_queue_drops_its_oldest_and_says_so_and_marks_its_conversation() -> None:

@@ -157,7 +157,7 @@ CALL_FAILED = (
 
 def waits(at: float) -> RetryScheduled:
     """A retry that is due at this moment."""
-    return RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, at, 6.0, 529, "req_1", "Overloaded")
+    return RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, at, 529, "req_1", "Overloaded")
 
 
 IN_CIRCLES: tuple[Event | float, ...] = (

@@ -1,9 +1,12 @@
 """Questions and keys that were meant for something else, with real key events and a clock that is set by hand."""
 
 import asyncio
+import tomllib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pytest
 from textual import events
@@ -20,7 +23,6 @@ from harness.ui.app.question_app import QuestionApp
 from harness.ui.question_focus import GRACE_S, HOLD_S
 from tests.ui.app.host import COMMANDS
 from tests.ui.app.screens import settled
-from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
 CHOICES = (
@@ -29,6 +31,9 @@ CHOICES = (
     Choice("k", "keep a rule", "keep", asks="the rule", text="bash(touch *)"),
     Choice("n", "no, and say why", "no", asks="why not?"),
 )
+KEYS = ("backspace", "escape", "down", "up", "ctrl+u")
+"""Keys that a story has by their names; any other word is typed character by character."""
+STORIES = tomllib.loads(Path(__file__).with_name("question_keys.toml").read_text("utf-8"))["story"]
 NAMES = {"\n": "enter", "\t": "tab", " ": "space"}
 
 
@@ -111,7 +116,9 @@ class Hands:
         """Text as a person types it."""
         for character in text:
             await self.burst(character)
-            await self.wait(every)
+            self.app.now += every
+            self.app.settle_question()
+        await self.pilot.pause()
 
     async def paste(self, text: str) -> None:
         event = events.Paste(text)
@@ -135,10 +142,61 @@ class Hands:
         """Whether the question takes keys."""
         return self.app.answering
 
+    async def click(self, label: str) -> None:
+        """Click on a choice, as the terminal reports it."""
+        rows = await settled(self.pilot)
+        row = next(number for number, text in enumerate(rows) if label in text)
+        x = rows[row].index(label)
+        for kind in (events.MouseDown, events.MouseUp):
+            event = kind(None, x, row, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=row)
+            event.time = self.app.now
+            self.app.post_message(event)
+            await self.pilot.pause()
+
+    async def play(self, verb: str, *arguments: Any) -> None:
+        """One step of a story."""
+        times = {"grace": GRACE_S, "half": GRACE_S / 2, "hold": HOLD_S}
+        match verb:
+            case "ask":
+                self.ask()
+            case "load":
+                self.app.prompt.load(*arguments)
+            case "burst" | "before":
+                keys = [key for word in arguments for key in ([word] if word in KEYS else word)]
+                await self.burst(*keys, at=self.app.now - 0.01 * (verb == "before"))
+            case "wait":
+                await self.wait(times.get(arguments[0], arguments[0]))
+            case "asked":
+                await self.asked(preselected=arguments[0] if arguments else "")
+            case "prompt" | "answers" | "sent":
+                found = {
+                    "prompt": [self.app.prompt.text],
+                    "answers": [list(one) for one in self.app.answers],
+                    "sent": self.app.submitted,
+                }
+                assert found[verb] == list(arguments)
+            case "is open" | "is closed":
+                assert self.answers_now() is (verb == "is open")
+            case "shows" | "hides":
+                text = {"OPEN": OPEN, "WAITING": WAITING}.get(arguments[0], arguments[0])
+                assert any(text in row for row in await settled(self.pilot)) is (verb == "shows")
+            case _:
+                await getattr(self, verb)(*arguments)
+
+    async def begin_anew(self) -> None:
+        """Withdraw what is asked, and empty the prompt."""
+        await self.done()
+        self.app.prompt.load("")
+        self.app.submitted.clear()
+        self.app.answers.clear()
+        await self.wait(60)
+        assert not self.app.query(Question)
+
     async def done(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()
 
 
 @asynccontextmanager
@@ -150,127 +208,18 @@ async def hands(size: tuple[int, int] = (80, 24)) -> AsyncIterator[Hands]:
         await typing.done()
 
 
-async def test_letters_typed_while_it_appears_stay_in_the_prompt() -> None:
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("part", range(4))
+async def test_what_is_typed_around_a_question_goes_where_it_was_meant_to_go(part: int) -> None:
+    """One app for a quarter of the stories; each begins with an empty prompt and without a question."""
     async with hands() as user:
-        await user.type("okay ple")
-        user.ask()
-        await user.burst(*"as")
-        await user.shown()
-        await user.type("e also add many keys", every=0.3)
-        await user.wait(10)
-        assert user.app.prompt.text == "okay please also add many keys"
-        assert user.app.answers == []
-        screen = await settled(user.pilot)
-        assert any(WAITING in row for row in screen)
-        assert not any("▸ 1 yes, once" in row for row in screen)
-
-
-async def test_a_sentence_begun_as_it_appears_and_sent_is_a_prompt() -> None:
-    async with hands() as user:
-        await user.asked()
-        await user.burst(*"always use tabs\n")
-        assert (user.app.submitted, user.app.answers) == (["always use tabs"], [])
-
-
-async def test_enter_in_the_burst_that_it_appears_in_answers_nothing() -> None:
-    async with hands() as user:
-        user.ask()
-        await user.burst("\n", "\n", "y", "\n")
-        await user.shown()
-        await user.burst("\n")
-        assert (user.app.submitted, user.app.answers) == (["y"], [])
-        await user.wait(GRACE_S)
-        await user.burst("\n")
-        assert user.app.answers == [("once", "")]
-
-
-async def test_keys_from_before_it_took_keys_answer_nothing_however_late_they_arrive() -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst("y", "\n", at=user.app.now - 0.01)
-        assert (user.app.submitted, user.app.answers) == (["y"], [])
-        assert not user.answers_now()
-
-
-@pytest.mark.grid(3)
-@pytest.mark.parametrize(
-    ("keys", "value"),
-    [
-        ("y", "once"),
-        ("Y", "once"),
-        ("a", "always"),
-        ("1", "once"),
-        ("2", "always"),
-        ("２", "always"),
-        ("ａ", "always"),
-        ("\n", "once"),
-        (("down", "\n"), "always"),
-        (("up", "up", "up", "\n"), "always"),
-        ("y\n", "once"),
-    ],
-)
-async def test_after_a_moment_of_quiet_letters_numbers_and_arrows_answer(
-    keys: str | tuple[str, ...], value: str
-) -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst(*keys)
-        await user.wait(HOLD_S)
-        assert user.app.answers == [(value, "")]
-        assert user.app.prompt.empty
-        await user.type("next")
-        assert user.app.prompt.text == "next"
-
-
-@pytest.mark.grid(1)
-@pytest.mark.parametrize(
-    "text", ["also add tests", "yes but", "please", "２つ目", "ａｌｓｏ", "天気", "12", "90"][:: stride(3)]
-)
-async def test_words_at_an_open_question_are_no_answer(text: str) -> None:
-    """Typed by hand, and in one burst, as an input method gives them."""
-    for every in (0.0, 0.2):
-        async with hands() as user:
-            await user.open()
-            await user.type(text, every)
-            await user.wait(10)
-            assert (user.app.prompt.text, user.app.answers) == (text, [])
-            assert not user.answers_now()
-
-
-async def test_a_letter_that_is_held_marks_its_choice_and_gives_it_back() -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst("a")
-        assert any("▸ 2 yes, always" in row for row in await settled(user.pilot))
-        await user.burst("s")
-        assert user.app.prompt.text == "as"
-        assert not any("▸ 2" in row for row in await settled(user.pilot))
-
-
-@pytest.mark.parametrize("key", ["escape", "backspace"])
-async def test_a_letter_can_be_taken_back_for_a_moment(key: str) -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst("y", key)
-        await user.wait(10)
-        assert (user.app.prompt.text, user.app.answers) == ("", [])
-        assert user.answers_now()
-
-
-async def test_with_text_in_the_prompt_it_waits_until_that_is_sent() -> None:
-    async with hands() as user:
-        user.app.prompt.load("half a sent")
-        await user.asked()
-        await user.wait(10)
-        assert not user.answers_now()
-        await user.type("ence\n")
-        assert user.app.submitted == ["half a sentence"]
-        await user.wait(GRACE_S / 2)
-        assert not user.answers_now()
-        await user.wait(GRACE_S / 2)
-        await user.burst("y")
-        await user.wait(HOLD_S)
-        assert user.app.answers == [("once", "")]
+        for story in STORIES[part::4]:
+            for number, step in enumerate(story["steps"]):
+                try:
+                    await user.play(*step)
+                except AssertionError as error:
+                    raise AssertionError(f"{story['name']}, step {number}: {step}") from error
+            await user.begin_anew()
 
 
 async def test_once_the_prompt_is_empty_it_opens_by_itself() -> None:
@@ -284,83 +233,6 @@ async def test_once_the_prompt_is_empty_it_opens_by_itself() -> None:
         await user.opens()
 
 
-async def test_with_text_in_the_prompt_it_waits_until_that_is_cleared() -> None:
-    async with hands() as user:
-        user.app.prompt.load("x")
-        await user.asked()
-        await user.burst("backspace")
-        await user.wait(GRACE_S)
-        assert user.answers_now()
-
-
-async def test_tab_goes_to_the_question_and_back_and_the_text_stays() -> None:
-    async with hands() as user:
-        user.app.prompt.load("half")
-        await user.asked()
-        await user.burst("\t")
-        assert not user.answers_now()
-        await user.wait(GRACE_S)
-        assert user.answers_now()
-        assert any(OPEN in row for row in await settled(user.pilot))
-        await user.burst("\t")
-        assert not user.answers_now()
-        await user.type("-way")
-        assert user.app.prompt.text == "half-way"
-        await user.burst("\t")
-        await user.wait(0.1)
-        assert user.answers_now()
-        await user.burst("n")
-        await user.type("too slow")
-        await user.burst("\n")
-        assert (user.app.prompt.text, user.app.answers) == ("half-way", [("no", "too slow")])
-
-
-async def test_tab_in_a_burst_takes_nothing_of_the_burst_along() -> None:
-    async with hands() as user:
-        user.app.prompt.load("half")
-        await user.asked()
-        await user.wait(GRACE_S)
-        await user.burst("\t", "a", "\n", at=user.app.now - 0.01)
-        await user.wait(10)
-        assert (user.app.submitted, user.app.answers) == (["halfa"], [])
-
-
-async def test_tab_leaves_an_empty_prompt_to_the_user_until_it_was_used() -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst("\t")
-        await user.wait(60)
-        assert not user.answers_now()
-        await user.type("also this\n")
-        assert user.app.submitted == ["also this"]
-        await user.wait(GRACE_S)
-        assert user.answers_now()
-
-
-async def test_tab_takes_what_is_offered_while_a_command_is_completed() -> None:
-    async with hands() as user:
-        user.app.prompt.load("")
-        await user.asked()
-        await user.type("/comp")
-        await user.wait(GRACE_S)
-        await user.burst("\t")
-        assert user.app.prompt.text == "/compact "
-        assert not user.answers_now()
-
-
-async def test_a_paste_is_never_an_answer() -> None:
-    async with hands() as user:
-        await user.asked()
-        await user.paste("y\n")
-        await user.wait(10)
-        assert (user.app.prompt.text, user.app.answers) == ("y\n", [])
-    async with hands() as user:
-        await user.open()
-        await user.paste("always")
-        await user.wait(10)
-        assert (user.app.prompt.text, user.app.answers) == ("always", [])
-
-
 async def test_the_reason_takes_every_character_a_paste_too() -> None:
     async with hands() as user:
         await user.open()
@@ -370,43 +242,6 @@ async def test_the_reason_takes_every_character_a_paste_too() -> None:
         [(value, reason)] = user.app.answers
         assert (value, reason.split()) == ("no", ["ot", "yet", "y", "2", "k"])
         assert user.app.prompt.empty
-
-
-async def test_a_rule_can_be_changed_before_it_is_kept_and_a_word_with_that_letter_is_none() -> None:
-    async with hands() as user:
-        await user.open()
-        await user.type("keep going")
-        assert (user.app.prompt.text, user.app.answers) == ("keep going", [])
-        for _ in "keep going":
-            await user.burst("backspace")
-        await user.wait(GRACE_S)
-        await user.burst("k")
-        await user.wait(HOLD_S)
-        for key in ("backspace", "backspace", "a", ")", "\n"):
-            await user.burst(key)
-        assert user.app.answers == [("keep", "bash(touch a)")]
-
-
-async def test_no_can_be_what_enter_takes_at_first() -> None:
-    async with hands() as user:
-        await user.asked(preselected="no")
-        await user.wait(GRACE_S)
-        assert any("▸ 4 no, and say why" in row for row in await settled(user.pilot))
-        await user.burst("\n", "\n")
-        assert user.app.answers == [("no", "")]
-
-
-async def test_an_answer_typed_twice_does_not_answer_the_next_question() -> None:
-    async with hands() as user:
-        user.ask()
-        user.ask()
-        await user.shown()
-        await user.wait(GRACE_S)
-        await user.burst("\n", "\n")
-        await user.wait(GRACE_S / 2)
-        await user.burst("y")
-        await user.wait(10)
-        assert (user.app.answers, user.app.prompt.text) == ([("once", "")], "y")
 
 
 async def test_what_was_behind_a_list_begins_its_moment_when_it_can_be_seen() -> None:
@@ -456,26 +291,25 @@ async def test_a_list_that_opens_takes_no_text_and_no_enter_behind_text() -> Non
         before = monotonic()
         await settled(user.pilot)
         await user.burst(*"a.py", "\n", at=before)
-        await user.burst(*"and", at=monotonic())
-        await user.burst("\n", at=monotonic())
+        await user.burst(*"and", "\n", at=before)
         assert (user.app.submitted, user.app.prompt.text, chosen) == (["read a.py", "and"], "", [])
         await user.burst("down", "\n", at=monotonic() + GRACE_S)
         assert chosen == [1]
 
 
-@pytest.mark.grid(1)
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
-async def test_choices_and_prompt_are_in_sight(size: tuple[int, int]) -> None:
-    async with hands(size) as user:
+async def test_choices_and_prompt_are_in_sight() -> None:
+    async with hands((60, 20)) as user:
         user.app.prompt.load("half a sentence")
         await user.asked()
-        screen = await settled(user.pilot)
-        for text in ("touch a?", "1 yes, once", "4 no, and say why", WAITING, "▸ half a sentence"):
-            assert any(text in row for row in screen), text
+        for size in ((60, 20), (80, 24), (120, 36)):
+            await user.pilot.resize_terminal(*size)
+            screen = await settled(user.pilot)
+            for text in ("touch a?", "1 yes, once", "4 no, and say why", WAITING, "▸ half a sentence"):
+                assert any(text in row for row in screen), text
 
 
 @pytest.mark.grid(1)
-@pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 36)])
+@pytest.mark.parametrize("size", [(60, 20), (120, 36)])
 async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(size: tuple[int, int]) -> None:
     title = "\n".join(
         f"  · danger {number}, which is told at length and in more words than one row takes" for number in range(30)
@@ -493,51 +327,6 @@ async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(siz
                 assert any(text in row for row in screen), text
             assert user.app.screen.max_scroll_y == 0
             asking.cancel()
-
-
-async def _click(user: Hands, label: str) -> None:
-    """Click on a choice, as the terminal reports it."""
-    rows = await settled(user.pilot)
-    row = next(number for number, text in enumerate(rows) if label in text)
-    x = rows[row].index(label)
-    for kind in (events.MouseDown, events.MouseUp):
-        event = kind(None, x, row, 0, 0, 1, shift=False, meta=False, ctrl=False, screen_x=x, screen_y=row)
-        event.time = user.app.now
-        user.app.post_message(event)
-        await user.pilot.pause()
-
-
-async def test_a_click_takes_a_choice_but_not_one_that_came_up_under_the_pointer() -> None:
-    async with hands() as user:
-        await user.asked()
-        await _click(user, "yes, always")
-        assert user.app.answers == []
-        await user.wait(GRACE_S)
-        await _click(user, "touch a?")  # no choice
-        assert user.app.answers == []
-        await _click(user, "yes, always")
-        assert user.app.answers == [("always", "")]
-
-
-async def test_a_click_answers_beside_a_prompt_that_is_not_finished_and_words_then_go_to_the_question() -> None:
-    async with hands() as user:
-        await user.asked()
-        await user.type("half a prompt")
-        await user.wait(5)
-        assert not user.answers_now()
-        await _click(user, "no, and say why")
-        await user.burst(*"too loud\n")
-        assert user.app.answers == [("no", "too loud")]
-        assert (user.app.prompt.text, user.app.submitted) == ("half a prompt", [])
-
-
-async def test_a_letter_that_was_held_goes_to_the_prompt_where_a_click_answers() -> None:
-    async with hands() as user:
-        await user.open()
-        await user.burst("y")
-        await _click(user, "yes, always")
-        await user.wait(HOLD_S)
-        assert (user.app.answers, user.app.prompt.text) == ([("always", "")], "y")
 
 
 async def test_words_typed_into_a_list_narrow_it_and_leave_the_prompt_alone() -> None:

@@ -23,6 +23,7 @@ from tests.agent.stage import calls, says
 from tests.ui.app.screens import settled
 from tests.ui.app.stories import NAME, STORIES
 from tests.ui.app.test_conversation import opened
+from tests.whole import stride
 
 pytestmark = pytest.mark.anyio
 THEMES = ("textual-dark", "textual-light")
@@ -87,8 +88,8 @@ def _plain(colour: RichColor) -> Color:
 @pytest.mark.grid(1)
 @pytest.mark.parametrize("theme", [*THEMES, PALE])
 async def test_text_of_every_kind_can_be_read(theme: str) -> None:
-    kinds = ("retry", "open-breaker", "paused", "plan", "agents", "background", "loop-stopped", "permission")
-    for name in ("plan",) if theme == PALE else kinds:
+    kinds = ("retry", "plan", "plan", "paused", "open-breaker", "agents", "background", "loop-stopped", "permission")
+    for name in ("plan",) if theme == PALE else kinds[THEMES.index(theme) :: stride(2)]:
         app = SnapshotApp(STORIES[name], NAME, theme=theme, panel_only=False)
         async with app.run_test(size=(120, 60)) as pilot:
             await settled(pilot)

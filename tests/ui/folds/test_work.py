@@ -45,7 +45,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 from harness.ui.folds.work import (
     AdmissionView,
@@ -76,8 +75,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
     st.builds(work.over, COMMAND, st.integers(0, 1), st.sampled_from(CommandEnd)),
     st.builds(AdmissionLimitsSet, NUMBER, NUMBER, NUMBER, POOL),
     st.builds(WorkAdmitted, KEY, NUMBER, NUMBER, POOL),
-    st.builds(WorkQueued, KEY, NUMBER, NUMBER, POOL),
-    st.builds(WorkReplaced, KEY, NUMBER, NUMBER, POOL),
+    st.builds(WorkQueued, KEY, NUMBER, NUMBER, st.none() | NUMBER, POOL),
     st.builds(WorkDropped, KEY, NUMBER, st.sampled_from(DropReason), st.booleans(), POOL),
     st.builds(WorkRejected, KEY, st.sampled_from(RejectionReason), POOL),
     st.builds(WorkReleased, KEY, NUMBER, st.sampled_from(WorkEnd), NUMBER, POOL),
@@ -210,9 +208,9 @@ class Anew:
     def _waits(own: list[tuple[int, AdmissionEvent]], number: int) -> bool:
         for _, event in reversed(own):
             match event:
-                case WorkQueued(number=asked) | WorkReplaced(number=asked) if asked == number:
+                case WorkQueued(number=asked) if asked == number:
                     return True
-                case WorkAdmitted(number=other) | WorkDropped(number=other) | WorkReplaced(replaced=other) if (
+                case WorkAdmitted(number=other) | WorkDropped(number=other) | WorkQueued(replaced=other) if (
                     other == number
                 ):
                     return False

@@ -119,7 +119,7 @@ def moved(key: str, before: BreakerState, to: BreakerState, why: ChangeReason, p
 DROPPED = WorkDropped("a399", 399, DropReason.ENDED, deferred=False)
 OVERLOADED = Fault(FaultKind.OVERLOADED, "Overloaded", 529)
 FAILED = FaultOccurred(OVERLOADED, MODEL, 2)
-RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, NOW + 2.1, 6.0, 529, "req_1", "Overloaded")
+RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 3, 10, 4.0, NOW + 2.1, 529, "req_1", "Overloaded")
 KEPT = MessageAdded(
     Message(
         "assistant",

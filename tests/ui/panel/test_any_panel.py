@@ -103,7 +103,6 @@ RETRY = st.builds(
     SMALL,
     SECONDS,
     MOMENT,
-    SECONDS,
     st.none() | st.just(529),
     st.none(),
     TEXT,
@@ -159,8 +158,7 @@ AGENT = st.builds(
     st.booleans(),
     SMALL,
     st.none() | st.builds(AgentMoved, NAME, SMALL, TEXT, SMALL, TOKENS, SECONDS, st.booleans()),
-    st.none()
-    | st.builds(AgentEnded, NAME, st.sampled_from(AgentEnd), TEXT, SMALL, SMALL, SMALL, USAGE, SECONDS, SECONDS),
+    st.none() | st.builds(AgentEnded, NAME, st.sampled_from(AgentEnd), TEXT, SMALL, SMALL, USAGE, SECONDS, SECONDS),
 )
 COMMAND = st.builds(
     CommandView,

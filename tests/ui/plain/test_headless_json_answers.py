@@ -44,9 +44,8 @@ async def test_text_is_the_json_and_nothing_else(place: Place) -> None:
     assert "minimum" not in sent["schema"]["properties"]["count"], "the API takes no limits; we check them ourselves"
 
 
-@pytest.mark.parametrize("form", ["json", "stream-json"])
-async def test_the_result_object_has_the_value(place: Place, form: str) -> None:
-    ended, _ = await answered(place, says(GOOD), "--output-format", form)
+async def test_the_result_object_has_the_value(place: Place) -> None:
+    ended, _ = await answered(place, says(GOOD), "--output-format", "stream-json")
     result = json.loads(ended.out.splitlines()[-1])
     assert (result["structured_output"], result["subtype"]) == (json.loads(GOOD), "success")
 
@@ -63,9 +62,7 @@ async def test_the_schema_holds_for_the_last_reply_and_tools_run_before_it(place
     ("wrong", "why"),
     [
         ("hello", "it is not JSON"),
-        ('{"name": "Ada"}', "'count' is a required property"),
         ('{"name": "Ada", "count": 2}', "$.count: 2 is less than the minimum of 3"),
-        ('{"name": "Ada", "count": NaN}', "NaN is no number in JSON"),
     ],
 )
 async def test_a_wrong_answer_is_asked_for_once_more_with_the_reason(place: Place, wrong: str, why: str) -> None:
@@ -84,8 +81,6 @@ async def test_a_second_wrong_answer_ends_with_exit_code_1_and_the_reason(place:
     assert (result["subtype"], result["structured_output"]) == ("error_max_structured_output_retries", None)
     assert "$.name: 5 is not of type 'string'" in result["reason"]
     assert "$.name: 5 is not of type 'string'" in ended.err
-    text, _ = await answered(place, says("no") + says("no"))
-    assert (text.code, text.out) == (1, "")
 
 
 async def test_a_turn_that_failed_is_not_asked_again(place: Place) -> None:
@@ -130,10 +125,6 @@ async def test_a_server_that_refuses_the_format_is_asked_without(place: Place) -
     ("text", "sentence"),
     [
         ('{"type": "object",\n "properties": }', "s.json, line 2: this is not JSON"),
-        ('{"type": "object",\n "properties": {\n  "a": {"type": "strin"}}}', "s.json, line 3: this is not a valid"),
-        ('{"properties":\n {"a": {"$ref": "http://127.0.0.1:9/x"}}}', "line 2: this is not a valid JSON schema"),
-        ('{"$ref": "#/$defs/none"}', "'#/$defs/none' is not in the file"),
-        ("[]", "a schema is a JSON object"),
         (None, "cannot be read: No such file or directory"),
     ],
 )

@@ -39,7 +39,7 @@ from harness.ui.lines.reports import stuck_lines
 from harness.ui.plain.printer import LinePrinter, RecordedPrinter, has_colours
 from tests.ui.loops import FOUND, REPORT, took
 
-RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 2, 10, 1.5, 0.0, 0.5, 529, None, "Overloaded")
+RETRY = RetryScheduled("model", FaultKind.OVERLOADED, 2, 10, 1.5, 0.0, 529, None, "Overloaded")
 REPLY = MessageAdded(Message("assistant", ()), Origin.REPLY)
 
 

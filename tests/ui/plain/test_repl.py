@@ -573,29 +573,3 @@ async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) 
             await terminal.sees("> ")
             terminal.type("/retry\n")
             await terminal.sees("It stands in notes.md.")
-
-
-async def test_a_prompt_typed_during_a_wait_is_queued_and_an_empty_line_during_a_command_does_nothing(
-    place: Place,
-) -> None:
-    script = (
-        '[[reply]]\nstatus = 529\nheaders = { retry-after = "30" }\n'
-        '[[reply]]\ntools = [{ name = "bash", input = { command = "touch began; until test -e go; do sleep 0.05; done" } }]\n'
-        '[[reply]]\ntext = "The first answer."\n[[reply]]\ntext = "The second answer."\n'
-    )
-    async with (
-        PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server,
-        Terminal(Place(place.folder, server.base_url), "--yolo") as terminal,
-    ):
-        await terminal.sees("> ")
-        terminal.type("first\n")
-        await terminal.sees("Enter tries at once")
-        terminal.type("second\n")
-        await terminal.sees("1 prompt queued")
-        terminal.type("\n")
-        await terminal.sees("○ bash")
-        await until((place.folder / "began").exists)
-        terminal.type("\n")
-        (place.folder / "go").touch()
-        await terminal.sees("The first answer.")
-        assert "> second" in await terminal.sees("The second answer.")

@@ -306,7 +306,7 @@ def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the
 
 def test_a_pause_of_the_model_between_retries_leaves_one_line_of_the_retries() -> None:
     first, second = (
-        RetryScheduled("model", FaultKind.OVERLOADED, n, 10, 1.0, 0.0, 0.0, 529, None, "Overloaded") for n in (1, 2)
+        RetryScheduled("model", FaultKind.OVERLOADED, n, 10, 1.0, 0.0, 529, None, "Overloaded") for n in (1, 2)
     )
     pause = BreakerChanged("model:m", BreakerState.CLOSED, BreakerState.OPEN, ChangeReason.THRESHOLD, 3, 1, 1)
     works = BreakerChanged("model:m", BreakerState.OPEN, BreakerState.CLOSED, ChangeReason.PROBE_SUCCEEDED, 0, 1, 1)

@@ -40,12 +40,10 @@ class Client:
         self._work = work
         self._failed: APIError | None = None
         self._requests = self._waits = 0
-        self._waited_s = 0.0
 
     async def turn(self, prompt: str) -> None:
         """Let the learner ask; the end is a notice."""
         self._requests = self._waits = 0
-        self._waited_s = 0.0
 
         async def send() -> Message:
             return await self._send(prompt)
@@ -79,10 +77,7 @@ class Client:
             status = failed.status_code
         kind = FaultKind.NETWORK if isinstance(failed, APIConnectionError) else KINDS.get(status or 0, FaultKind.SERVER)
         until, most = time.time() + seconds, self._work.RETRIES
-        self._session.show(
-            RetryScheduled("model", kind, self._waits, most, seconds, until, self._waited_s, status, None, str(failed))
-        )
-        self._waited_s += seconds
+        self._session.show(RetryScheduled("model", kind, self._waits, most, seconds, until, status, None, str(failed)))
         await asyncio.sleep(min(LONGEST_S, max(0.0, seconds) / SHORTER))
 
 

@@ -5,7 +5,7 @@ from random import Random
 from types import ModuleType
 from typing import Any
 
-from harness.events import AdmissionEvent, WorkDropped, WorkEnd, WorkReplaced
+from harness.events import AdmissionEvent, WorkDropped, WorkEnd, WorkQueued
 from harness.policies.admission.slot_queue import Admit, Defer, Enqueue, Permit, Reject, SlotQueue
 
 KEYS = "abcd"
@@ -138,7 +138,7 @@ class Real:
         """The work that will not be done."""
         for event in self._events:
             match event:
-                case WorkDropped(number=number) | WorkReplaced(replaced=number):
+                case WorkDropped(number=number) | WorkQueued(replaced=int(number)):
                     yield self._names[number]
 
 

@@ -20,7 +20,6 @@ from harness.events import (
     WorkQueued,
     WorkRejected,
     WorkReleased,
-    WorkReplaced,
 )
 
 SLOTS, PLACES = 2, 2
@@ -78,7 +77,9 @@ class AdmittedWork:
             self._start(work)
         elif answer == self._decisions.REPLACE:
             self._waiting[work.name] = work
-            self._session.show(WorkReplaced(work.key, work.number, queued.number if queued else 0))
+            self._session.show(
+                WorkQueued(work.key, work.number, len(self._admission.queue), queued.number if queued else 0)
+            )
         elif answer == self._decisions.WAIT:
             self._waiting[work.name] = work
             self._session.show(WorkQueued(work.key, work.number, len(self._admission.queue)))
