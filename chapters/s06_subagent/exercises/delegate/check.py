@@ -255,7 +255,7 @@ def _sent(url: str, messages: list[Plain], tools: Sequence[str]) -> list[Plain]:
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # this machine: no proxy
     try:
-        with straight.open(request, timeout=5) as response:
+        with straight.open(request, timeout=30) as response:
             blocks: list[Plain] = json.load(response)["content"]
     except HTTPError as error:
         with error:
