@@ -201,7 +201,7 @@ class SqliteFile:
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._lock), path.stat()):
                     return
-            self._close_lock()  # a person has removed the file that it locks
+            self._close_lock()  # the user has removed the file that it locks
 
     def _give_lock_back(self) -> None:
         if self._lock is not None:

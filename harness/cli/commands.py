@@ -226,17 +226,13 @@ def _resume_hint(path: Path, settings: Settings, options: Namespace) -> str:
 
 
 async def _practice(options: Namespace) -> int:
+    from harness.practice.script.entries import Chance
     from harness.practice.service import proxy, serve
+    from harness.practice.wire.listener import Address
     from harness.ui.signals import handle_signals
 
-    common = {
-        "host": options.host,
-        "port": options.port,
-        "script": options.script,
-        "probability": options.faults,
-        "seed": options.seed,
-        "allowed_hosts": options.allow_host,
-    }
+    address = Address(options.host, options.port, tuple(options.allow_host))
+    chance = None if options.faults is None else Chance(options.faults, options.seed)
     with handle_signals() as signalled:
         try:
             if options.kind == "serve":
@@ -245,9 +241,18 @@ async def _practice(options: Namespace) -> int:
 
                 counter = TokenCounter()
                 await asyncio.to_thread(counter.load)
-                await serve(RuleModel(), sys.stdout, window=options.window, tokens=counter, **common)
+                script, window = options.script, options.window
+                await serve(
+                    RuleModel(),
+                    sys.stdout,
+                    address=address,
+                    script=script,
+                    chance=chance,
+                    window=window,
+                    tokens=counter,
+                )
             else:
-                await proxy(options.upstream, sys.stdout, **common)
+                await proxy(options.upstream, sys.stdout, address=address, script=options.script, chance=chance)
         except asyncio.CancelledError:
             if not signalled.number:
                 raise

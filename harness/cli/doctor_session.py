@@ -191,13 +191,13 @@ _LOOKS: Mapping[str, Callable[[LoadedSettings, Warn], str]] = MappingProxyType(
 
 def _whose(places: Iterable[str]) -> str:
     counts = Counter(places)
-    words = {"person": "yours", "project": "of the project"}
+    words = {"person": "yours", "user": "yours", "project": "of the project"}
     return ", ".join(f"{counts[place]} {whose}" for place, whose in words.items() if counts[place]) or "none"
 
 
 def _named(found: Iterable[tuple[str, DefinitionOrigin]]) -> str:
     return (
-        ", ".join(visible(name) + (" (yours)" if origin is DefinitionOrigin.PERSON else "") for name, origin in found)
+        ", ".join(visible(name) + (" (yours)" if origin is DefinitionOrigin.USER else "") for name, origin in found)
         or "none"
     )
 

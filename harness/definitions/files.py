@@ -17,7 +17,7 @@ from harness.events import Effort
 class DefinitionOrigin(StrEnum):
     """The owner of a file."""
 
-    PERSON = "person"
+    USER = "user"
     PROJECT = "project"
 
 
@@ -56,9 +56,9 @@ def definition_folders(
     A project goes before the user, and a folder of this program before those of others.
     """
     root = workspace.resolve()
-    found = [] if home_dir is None else [DefinitionFolder(home_dir / ".claude" / kind, DefinitionOrigin.PERSON)]
-    found += [] if home_dir is None else [DefinitionFolder(home_dir / ".agents" / kind, DefinitionOrigin.PERSON)]
-    found += [] if user_dir is None else [DefinitionFolder(user_dir / kind, DefinitionOrigin.PERSON)]
+    found = [] if home_dir is None else [DefinitionFolder(home_dir / ".claude" / kind, DefinitionOrigin.USER)]
+    found += [] if home_dir is None else [DefinitionFolder(home_dir / ".agents" / kind, DefinitionOrigin.USER)]
+    found += [] if user_dir is None else [DefinitionFolder(user_dir / kind, DefinitionOrigin.USER)]
     found += [
         DefinitionFolder(root / name / kind, DefinitionOrigin.PROJECT, root)
         for name in (".claude", ".agents", ".harness")

@@ -50,7 +50,7 @@ from harness.tools.tool import ToolResult, shorten_line
 
 T = TypeVar("T")
 EXPECTED = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, TransitionCode.ABORTED_TOOLS)
-"""Ends of a turn that a person waits for, or has brought about; of every other one they are notified."""
+"""Ends of a turn that the user waits for, or has brought about; of every other one they are notified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class HookRunner:
             turn.begin_paragraph()
         return decision
 
-    # ── what waits for the person ───────────────────────────────────────────────────────────────
+    # ── what waits for the user ───────────────────────────────────────────────────────────────
 
     def on_event(self, event: Event) -> None:
         """Start the notification hooks, which no turn waits for."""

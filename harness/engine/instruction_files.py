@@ -101,7 +101,7 @@ def _read(
     reader: "_Reader", places: Iterable[_Place], room: int, report: Callable[[str], None]
 ) -> tuple[Instructions, ...]:
     """The files of these places: the user's, then those of the project, the last place first."""
-    of_person: list[Instructions] = []
+    of_user: list[Instructions] = []
     of_project: list[list[Instructions]] = []
     for place in places:
         kept: list[Instructions] = []
@@ -113,10 +113,10 @@ def _read(
             if fitting:
                 kept.append(Instructions(str(file), fitting, from_user=place.border is None))
         if place.border is None:
-            of_person += kept
+            of_user += kept
         else:
             of_project.insert(0, kept)
-    return (*of_person, *(one for kept in of_project for one in kept))
+    return (*of_user, *(one for kept in of_project for one in kept))
 
 
 def project_folders(workspace: Path) -> tuple[Path, ...]:

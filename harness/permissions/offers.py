@@ -108,7 +108,7 @@ def _alone(texts: tuple[str, ...]) -> int | None:
 
 _WIDE: Mapping[str, Callable[[tuple[str, ...]], int | None]] = MappingProxyType(
     {
-        # What follows goes to code of the project that the person lets run.
+        # What follows goes to code of the project that the user lets run.
         **dict.fromkeys(names("python python3 node ruby perl bash sh zsh dash"), _script),
         **dict.fromkeys(names("npm pnpm yarn bun"), _run),
         # Makes folders and nothing else; where they may be is asked for each of them.

@@ -11,7 +11,7 @@ script that has content is answered by the proxy itself. Credentials pass throug
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ from harness.practice.script import Script
 from harness.practice.script.entries import PlayReply
 from harness.practice.script.playback import Playback
 from harness.practice.wire.connection import ClientConnection, HttpRequest
-from harness.practice.wire.listener import Listener, body_of
+from harness.practice.wire.listener import LOOPBACK, Address, Listener, body_of
 from harness.practice.wire.prepared_reply import ByteCounter, prepare
 from harness.practice.wire.recorded import RecordedExchange, RecordedRequest
 from harness.practice.wire.replies import ApiError, Frame, FrameReader, usual_message
@@ -64,18 +64,15 @@ class FaultProxy(Listener):
         upstream: str,
         *,
         script: Script | None = None,
-        host: str = "127.0.0.1",
-        port: int = 0,
+        address: Address = LOOPBACK,
         remember: int = 1000,
         on_exchange: Callable[[RecordedExchange], None] | None = None,
-        allowed_hosts: Sequence[str] = (),
     ) -> None:
-        """`upstream` is a base URL, http or https. Only the list and the chance of a script count here, not its rules;
-        `allowed_hosts` are further values of the header `Host`.
+        """`upstream` is a base URL, http or https. Only the list and the chance of a script count here, not its rules.
 
         Raises UpstreamError when `upstream` is not such an address.
         """
-        super().__init__(host, port, allowed_hosts)
+        super().__init__(address)
         self._upstream = _checked(upstream)
         self._script = script or Script()
         self._playback = Playback(self._script)

@@ -12,12 +12,12 @@ import sys
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from harness.events import Json
 from harness.practice.checks.betas import betas_of
 from harness.practice.checks.request import check, check_access, unsupported
-from harness.practice.checks.rules import MOST_LISTED, ServedModel, ServerRules
+from harness.practice.checks.rules import MOST_LISTED, ServedModel
 from harness.practice.checks.shapes import request_fields
 from harness.practice.faults.model_faults import StatusFault
 from harness.practice.faults.orders import FaultQueue
@@ -27,7 +27,7 @@ from harness.practice.script import Script
 from harness.practice.script.entries import PlayReply
 from harness.practice.script.playback import Playback
 from harness.practice.wire.connection import ClientConnection, HttpRequest
-from harness.practice.wire.listener import Listener, body_of
+from harness.practice.wire.listener import LOOPBACK, Address, Listener, body_of
 from harness.practice.wire.platforms import translated
 from harness.practice.wire.prepared_reply import ByteCounter, Counter, filled, prepare, request_tokens
 from harness.practice.wire.recorded import RecordedExchange, RecordedRequest, ResponseRecorder
@@ -42,29 +42,28 @@ class PracticeServer(Listener):
         self,
         brain: ReplyModel | None = None,
         *,
-        script: Script | None = None,
-        host: str = "127.0.0.1",
-        port: int = 0,
-        rules: ServerRules | None = None,
+        script: Script | Playback | None = None,
+        address: Address = LOOPBACK,
         tokens: Counter | None = None,
         remember: int = 1000,
         on_exchange: Callable[[RecordedExchange], None] | None = None,
-        allowed_hosts: Sequence[str] = (),
         clock: Callable[[], float] = time.monotonic,
-        playback: Playback | None = None,
     ) -> None:
-        """`brain` answers when the script does not; without one the server says that the script is used up.
-
-        `rules` replaces the rules of the script; port 0 is any free one; `tokens` counts requests (None:
-        by their bytes); `remember` is how many requests are kept in `requests`; `on_exchange` is called
-        after every request; `allowed_hosts` are further values of the header `Host`; `clock` gives the
-        seconds that the prompt cache counts; `playback` plays the script (None: as `Playback` does).
         """
-        super().__init__(host, port, allowed_hosts)
+        Args:
+            brain: answers when the script does not; without one the server says that the script is used up.
+            script: the answers and the rules of the server, or a playback of them.
+            address: where to listen.
+            tokens: counts requests; None: by their bytes.
+            remember: how many requests are kept in `requests`.
+            on_exchange: called after every request.
+            clock: gives the seconds that the prompt cache counts.
+        """
+        super().__init__(address)
         self._brain = brain
-        self._script = script or Script()
-        self._rules = rules or self._script.rules
-        self._playback = playback or Playback(self._script, self._rules.profile)
+        self._playback = script if isinstance(script, Playback) else Playback(script or Script())
+        self._script = self._playback.script
+        self._rules = self._script.rules
         self._counter = tokens or ByteCounter()
         self._cache = PromptCache(clock)
         self._diagnosis = CacheDiagnosis()

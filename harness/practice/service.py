@@ -5,18 +5,19 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from harness.base.errors import HarnessError
+from harness.practice.checks.shapes import request_fields
 from harness.practice.proxy import FaultProxy
-from harness.practice.script.entries import USUAL, Chance
+from harness.practice.script.entries import Chance
 from harness.practice.script.script import Script, checked_mix
 from harness.practice.script.toml_table import Table
 from harness.practice.server import PracticeServer
-from harness.practice.wire.listener import Listener
+from harness.practice.wire.listener import LOOPBACK, Address, Listener
 from harness.practice.wire.prepared_reply import Counter
 from harness.practice.wire.recorded import RecordedExchange
 from harness.practice.wire.replies import ReplyModel
@@ -32,67 +33,45 @@ async def serve(
     brain: ReplyModel | None,
     out: TextIO,
     *,
-    host: str = "127.0.0.1",
-    port: int = 0,
+    address: Address = LOOPBACK,
     script: Path | str | None = None,
+    chance: Chance | None = None,
     window: int | None = None,
-    probability: float | None = None,
-    seed: int = 0,
-    mix: tuple[str, ...] = USUAL,
-    allowed_hosts: Sequence[str] = (),
     tokens: Counter | None = None,
 ) -> None:
     """Serve the practice model until cancelled. Writes its base URL and one line per request to `out`.
 
-    `window`, in tokens, and `probability` (of a fault, 0 to 1) replace what the script says. `allowed_hosts` are
-    further values of the header `Host`, where the server is reached by another name. Raises
-    ScriptError for a script or mix that cannot be used, AddressError when the port is taken. Without `tokens`
-    the vocabulary is loaded first, which takes a fraction of a second.
+    `chance` and `window`, in tokens, replace what the script says. Raises ScriptError for a script or mix that cannot
+    be used, AddressError when the port is taken. Without `tokens` the vocabulary is loaded first, and so are the types
+    that requests are checked by; that takes about a second.
     """
-    chosen = _chosen(script, probability, seed, mix)
-    rules = replace(chosen.rules, window=window) if window is not None else chosen.rules
+    chosen = _chosen(script, chance)
+    if window is not None:
+        chosen = replace(chosen, rules=replace(chosen.rules, window=window))
     counter = tokens or await _vocabulary()
+    await asyncio.to_thread(request_fields)
     server = PracticeServer(
-        brain,
-        script=chosen,
-        host=host,
-        port=port,
-        rules=rules,
-        tokens=counter,
-        remember=0,
-        on_exchange=_printer(out),
-        allowed_hosts=allowed_hosts,
+        brain, script=chosen, address=address, tokens=counter, remember=0, on_exchange=_printer(out)
     )
-    await _run(server, host, port, out, "practice model")
+    await _run(server, address, out, "practice model")
 
 
 async def proxy(
     upstream: str,
     out: TextIO,
     *,
-    host: str = "127.0.0.1",
-    port: int = 0,
+    address: Address = LOOPBACK,
     script: Path | str | None = None,
-    probability: float | None = None,
-    seed: int = 0,
-    mix: tuple[str, ...] = USUAL,
-    allowed_hosts: Sequence[str] = (),
+    chance: Chance | None = None,
 ) -> None:
     """Put faults into the traffic with `upstream` until cancelled. Writes its base URL and one line per request.
 
     Raises UpstreamError, ScriptError or AddressError, each one sentence.
     """
-    chosen = _chosen(script, probability, seed, mix)
-    standing = FaultProxy(
-        upstream,
-        script=chosen,
-        host=host,
-        port=port,
-        remember=0,
-        on_exchange=_printer(out),
-        allowed_hosts=allowed_hosts,
+    server = FaultProxy(
+        upstream, script=_chosen(script, chance), address=address, remember=0, on_exchange=_printer(out)
     )
-    await _run(standing, host, port, out, f"fault proxy before {upstream}")
+    await _run(server, address, out, f"fault proxy before {upstream}")
 
 
 async def _vocabulary() -> Counter:
@@ -103,13 +82,13 @@ async def _vocabulary() -> Counter:
     return counter
 
 
-def _chosen(script: Path | str | None, probability: float | None, seed: int, mix: tuple[str, ...]) -> Script:
+def _chosen(script: Path | str | None, chance: Chance | None) -> Script:
     chosen = Script() if script is None else Script.load(script)
-    if probability is None:
+    if chance is None:
         return chosen
-    flags = Table({"faults": probability}, "command line")
+    flags = Table({"faults": chance.probability}, "command line")
     flags.number("faults", most=1)
-    return replace(chosen, chance=Chance(probability, seed, checked_mix(flags, mix)))
+    return replace(chosen, chance=replace(chance, mix=checked_mix(flags, chance.mix)))
 
 
 def _printer(out: TextIO) -> Callable[[RecordedExchange], None]:
@@ -119,12 +98,12 @@ def _printer(out: TextIO) -> Callable[[RecordedExchange], None]:
     return write
 
 
-async def _run(listener: Listener, host: str, port: int, out: TextIO, what: str) -> None:
+async def _run(listener: Listener, address: Address, out: TextIO, what: str) -> None:
     try:
         await listener.__aenter__()
     except OSError as error:
         raise AddressError(
-            f"cannot listen at {host}:{port} ({error.strerror}); choose another port or host."
+            f"cannot listen at {address.host}:{address.port} ({error.strerror}); choose another port or host."
         ) from error
     try:
         print(f"{what} at {listener.base_url}", file=out, flush=True)

@@ -168,7 +168,7 @@ def list_text(skills: Sequence[Skill]) -> str:
 
 def skill_text(skill: Skill) -> str:
     """One skill for the model: its folder, its text and the files beside it."""
-    source = "the user" if skill.origin is DefinitionOrigin.PERSON else "the project"
+    source = "the user" if skill.origin is DefinitionOrigin.USER else "the project"
     head = f"The skill {skill.name} of {source}, in the folder {_sendable(skill.folder)}; its paths begin there."
     return "\n\n".join((head, skill.text, *_files(skill)))
 

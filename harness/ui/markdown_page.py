@@ -145,7 +145,7 @@ def _tool(end: ToolEnded, start: ToolStarted | None) -> str:
 
 
 def _pause_blocks(report: PauseReport) -> Iterator[str]:
-    yield f"> **paused**: {_line(report.reason) or 'a person asked'}"
+    yield f"> **paused**: {_line(report.reason) or 'the user asked'}"
     sections = {
         "Done": report.completed,
         "Begun and not finished": report.failed,

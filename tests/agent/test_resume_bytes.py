@@ -30,6 +30,7 @@ from harness.journal import read
 from harness.model import prices
 from harness.practice.checks.rules import ServerRules
 from harness.practice.requests import Purpose, purpose
+from harness.practice.script import Script
 from harness.practice.server import PracticeServer
 from harness.practice.wire.replies import Part, ScriptedReply, TextPart, ToolUse
 from harness.session import NoAsker, Opening, Session, open_session
@@ -125,7 +126,7 @@ def hooks() -> list[Hook]:
 @asynccontextmanager
 async def serving() -> AsyncIterator[PracticeServer]:
     """A server whose thinking is valid only behind the very bytes that it was written behind."""
-    async with PracticeServer(Model(), rules=ServerRules(bind_thinking=True)) as server:
+    async with PracticeServer(Model(), script=Script(rules=ServerRules(bind_thinking=True))) as server:
         yield server
 
 

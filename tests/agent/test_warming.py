@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -156,7 +157,7 @@ async def test_what_the_server_says_about_an_end_is_said_once_also_with_several_
     ends = datetime.now(UTC) + timedelta(days=20)
     model = ServedModel("newcomer", 100_000, 8_000, retires_at=ends.isoformat())
     seen: list[Event] = []
-    async with PracticeServer(script=Script.parse(SAYS), rules=ServerRules(models=(model,))) as server:
+    async with PracticeServer(script=replace(Script.parse(SAYS), rules=ServerRules(models=(model,)))) as server:
         settings = settings_of(tmp_path, server.base_url, model="newcomer").settings
         async with Agent(settings, conversation=Conversation(seen.append)) as agent:
             for _ in range(3):

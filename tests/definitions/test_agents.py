@@ -101,7 +101,7 @@ def test_the_project_goes_before_the_user_and_our_own_folder_before_the_others(f
         agents = found(folders)
         (one,) = agents.agents
         assert (one.prompt, one.file) == (f"From {folder}.", file)
-        assert one.origin is (DefinitionOrigin.PROJECT if folder.startswith("workspace") else DefinitionOrigin.PERSON)
+        assert one.origin is (DefinitionOrigin.PROJECT if folder.startswith("workspace") else DefinitionOrigin.USER)
         assert told(agents).count("is hidden by") == number - 1
 
 

@@ -14,6 +14,7 @@ from harness.agent import Agent
 from harness.events import FaultKind, FaultOccurred, Json, RetryScheduled, TransitionCode
 from harness.practice.script import Script
 from harness.practice.server import PracticeServer
+from harness.practice.wire.listener import Address
 from tests.agent.stage import Played, VirtualClock, calls, check_requests, fails, played, ran_in, says, settings_of
 from tests.agent.stage import run as runs
 from tests.interop.litellm_proxy import CONFIG, KEY, MOCK_REPLY, LiteLLM
@@ -56,7 +57,9 @@ async def library(folder: Path, litellm: LiteLLM, model: str, **values: object) 
 
 def upstream(litellm: LiteLLM, script: str) -> PracticeServer:
     """What LiteLLM finds behind claude-sonnet-4-6."""
-    return PracticeServer(script=Script.parse(f'after = "error"\n{script}'), port=litellm.upstream_port)
+    return PracticeServer(
+        script=Script.parse(f'after = "error"\n{script}'), address=Address(port=litellm.upstream_port)
+    )
 
 
 # ── replies ─────────────────────────────────────────────────────────────────────────────────────────

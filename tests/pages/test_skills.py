@@ -17,7 +17,7 @@ def test_the_skill_on_the_page_is_one(tmp_path: Path) -> None:
     [text] = re.findall(r"<!-- skill -->\n```markdown\n(.*?)```", TEXT, re.DOTALL)
     (tmp_path / "release").mkdir()
     (tmp_path / "release" / FILE).write_text(text)
-    book = SkillBook([DefinitionFolder(tmp_path, DefinitionOrigin.PERSON)])
+    book = SkillBook([DefinitionFolder(tmp_path, DefinitionOrigin.USER)])
     [skill] = book.skills
     assert skill.name == "release"
     assert skill.description.startswith("How this project is released.")

@@ -30,7 +30,7 @@ class Steady:
 
 @pytest.fixture
 async def upstream() -> AsyncIterator[PracticeServer]:
-    async with PracticeServer(Steady(), rules=ServerRules(key="key")) as server:
+    async with PracticeServer(Steady(), script=Script(rules=ServerRules(key="key"))) as server:
         yield server
 
 

@@ -78,7 +78,7 @@ async def test_errors_have_null_details_and_the_request_id_of_the_header() -> No
 
 
 async def test_tokens_are_counted_and_models_are_described() -> None:
-    async with PracticeServer(Echo(), rules=ServerRules(window=5000)) as server:
+    async with PracticeServer(Echo(), script=Script(rules=ServerRules(window=5000))) as server:
         counted = await post(
             server.base_url,
             {"model": "practice-1", "messages": [{"role": "user", "content": "x" * 350}]},
@@ -114,7 +114,7 @@ async def test_other_paths_and_methods_are_refused(path: str, method: str, statu
 )
 async def test_keys_are_looked_at(given: dict[str, str], rules: ServerRules, status: int, message: str) -> None:
     headers = {"anthropic-version": "2026-10-21", **given}
-    async with PracticeServer(Echo(), rules=rules) as server:
+    async with PracticeServer(Echo(), script=Script(rules=rules)) as server:
         seen = await post(server.base_url, headers=headers)
     assert seen.status == status
     if message:
@@ -164,7 +164,7 @@ async def test_models_come_in_pages() -> None:
         seen = (await post(server.base_url, path=f"/v1/models?{query}", method="GET")).json
         return "".join(model["id"] for model in seen["data"]), seen["has_more"], seen["first_id"], seen["last_id"]
 
-    async with PracticeServer(rules=rules) as server:
+    async with PracticeServer(script=Script(rules=rules)) as server:
         assert await page(server, "") == ("abcde", False, "a", "e")
         assert await page(server, "limit=2") == ("ab", True, "a", "b")
         assert await page(server, "limit=2&after_id=b") == ("cd", True, "c", "d")

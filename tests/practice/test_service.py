@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from harness.events import Json
+from harness.practice.script.entries import Chance
 from harness.practice.script.toml_table import ScriptError
 from harness.practice.server import PracticeServer
 from harness.practice.service import AddressError, proxy, serve
+from harness.practice.wire.listener import Address
 from harness.practice.wire.replies import ScriptedReply, say
 from tests.practice.raw_client import post
 
@@ -65,7 +67,7 @@ async def test_serve_prints_its_address_and_one_line_a_request(tmp_path: Path) -
 
 async def test_serve_takes_a_window_and_faults_by_chance() -> None:
     out = Lines()
-    async with running(serve(Parrot(), out, window=1, probability=1, mix=("overloaded",)), out) as url:
+    async with running(serve(Parrot(), out, window=1, chance=Chance(1, mix=("overloaded",))), out) as url:
         seen = await post(url)
     assert "prompt is too long" in seen.json["error"]["message"]
 
@@ -74,7 +76,7 @@ async def test_proxy_prints_its_address_and_the_faults_it_put_in() -> None:
     out = Lines()
     async with (
         PracticeServer(Parrot()) as server,
-        running(proxy(server.base_url, out, probability=1, seed=2, mix=("reset",)), out) as url,
+        running(proxy(server.base_url, out, chance=Chance(1, 2, ("reset",))), out) as url,
     ):
         assert (await post(url)).ending == "reset"
     assert f"fault proxy before {server.base_url} at {url}" in out.getvalue()
@@ -84,11 +86,11 @@ async def test_proxy_prints_its_address_and_the_faults_it_put_in() -> None:
 async def test_bad_arguments_are_one_sentence() -> None:
     out = Lines()
     with pytest.raises(ScriptError, match="command line: faults must be between 0 and 1, not 2"):
-        await serve(None, out, probability=2)
+        await serve(None, out, chance=Chance(2))
     with pytest.raises(ScriptError, match="command line: faults = 'rest' is not known; did you mean 'reset'"):
-        await serve(None, out, probability=0.1, mix=("rest",))
+        await serve(None, out, chance=Chance(0.1, mix=("rest",)))
     with pytest.raises(ScriptError, match=r"nowhere\.toml: there is no such script file; give a path, or one of"):
         await serve(None, out, script="nowhere.toml")
     async with PracticeServer() as server:
         with pytest.raises(AddressError, match="choose another port or host"):
-            await serve(None, out, port=int(server.base_url.rpartition(":")[2]))
+            await serve(None, out, address=Address(port=int(server.base_url.rpartition(":")[2])))

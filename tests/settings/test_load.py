@@ -240,7 +240,7 @@ def test_a_project_file_cannot_redirect_keys_or_switch_questions_off(place: Plac
 
 
 def test_a_project_file_may_be_stricter_than_its_user(place: Place) -> None:
-    place.write(project='permission_mode = "deny"\nmax_turns = 5', user='permission_mode = "yolo"')
+    place.write(project='permission_mode = "deny"\nmax_steps = 5', user='permission_mode = "yolo"')
     settings = place.load(environ=KEY).settings
     assert (settings.permission_mode, settings.max_steps) == ("deny", 5)
 

@@ -17,7 +17,7 @@ class Folders:
         """What a session would read."""
         return SkillBook(
             (
-                DefinitionFolder(self.person, DefinitionOrigin.PERSON),
+                DefinitionFolder(self.person, DefinitionOrigin.USER),
                 DefinitionFolder(self.project, DefinitionOrigin.PROJECT, border=self.project.parent),
             )
         )

@@ -13,7 +13,7 @@ from tests.skills.folders import Folders, skill
 
 
 def made(number: int, description: str, text: str = "Do it.") -> Skill:
-    return Skill(f"skill-{number}", description, text, Path("/nowhere"), DefinitionOrigin.PERSON)
+    return Skill(f"skill-{number}", description, text, Path("/nowhere"), DefinitionOrigin.USER)
 
 
 @given(st.integers(0, 400), st.integers(0, 3_000))

@@ -54,8 +54,7 @@ class Scratch:
         self._processes = processes
         self._limits = limits
         parsed = Script.parse(script, "exam")
-        playback = ExamPlayback(parsed, answer)
-        self._server = PracticeServer(script=parsed, playback=playback, on_exchange=self._exchanged)
+        self._server = PracticeServer(script=ExamPlayback(parsed, answer), on_exchange=self._exchanged)
         self._place = TemporaryDirectory(prefix="harness-exam-", ignore_cleanup_errors=True)
         self._mark = f"exam-{token_hex(8)}"
         self._too_many = asyncio.Event()

@@ -44,7 +44,7 @@ class NotAdmitted(HarnessError):  # noqa: N818 (an answer, not an error)
     def __init__(self, sentence: str, reason: Reason, until: float | None = None) -> None:
         """
         Args:
-            sentence: the whole of it for a person.
+            sentence: the whole of it for the user.
             reason: the same for a program.
             until: Unix time of the next possible attempt, where known.
         """
@@ -54,7 +54,7 @@ class NotAdmitted(HarnessError):  # noqa: N818 (an answer, not an error)
 
 
 def not_admitted(key: str, reason: Reason, controller: AdmissionController[Any]) -> NotAdmitted:
-    """The answer for work of `key`; for one that rests with the end of its pause."""
+    """The answer for work of `key`; with the end of the pause of a paused one."""
     breaker = controller.breaker(key)
     until = breaker.due if reason is DropReason.PAUSED else None
     return NotAdmitted(_sentence(key, reason, until, breaker.failures, controller.name), reason, until)
@@ -70,7 +70,7 @@ def _sentence(key: str, reason: Reason, until: float | None, failures: int, pool
             return f"{key} did not start with this: newer work for it took its place."
         case DropReason.PAUSED:
             when = "" if until is None else f" until {time_of_day(until)}"
-            return f"{key} rests{when}: it failed {failures} times in a row; after that it may try again."
+            return f"{key} is paused{when}: it failed {failures} times in a row; after that it may try again."
         case DropReason.QUEUE_FULL:
             return f"{key} did not start: as many run as may, and none may wait; --max-queue-size allows some."
         case DropReason.ENDED | RejectionReason.NOT_KNOWN:
@@ -113,7 +113,7 @@ class AdmissionStatus:
     """Keys, the next one first."""
     deferred: tuple[str, ...]
     """Keys that wait for room in the queue."""
-    resting: tuple[str, ...]
+    paused: tuple[str, ...]
     """Keys that failed too often and are paused."""
     counts: WorkCounts
 

@@ -120,7 +120,7 @@ class BackgroundCommands:
         see = (self._report, self._lines.look)
         return CommandMonitor(self._commands, self.admission, self._clock, self._limits, *see)
 
-    # ── what the tools and the person do ────────────────────────────────────────────────────────
+    # ── what the tools and the user do ────────────────────────────────────────────────────────
 
     async def start(
         self, line: str, call_id: str, time_s: float | None = None, *, read_only: bool = False

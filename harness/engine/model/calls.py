@@ -46,7 +46,7 @@ EXACT_FROM = 0.25
 
 @dataclass(frozen=True, slots=True)
 class ModelCallResult:
-    """An outcome, and how much of its text a person has seen."""
+    """An outcome, and how much of its text the user has seen."""
 
     outcome: Outcome
     shown_characters: int

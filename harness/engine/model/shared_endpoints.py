@@ -33,7 +33,7 @@ from harness.policies.recovery.state import Endpoints
 
 
 class SharedCells(Protocol):
-    """Small texts that all sessions of a person share."""
+    """Small texts that all sessions of the user share."""
 
     async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
         """Replace the text of this name by what `change` makes of it, and return the new one. Raises HarnessError."""

@@ -1,4 +1,4 @@
-"""The rules of a session: where they come from, and how a person changes them."""
+"""The rules of a session: where they come from, and how the user changes them."""
 
 import logging
 import os

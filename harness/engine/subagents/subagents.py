@@ -365,7 +365,7 @@ class Subagents:
             state = SubagentState.WAITS if known.tasks else SubagentState.ENDED
             known.row = replace(known.row, state=state, since=self._clock.now(), ended=ended)
 
-    # ── what a person does ──────────────────────────────────────────────────────────────────────
+    # ── what the user does ──────────────────────────────────────────────────────────────────────
 
     @property
     def running(self) -> tuple[str, ...]:

@@ -266,7 +266,7 @@ class ToolCalls:
         return call.id not in results
 
     async def _previewed(self, call: ToolCall, tool: Tool, results: dict[str, ToolResult]) -> tuple[object, str] | None:
-        """The checked arguments and what a person should see of them; None when the call was answered as wrong."""
+        """The checked arguments and what the user should see of them; None when the call was answered as wrong."""
         if tool.effect is Effect.WRITE and self._masking.used and self._holds_mask(call):
             self._ended(call, ToolResult(notices.MASKED_WRITE, ToolOutcome.INVALID, "holds a masked key"), 0.0, results)
             return None

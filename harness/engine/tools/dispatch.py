@@ -253,7 +253,7 @@ class ToolDispatcher:
             case ToolScored(tool=tool, why=why):
                 self._scores[tool] = why
             case ToolEnded(call_id=call_id) if call_id.startswith(OWN_COMMAND):
-                return  # the person's own command is no work of the turn
+                return  # the user's own command is no work of the turn
             case ToolEnded(tool=tool, outcome=ToolOutcome.OK | ToolOutcome.ERROR | ToolOutcome.BROKEN as outcome):
                 done = self._work.get(tool, ToolTally(tool, 0, 0))
                 good = outcome is ToolOutcome.OK

@@ -13,7 +13,6 @@ a fault again more often than expected. Four rules keep a script robust.
 from collections.abc import Sequence
 
 from harness.events import Json
-from harness.practice.checks.rules import Profile
 from harness.practice.faults.model_faults import Fault, StatusFault
 from harness.practice.requests import Purpose, purpose
 from harness.practice.rule_model.reply_form import is_cut
@@ -25,10 +24,8 @@ from harness.practice.wire.replies import ApiError
 class Playback:
     """Plays a script once."""
 
-    def __init__(self, script: Script, profile: Profile | None = None) -> None:
-        """`profile` says what replies need where they do not say it themselves; None: that of the script."""
-        self._script = script
-        self._profile = profile or script.rules.profile
+    def __init__(self, script: Script) -> None:
+        self.script = script
         numbered = [_Counted(step, number) for number, step in enumerate(script.steps, 1)]
         self._aside = [entry for entry in numbered if entry.step.when is not None]
         self._list: Sequence[_Counted] = [entry for entry in numbered if entry.step.when is None]
@@ -67,8 +64,12 @@ class Playback:
         if entry is None:
             return self._nothing_left()
         action = entry.step.action
-        self.last = (entry.number, len(self._script.steps)) if entry.number else None
-        if isinstance(action, PlayReply) and action.reply is not None and is_cut(action.reply, self._profile, body):
+        self.last = (entry.number, len(self.script.steps)) if entry.number else None
+        if (
+            isinstance(action, PlayReply)
+            and action.reply is not None
+            and is_cut(action.reply, self.script.rules.profile, body)
+        ):
             return action  # asked for again with a larger cap, or for the rest of it, this entry answers again
         entry.use()
         if entry is self._current and entry.used_up:
@@ -90,7 +91,7 @@ class Playback:
 
     def _advance(self) -> None:
         self._position += 1
-        if self._position == len(self._list) and self._script.after is After.REPEAT:
+        if self._position == len(self._list) and self.script.after is After.REPEAT:
             self._position = 0
         self._current = self._counted()
 
@@ -98,11 +99,11 @@ class Playback:
         return self._list[self._position].fresh() if self._position < len(self._list) else None
 
     def _nothing_left(self) -> PlayReply | ApiError:
-        if self._script.after is After.IMPROVISE:
+        if self.script.after is After.IMPROVISE:
             return PlayReply()
         count = len(self._list)
         played = "its one entry is" if count == 1 else f"all {count} entries are"
-        return ApiError(400, f'{self._script.name}: {played} played; add one, or set after = "repeat".')
+        return ApiError(400, f'{self.script.name}: {played} played; add one, or set after = "repeat".')
 
 
 class _Counted:

@@ -7,7 +7,8 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -136,6 +137,21 @@ def _refused(constant: str) -> None:
 _log = logging.getLogger("harness.practice")
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0: any free one."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Further values of the header `Host`, where the server is reached by another name."""
+
+
+LOOPBACK = Address()
+"""Any free port that only this machine reaches."""
+
+
 class Listener:
     """Serves HTTP/1.1 on a socket while it is open as an async context manager.
 
@@ -143,11 +159,8 @@ class Listener:
     answered with status 500, logged, and raised on exit, so that no test passes over it.
     """
 
-    def __init__(self, host: str, port: int, allowed_hosts: Sequence[str] = ()) -> None:
-        """`allowed_hosts`: what `Host` may be beside the server's own addresses."""
-        self._host = host
-        self._port = port
-        self._allowed_hosts = tuple(allowed_hosts)
+    def __init__(self, address: Address) -> None:
+        self._address = address
         self._callers: CallerPolicy
         self._connections: set[ClientConnection] = set()
         self._ids = itertools.count(1)
@@ -174,9 +187,9 @@ class Listener:
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connect, self._host, self._port, backlog=1024)
+        self._server = await loop.create_server(self._connect, self._address.host, self._address.port, backlog=1024)
         host, port = self._server.sockets[0].getsockname()[:2]
-        self._callers = CallerPolicy(host, port, self._allowed_hosts)
+        self._callers = CallerPolicy(host, port, self._address.allowed_hosts)
         self._base_url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         return self
 

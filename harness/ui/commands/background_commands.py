@@ -249,7 +249,7 @@ def _admission(pools: Sequence[AdmissionStatus], name: AdmissionPool) -> Iterato
             counts = (
                 (len(status.queued), "queued"),
                 (len(status.deferred), "deferred because the queue was full"),
-                (len(status.resting), "deferred after repeated failures"),
+                (len(status.paused), "deferred after repeated failures"),
             )
             counted = [f"{number:,} {words}" for number, words in counts if number]
             yield "; ".join((f"{len(status.running)} of {status.limits.max_concurrent} running", *counted))

@@ -119,7 +119,7 @@ def paused(panel: Panel, width: int) -> Sequence[Lines]:
     report = panel.paused
     if report is None:
         return ()
-    head, *rest = headed("paused", report.reason or "a person asked", width, style=f"bold {TROUBLE}")
+    head, *rest = headed("paused", report.reason or "the user asked", width, style=f"bold {TROUBLE}")
     counts = ((report.completed, "done"), (report.failed, "failed"), (report.not_attempted, "not begun"))
     progress = ", ".join(f"{len(items)} {word}" for items, word in counts if items)
     work = [labelled("", progress)] if progress else []

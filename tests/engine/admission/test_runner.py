@@ -94,7 +94,7 @@ async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests
     assert (callers.fate(6), callers.fate(7)) == ("paused", "runs")
     assert callers.answer(6).until == 60.0
     assert "5 times in a row" in str(callers.answer(6))
-    assert (callers.runner.status.deferred, callers.runner.status.resting) == ((), ("a",))
+    assert (callers.runner.status.deferred, callers.runner.status.paused) == ((), ("a",))
     callers.clock.move(60.0)
     await callers.asks("a")
     assert callers.fate(8) == "runs"

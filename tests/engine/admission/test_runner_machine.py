@@ -77,7 +77,7 @@ class Both:
         assert sorted(status.running) == sorted(oracle.keys("running"))
         assert list(status.queued) == [work["key"] for work in oracle.line()]
         assert list(status.deferred) == oracle.marked
-        assert set(status.resting) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
+        assert set(status.paused) == {key for key, talk in oracle.talks.items() if talk["until"] is not None}
         assert status.starting == ()
         assert balanced(status.counts)
         assert status.counts.accepted == len(oracle.works)

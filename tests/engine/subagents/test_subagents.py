@@ -230,11 +230,11 @@ async def test_an_agent_that_failed_five_times_in_a_row_rests_and_says_until_whe
     await office.ask()
     for _ in range(4):
         await office.ask(agent="a1")
-    rests = await office.ask(agent="a1")
+    paused = await office.ask(agent="a1")
     assert len(office.of_subagent) == 5
-    assert "a1 rests until" in rests.content
-    assert "failed 5 times in a row" in rests.content
-    assert rests.outcome is ToolOutcome.ERROR
+    assert "a1 is paused until" in paused.content
+    assert "failed 5 times in a row" in paused.content
+    assert paused.outcome is ToolOutcome.ERROR
     office.clock.move(61.0)
     office.code = ANSWERS
     assert (await office.ask(agent="a1")).outcome is ToolOutcome.OK

@@ -2,7 +2,9 @@
 
 import re
 import time
+import tomllib
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,76 +15,22 @@ from harness.policies.breakers.failure_signature import LONGEST, MOST_READ, norm
 
 C = FailureCategory
 
-NORMALISED = [
-    ("Connection refused", "connection refused"),
-    ("[Errno 111] Connection refused", "errno connection refused"),
-    ("curl: (7) Failed to connect to api.example.com port 443", "curl failed to connect to port"),
-    ("GET https://example.com/a?b=c gave 503 Service Unavailable", "get gave service unavailable"),
-    ("/var/lib/x: No such file or directory", "no such file or directory"),
-    ("~/notes/a.txt, ../b.txt and src/main.py:12:3: gone", "and gone"),
-    (r"C:\Users\ada\x.txt and \\server\share are gone", "and are gone"),
-    ("Input/output error", "input output error"),
-    ("cannot open 'my file', \"yours\", `ours` or ‘theirs’", "cannot open or"),
-    ("can't open the socket, it didn't answer", "can t open the socket it didn t answer"),
-    ("at 2026-11-21T07:51:45Z, Sat Nov 21 07:51:45 UTC 2026, after 1.5 s or 20ms", "at after or"),
-    ("commit deadbeefcafe, 0xFF, 3f2a and 123e4567-e89b-12d3-a456-426614174000", "commit and"),
-    ("no route from 10.0.0.1:80 to fe80:0:0:0:a:b:c:d over aa:bb:cc:dd:ee:ff", "no route from to over"),
-    ("worker3 of pool_12 lost job_id", "of lost job id"),
-    ("接続が拒否されました (111)", "接続が拒否されました"),
-    ("", ""),
-    ("12:30 0xff /tmp", ""),
-]
+FAILURES = tomllib.loads(Path(__file__).with_name("failures.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize(("text", "words"), NORMALISED, ids=[text for text, _ in NORMALISED])
+@pytest.mark.parametrize(("text", "words"), FAILURES["normalised"])
 def test_what_differs_from_case_to_case_is_left_out(text: str, words: str) -> None:
     assert normalised(text) == words
 
 
-SIGNATURES = [
-    (C.TRANSPORT, "weather failed: ConnectionRefusedError: [Errno 111] Connection refused", "connection refused"),
-    (C.TRANSPORT, "weather failed: BrokenPipeError: [Errno 32] Broken pipe", "broken pipe"),
-    (C.SYSTEM, "data/a.txt: Input/output error", "input output"),
-    (C.SYSTEM, "weather failed inside: OSError: [Errno 5] Input/output error: '/mnt/x'", "input output"),
-    (C.SYSTEM, "weather failed: OSError: [Errno 28] No space left on device", "no space left device"),
-    (C.CANNOT_START, "exit 127 (command not found)", "not found"),
-    (C.KILLED, "exit 137 (killed by SIGKILL)", "killed sigkill"),
-    (C.KILLED, "killed by SIGKILL", "killed sigkill"),
-    (C.CRASHED, "weather failed: MemoryError: ", "memoryerror"),
-    (C.CRASHED, "weather failed: OperationalError: database is locked", "database locked"),
-]
-
-
-@pytest.mark.parametrize(("category", "text", "words"), SIGNATURES, ids=[text for _, text, _ in SIGNATURES])
-def test_a_signature_is_the_category_and_what_the_text_says(category: C, text: str, words: str) -> None:
-    assert signature_of(category, text, "weather") == f"{category.value}: {words}"
-
-
-UNKNOWN = [
-    *("", "error", "Error.", "ERROR!", "failed", "failure", "unknown error", "an unexpected error"),
-    *("exit 1", "exit code 3"),
-    *(
-        "something went wrong",
-        "internal error",
-        "Traceback",
-        "error 0x80004005 at 12:30",
-        "KeyError: 'city'",
-        "ValueError",
-    ),
-    *(
-        "weather failed: RuntimeError: ",
-        "weather failed inside: Exception: 42",
-        "failed: '/tmp/x'",
-        "null",
-        "???",
-        "(no output)",
-    ),
-]
+@pytest.mark.parametrize(("category", "text", "words"), FAILURES["signatures"])
+def test_a_signature_is_the_category_and_what_the_text_says(category: str, text: str, words: str) -> None:
+    assert signature_of(C(category), text, "weather") == f"{category}: {words}"
 
 
 def test_a_text_that_says_nothing_gives_no_signature() -> None:
     categories = (C.CRASHED, C.KILLED, C.REFUSED, C.SYSTEM, C.CANNOT_START)
-    found = {(one, text): signature_of(one, text, "weather") for one in categories for text in UNKNOWN}
+    found = {(one, text): signature_of(one, text, "weather") for one in categories for text in FAILURES["unknown"]}
     assert {where: signature for where, signature in found.items() if signature} == {}
 
 
@@ -96,58 +44,8 @@ def test_time_outs_are_the_same_however_they_are_said() -> None:
     assert {signature_of(C.TIMEOUT, text) for text in said} == {"timeout"}
 
 
-CAUSES = [
-    (
-        "transport: connection refused",
-        [
-            "weather failed: ConnectionRefusedError: [Errno 111] Connection refused",
-            "weather failed: ConnectionRefusedError: [Errno 111] Connect call failed ('127.0.0.1', 1)",
-            "weather failed: OSError: Multiple exceptions: [Errno 111] Connect call failed ('::1', 1, 0, 0), …",
-            "weather failed: ConnectionRefusedError: ",
-            "weather failed: URLError: <urlopen error [Errno 111] Connection refused>",
-            "weather failed: ConnectError: All connection attempts failed",
-            "curl: (7) Failed to connect to localhost port 1: Connection refused",
-            "curl: (7) Failed to connect to 127.0.0.1 port 1 after 0 ms: Couldn't connect to server",
-            "ssh: connect to host build port 22: Connection refused",
-        ],
-    ),
-    (
-        "transport: connection reset",
-        [
-            "weather failed: ConnectionResetError: [Errno 104] Connection reset by peer",
-            "read: Connection reset by peer",
-        ],
-    ),
-    (
-        "transport: no such host",
-        [
-            "weather failed: gaierror: [Errno -2] Name or service not known",
-            "weather failed: URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
-            "weather failed: gaierror: [Errno 8] nodename nor servname provided, or not known",
-            "curl: (6) Could not resolve host: api.example.com",
-        ],
-    ),
-    (
-        "transport: network unreachable",
-        [
-            "weather failed: OSError: [Errno 101] Network is unreachable",
-            "weather failed: URLError: <urlopen error [Errno 113] No route to host>",
-        ],
-    ),
-    (
-        "timeout",
-        [
-            "weather failed: TimeoutError: ",
-            "weather failed: URLError: <urlopen error timed out>",
-            "weather failed: ReadTimeout: The read operation timed out",
-            "curl: (28) Operation timed out after 2001 milliseconds with 0 bytes received",
-        ],
-    ),
-]
-
-
 @pytest.mark.parametrize("category", [C.TRANSPORT, C.SYSTEM, C.CRASHED, C.REFUSED])
-@pytest.mark.parametrize(("signature", "texts"), CAUSES, ids=[signature for signature, _ in CAUSES])
+@pytest.mark.parametrize(("signature", "texts"), FAILURES["network"].items())
 def test_what_everybody_meets_on_a_network_is_one_cause_however_it_is_said(
     category: C, signature: str, texts: list[str]
 ) -> None:
@@ -167,24 +65,7 @@ def test_other_causes_and_other_categories_have_other_signatures() -> None:
     assert all(one != other for one, other in combinations(signatures, 2))
 
 
-ROOTS = [
-    ("transport: connection refused", "the network"),
-    ("transport", "the network"),
-    ("crashed: no route to host", "the network"),
-    ("cannot_start: permission denied", "permissions"),
-    ("system: no space left device", "the disk is full"),
-    ("system: input output", "the file system"),
-    ("system: too many open files", "too many open files"),
-    ("killed: killed sigkill", "memory"),
-    ("crashed: memoryerror", "memory"),
-    ("cannot_start: not found", "a program that is missing"),
-    (signature_of(C.CANNOT_START, "exit 126 (found, but cannot be executed)"), "a program that cannot be run"),
-    ("timeout", "something that does not answer"),
-    ("crashed: api offline ghost bloom", "a cause in common"),
-]
-
-
-@pytest.mark.parametrize(("signature", "root"), ROOTS)
+@pytest.mark.parametrize(("signature", "root"), FAILURES["roots"])
 def test_a_signature_suggests_a_root_by_whole_words(signature: str, root: str) -> None:
     assert suspected_root(signature) == root
 

@@ -1,6 +1,5 @@
 """What scenarios of tool calls are made of: calls, steps, and streams of them."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 
@@ -51,25 +50,8 @@ def run(command: str, result: str = "") -> Made:
     return Made("run_command", command, result)
 
 
-def change(command: str, result: str = "") -> Made:
-    return Made("run_command", command, result, mutates=True)
-
-
 def fail(tool: str, arguments: str, result: str) -> Made:
     return Made(tool, arguments, result, ok=False)
-
-
-def one_by_one(calls: Iterable[Made]) -> tuple[Step, ...]:
-    return tuple((call,) for call in calls)
-
-
-def each(count: int, calls: Callable[[int], Iterable[Made]]) -> tuple[Step, ...]:
-    """The calls of rounds 1 to `count`, each call in a step of its own."""
-    return tuple((call,) for number in range(1, count + 1) for call in calls(number))
-
-
-def again(count: int, *calls: Made) -> tuple[Step, ...]:
-    return each(count, lambda _: calls)
 
 
 WORDS = (
@@ -85,4 +67,4 @@ def word(number: int) -> str:
 
 
 def exploring(count: int) -> tuple[Step, ...]:
-    return each(count, lambda i: [read(f"src/{word(i)}.py", f"class {word(i).title()}: ...")])
+    return tuple((read(f"src/{word(i)}.py", f"class {word(i).title()}: ..."),) for i in range(1, count + 1))

@@ -4,11 +4,10 @@ import pytest
 
 from harness.events import Projection
 from tests.policies.loops.building import found_at, verdicts
-from tests.policies.loops.scenarios import LOOPS, WORK
-from tests.policies.loops.scenarios_more import FIRST
+from tests.policies.loops.scenarios import FIRST, FIXTURE
 from tests.policies.loops.streams import Scenario
 
-ALL = (*LOOPS, *WORK, *FIRST)
+ALL = (*FIXTURE, *FIRST)
 
 
 @pytest.mark.parametrize("scenario", [one for one in ALL if one.latest], ids=lambda one: str(one.id))
@@ -22,7 +21,7 @@ def test_legitimate_work_is_left_alone(scenario: Scenario) -> None:
 
 
 def test_what_may_be_work_gives_only_a_weak_sign() -> None:
-    (stagnating,) = (one for one in LOOPS if one.id == "T9")
+    (stagnating,) = (one for one in FIXTURE if one.id == "T9")
     found = [loop for loops in verdicts(stagnating) for loop in loops]
     assert {loop.projection for loop in found} == {Projection.STAGNATION}
     assert all(loop.weak for loop in found)
