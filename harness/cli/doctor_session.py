@@ -167,7 +167,7 @@ def _admission(loaded: LoadedSettings, warn: Warn) -> str:
 
 
 def _other_files(loaded: LoadedSettings, warn: Warn) -> str:
-    """Files of other programs beside those that are read, so that nobody takes their rules for ones that hold."""
+    """Files of other programs beside those that are read: their rules do not apply."""
     names = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
     there = [name for name in names if (loaded.settings.workspace / name).exists()]
     return f"{', '.join(there)}: not read; their permissions, hooks and servers do not apply here" if there else "none"

@@ -187,7 +187,7 @@ final exam:
   PROGRAM is started as `PROGRAM PROMPT`, in an empty folder, with ANTHROPIC_BASE_URL,
   ANTHROPIC_API_KEY, MY_AGENT_MODEL and MY_AGENT_FALLBACK_MODEL in its environment.
   It offers a shell tool, prints the answer once and exits with 0; when nothing helps it
-  says why and exits with another code. `PROGRAM --continue PROMPT` goes on after kill -9,
+  says why and exits with another code. `PROGRAM --continue PROMPT` continues after kill -9,
   and SIGTERM and SIGINT leave nothing running. $MY_AGENT_MODEL and $MY_AGENT_FALLBACK_MODEL
   may be written in PROGRAM, in single quotes.
 

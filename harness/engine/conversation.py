@@ -1,7 +1,7 @@
 """A conversation: every change of its state is an event.
 
 `emit` is the one place where events leave an agent. The journal writes each event first, then the state follows
-(`harness.journal.after`), then front end and subscribers receive it, so that nobody shows more than was recorded.
+(`harness.journal.after`), then front end and subscribers receive it, so no view shows more than was recorded.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ class Conversation:
     ) -> None:
         """
         Args:
-            record: called with each event before any subscriber; returns what is shown without being recorded.
+            record: called with each event before any subscriber; returns events to show without recording them.
             state: what a journal holds, to continue from; None: a new conversation.
             messages: the history of a new conversation.
             masking: removes known keys from every event and message; None: one without keys.

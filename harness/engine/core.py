@@ -147,7 +147,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCore:
-    """Everything about one agent that decides and does nothing by itself."""
+    """The facts of one agent that its parts share; it does nothing itself."""
 
     settings: Settings
     conversation: Conversation

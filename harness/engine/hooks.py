@@ -55,7 +55,7 @@ EXPECTED = (TransitionCode.COMPLETED, TransitionCode.ABORTED_STREAMING, Transiti
 
 @dataclass(frozen=True, slots=True)
 class SubmittedPrompt:
-    """A prompt, after the hooks have heard it."""
+    """A prompt after its hooks."""
 
     prompt: str
     context: str = ""

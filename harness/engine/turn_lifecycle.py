@@ -52,7 +52,7 @@ def begin(parts: AgentParts, text: str | None, model: str) -> Turn:
 async def submit(parts: AgentParts, turn: Turn, text: str | None, *, arrivals: bool) -> Stop | None:
     """Add the prompt to the history, with the facts that belong to it; Stop if a hook refuses it.
 
-    `arrivals`: the turn begins for what has arrived, perhaps a scheduled prompt.
+    `arrivals`: the turn delivers results from the background, perhaps a scheduled prompt.
     """
     conversation, signals = parts.core.conversation, parts.core.signals
     submitted = await parts.hooks.submit(text) if parts.hooks is not None else SubmittedPrompt(text or "")

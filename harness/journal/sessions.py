@@ -52,7 +52,7 @@ def close_to_others(state: Path, workspace: Path) -> None:
     """Make the state folder one that only its owner may enter, whatever the umask, also one that was open before.
 
     A folder that others work in as well, because it holds the workspace or is like /tmp, is left as it is; in it only
-    what belongs to this program is closed. Never raises: who writes there says what is wrong with the folder.
+    what belongs to this program is closed. Never raises: writing to the folder reports its problems.
     """
     with suppress(OSError):
         state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -307,7 +307,7 @@ def _one_line(name: str) -> str:
 
 
 def first_hit(path: Path, text: str) -> str | None:
-    """The line of a prompt or an answer in which a text occurs first, whatever its case; None: in none.
+    """The first line of a prompt or an answer that contains a text, compared without case; None: in none.
 
     A journal that cannot be read has no hit.
     """

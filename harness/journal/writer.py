@@ -246,7 +246,7 @@ class Recorder:
         self._observer = observer
 
     def __call__(self, event: Event) -> tuple[Notice, ...]:
-        """Record an event. Returns what is to be shown and was not recorded."""
+        """Record an event. Returns notices to show that were not recorded."""
         notices = []
         was_behind = self.journal.behind
         record = None

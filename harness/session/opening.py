@@ -1,4 +1,4 @@
-"""Opens a session: its journal, the agent that continues it, and what is announced first."""
+"""Opens a session: its journal, its agent, and the events that announce it."""
 
 import asyncio
 import os

@@ -162,7 +162,7 @@ class Session:
 
     @property
     def hook_lines(self) -> tuple[str, ...]:
-        """The hooks in the order in which they run, one line each."""
+        """The hooks in running order, one line each."""
         hooks = self._parts.hooks.hooks if self._parts.hooks is not None else ()
         return tuple(hook_lines(hooks, self._parts.toolbox.names))
 

@@ -1,6 +1,6 @@
 """What a tool is: a name, a schema, an effect, and a function that answers.
 
-Its arguments are a pydantic model: `schema_of` gives the JSON schema for the model, `parse` checks what was sent.
+Its arguments are a pydantic model: `schema_of` gives its JSON schema, `parse` checks the arguments of a call.
 """
 
 import inspect

@@ -1,4 +1,4 @@
-"""What is set, from where, and what will happen."""
+"""Settings, their origins, and problems."""
 
 import io
 import re

@@ -71,7 +71,7 @@ ASKER = ("present", "permission", "wait", "loop", "question")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOptions:
-    """What is not a setting. Every field may also be given to `Agent` and `open_session` by its name.
+    """Everything that is not a setting. Every field may also be given to `Agent` and `open_session` by its name.
 
     Raises TypeError and ValueError for tools, hooks and policies that cannot be used.
     """
@@ -123,7 +123,7 @@ class AgentOptions:
         return replace(self, tools=own_tools(self.tools), hooks=own_hooks(self.hooks))
 
     def changed(self, by_name: Mapping[str, object]) -> tuple[Self, dict[str, object]]:
-        """The options with those that are given by name, and what is given besides: settings."""
+        """Returns the options with the values of this name, and the remaining values, which are settings."""
         known = {field.name for field in fields(self)}
         options: dict[str, Any] = {name: value for name, value in by_name.items() if name in known}
         return replace(self, **options), {name: value for name, value in by_name.items() if name not in known}

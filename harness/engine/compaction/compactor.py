@@ -63,7 +63,7 @@ class Compactor:
         open_tasks: Callable[[], Awaitable[str]] | None = None,
         ongoing: Callable[[], Awaitable[Iterable[Json]]] | None = None,
     ) -> None:
-        """`open_tasks` returns the open tasks of a board as lines; None: there is no board. `ongoing` returns what runs
+        """`open_tasks` returns the open tasks of a board as lines; None: there is no board. `ongoing` returns the work
         in the background, as stop hooks see it."""
         self._core = core
         self._calls = calls

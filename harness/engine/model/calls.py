@@ -41,7 +41,7 @@ from harness.policies.recovery.prompt_too_long import UNLIKE
 
 _Purpose = Literal["summary", "turn"]
 EXACT_FROM = 0.25
-"""Share of the window up to which counting bytes, corrected by reported usage, is precise enough."""
+"""For prompts below this share of the window, counting bytes, corrected by reported usage, is precise enough."""
 
 
 @dataclass(frozen=True, slots=True)

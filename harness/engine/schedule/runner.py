@@ -4,7 +4,7 @@
      ▲                                                                                  │
      └── at the next due time, every 30 s, and after a change ◀── TurnEnded: written ◀──┘
 
-Deadlines are moments on the clock, looked at again every 30 s, because timers stand still while a machine sleeps
+Deadlines are moments on the clock, looked at again every 30 s, because timers stop while a machine sleeps
 (docs/design/schedule.md#missed-times).
 """
 
@@ -118,7 +118,7 @@ class ScheduleRunner:
 
     @property
     def can_fire(self) -> bool:
-        """A job may fire in this session, so that somebody has to listen."""
+        """A job may fire in this session, so a front end has to listen."""
         return self._task is not None and (self._count > 0 or (self._first and self.store.path.exists()))
 
     @property

@@ -1,6 +1,6 @@
 """Asks the user before a session starts many subagents; `policies.admission.fan_out` decides when.
 
-The subagents of one reply start side by side, and each is admitted by itself. The first one opens the question for all
+The subagents of one reply start side by side, and are admitted one by one. The first one opens the question for all
 of them, and the others wait for the same answer.
 """
 

@@ -135,7 +135,7 @@ class Subagents:
             existing=lambda: self.known,
             log=core.log,
         )
-        """Who of them works and who waits."""
+        """Which of them work and which wait."""
         self._inbox = inbox
         self._asker = core.asker
         self._fan_out = fan_out

@@ -74,7 +74,7 @@ class _Ready:
     words: str = ""
     """What hooks want the model to read behind the result."""
     only_looks: bool = False
-    """Nobody was asked, because it changes nothing."""
+    """The user was not asked, because it changes nothing."""
     looks: bool = False
     """It changes nothing."""
 
@@ -374,7 +374,7 @@ class ToolCalls:
     async def _finished(
         self, call: ToolCall, result: ToolResult, seconds: float, words: str, results: dict[str, ToolResult]
     ) -> None:
-        """Let the hooks speak about a result; also when that is interrupted, the call has ended as it did."""
+        """Run the result hooks; if they are interrupted, the call keeps its own result."""
         try:
             if self._hooks is not None:
                 result = await self._hooks.after_tool(call, result)

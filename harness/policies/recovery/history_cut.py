@@ -14,9 +14,9 @@ Round = tuple[Message, ...]
 """Messages that belong together: a prompt, or a reply with the results of its calls."""
 
 RESULT_LENGTHS = (8_000, 2_000, 500)
-"""Characters to which long tool results are cut, step by step."""
+"""Lengths for long tool results in characters, tried in this order."""
 LAST_LENGTHS = (8_000, 2_000, 500, 100, 20)
-"""Characters to which any text is cut if dropping rounds was not enough."""
+"""Lengths for any text in characters, tried if dropping rounds was not enough."""
 HEAD_SHARE = 0.6
 DRAINED_ABOVE = 2_000
 """Results up to this many characters are not drained."""
@@ -33,7 +33,7 @@ class CutHistory:
     dropped: int
     """Rounds dropped at the beginning."""
     cut: int
-    """Characters to which texts were cut last; 0: none was."""
+    """Last length that texts were cut to, in characters; 0: none was."""
 
 
 def shrink(rounds: Sequence[Round], budget: int, count: Callable[[Message], int]) -> CutHistory:

@@ -36,7 +36,7 @@ class Continuation:
         """Text that may still turn out to be a repetition."""
         self._length = 0
         self._where, self._at = kept, 0
-        """A text, and the place in it where all that is held stands."""
+        """A text, and the position of the held text in it."""
         self._decided = not kept
         self.repeated = 0
         """Characters at the beginning of the piece that were repeated."""

@@ -24,7 +24,7 @@ _ADVICE: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.REQUEST_TOO_LARGE: "start over with /clear, or leave out the largest file",
         FaultKind.MEDIA: "leave the image out",
         FaultKind.SIGNATURE: "start over with /clear",
-        FaultKind.HISTORY_INVALID: "start over with /clear; /export keeps what was said",
+        FaultKind.HISTORY_INVALID: "start over with /clear; /export saves the conversation",
         FaultKind.MODEL_NOT_FOUND: "choose another one with --model or /model",
         FaultKind.REFUSAL: "put the request differently, or use another model with /model",
         FaultKind.WRONG_ADDRESS: "set ANTHROPIC_BASE_URL (setting base_url) to a server that does",
@@ -50,7 +50,7 @@ _UNATTENDED: Mapping[FaultKind, str] = MappingProxyType(
         FaultKind.MAX_TOKENS_OVERFLOW: "begin a new session, or set a smaller max_tokens",
         FaultKind.REQUEST_TOO_LARGE: "begin a new session, or leave out the largest file",
         FaultKind.SIGNATURE: "begin a new session",
-        FaultKind.HISTORY_INVALID: "begin a new session; `harness export` keeps what was said",
+        FaultKind.HISTORY_INVALID: "begin a new session; `harness export` saves the conversation",
         FaultKind.MODEL_NOT_FOUND: "choose another model",
         FaultKind.REFUSAL: "put the request differently, or use another model",
     }

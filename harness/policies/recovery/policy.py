@@ -78,7 +78,7 @@ def noted(state: TurnState, outcome: Outcome, limits: RecoveryLimits, situation:
 def before_request(
     state: TurnState, health: CompactionHealth, step: int, limits: RecoveryLimits, situation: Situation
 ) -> Decision | None:
-    """What has to happen before the next request; None: it may go out.
+    """The decision before the next request; None: it may be sent.
 
     Old tool results are drained if that alone is enough (docs/design/recovery.md#draining). Otherwise they stay whole
     for the summary. While the window has room, a history is shortened only to save money, so nothing ends the turn
@@ -175,7 +175,7 @@ def after_tools(
 def at_turn_end(stop: Stop, limits: RecoveryLimits, *, objection: str = "", prevented: str = "") -> Stop | Continue:
     """The decision for a turn that would end as completed, after its stop hooks.
 
-    `objection` is what has to be done first, `prevented` why it has to end at once; empty: neither. A spent compaction
+    `objection` names the work to do first, `prevented` the reason to end at once; empty: neither. A spent compaction
     stays spent (docs/design/recovery.md#reactive-compaction).
     """
     state, code = stop.state, TransitionCode.STOP_HOOK_PREVENTED

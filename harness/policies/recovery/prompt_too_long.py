@@ -16,7 +16,7 @@ ROOMY = 32_768
 CUTS = 4
 """Times that a history which is too long after its compaction is cut by half."""
 UNLIKE = 4
-"""Factor from which an estimate and the size that a server names cannot be of the same prompt."""
+"""An estimate and a size that a server names are of different prompts if they differ by this factor or more."""
 
 
 def decide_too_long(state: TurnState, fault: Fault, limits: RecoveryLimits, situation: Situation) -> Decision:

@@ -60,7 +60,7 @@ class ServedApp(AppService):
         self.unseen_words = ""
         """What the app wrote to standard error, escaped, if no page has shown it."""
         self.session = ""
-        """Session that the app told how to resume at its end."""
+        """Id of the session, as the app printed it at its end."""
         self._arguments = tuple(command)
         self._page = page
         self._transport = transport

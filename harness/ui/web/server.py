@@ -1,8 +1,8 @@
 """The server of `harness serve`: a terminal in a page, and one app process behind each page.
 
 Requests are checked by `harness.ui.web.access`. The terminal, and how it speaks with the app, come from textual-serve.
-Its own server is not used: it checks nobody, runs a shell, ends no app that does not quit, lists folders, and its page
-loads a font from another host.
+Its own server is not used: it checks no request, runs a shell, waits for an app that does not quit, lists folders, and
+its page loads a font from another host.
 
 A page has an address of its own. When it comes back, after a reload or a lost connection, its app is started again with
 the session that it had.

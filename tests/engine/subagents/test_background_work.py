@@ -128,6 +128,33 @@ async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_i
         assert session.background.output_of("b1") == session.background.output_of("b1", lines=1)
 
 
+async def test_what_outlasts_a_turn_is_listed_and_listened_for(tmp_path: Path) -> None:
+    command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
+    script = far(calls(command, task("look", background=True))) + far(says("Both run.")) + of_subagent(calls(SLEEPS))
+    async with sessions(tmp_path, script) as here, await here.open() as session:
+        background = session.background
+        assert (await background.ongoing(), background.listens, background.scheduling) == ((), False, False)
+        await played(session.run("Go."))
+        assert [(one["kind"], one["id"]) for one in await background.ongoing()] == [
+            ("command", "b1"),
+            ("subagent", "a1"),
+        ]
+        assert [one["text"] for one in await background.ongoing()] == ["sleep 30", "look"]
+        assert [status.running for status in background.admission] == [("a1",), ("b1",)]
+        assert (background.listens, background.movable) == (True, False)
+        with pytest.raises(HarnessError, match="No command or subagent runs that can continue"):
+            background.move()
+        for id in ("a1", "b1"):
+            await background.stop(id)
+        await arrived(session)
+        assert (await background.ongoing(), background.listens) == ((), False)
+        job = await background.schedule.create("@daily", "Look again.")
+        assert [one["text"] for one in await background.ongoing()] == ["Look again."]
+        assert (background.listens, background.scheduling) == (True, True)
+        await background.schedule.pause(job.id)
+        assert await background.ongoing() == ()
+
+
 async def test_an_arrival_reads_the_same_in_a_turn_and_between_two(tmp_path: Path) -> None:
     async with on_stage(tmp_path, calls(run("once")) + says("Done.") + says("Seen.")) as here:
         work = here.agent.parts.background

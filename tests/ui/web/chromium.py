@@ -125,7 +125,7 @@ class Chromium:
         return result
 
     async def listen(self) -> None:
-        """Hand out what comes, until the browser ends."""
+        """Dispatch answers and events until the browser ends."""
         async for message in self._websocket:
             heard = message.json()
             if "id" in heard:

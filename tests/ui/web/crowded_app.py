@@ -1,6 +1,6 @@
 """Four threads send packets through the driver of the app in a browser; each is filled with one letter.
 
-The first packet does not fit into a pipe, so all four wait until somebody reads.
+The first packet does not fit into a pipe, so all four wait for a reader.
 """
 
 import asyncio

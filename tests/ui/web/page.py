@@ -19,7 +19,7 @@ class Page:
         self.screen = ""
         """Everything the app drew so far."""
         self.messages: list[list[object]] = []
-        """What was said besides."""
+        """JSON messages received so far."""
 
     async def sees(self, text: str) -> None:
         """Wait until the app has drawn this."""

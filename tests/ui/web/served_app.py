@@ -14,7 +14,7 @@ SESSION = sys.argv[2] if sys.argv[1:2] == ["--reopen"] else f"s{os.getpid()}"
 
 
 class ServedApp(App[None]):
-    """Says what it was last told."""
+    """Shows the last event it received."""
 
     CSS = """
     Screen { background: #0000ff; }

@@ -147,8 +147,8 @@ async def test_a_page_of_another_origin_cannot_connect_though_the_cookie_is_sent
 
 async def connects(tab: Tab, address: str) -> object:
     return await tab.evaluate(
-        f"new Promise(tell => {{ const socket = new WebSocket('{address}');"
-        "socket.onopen = () => tell('open'); socket.onerror = () => tell('refused') })"
+        f"new Promise(resolve => {{ const socket = new WebSocket('{address}');"
+        "socket.onopen = () => resolve('open'); socket.onerror = () => resolve('refused') })"
     )
 
 

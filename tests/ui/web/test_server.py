@@ -1,4 +1,4 @@
-"""The server over real sockets: who is let in, what is served, and a page that comes back."""
+"""The server over real sockets: access, answers, and pages that come back."""
 
 import asyncio
 import json
