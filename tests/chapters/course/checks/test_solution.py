@@ -1,7 +1,5 @@
 """`harness learn sNN --with FILE`: a right solution does what the steps say, and of the original a step fails."""
 
-import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +10,7 @@ from chapters.course.checks.checker import Checked
 from chapters.course.checks.command import check_lines, shown_path
 from chapters.course.checks.copies import Copy, CopyNote, copy_exercise
 from chapters.course.checks.exercises import Exercise, every_exercise
-from chapters.course.checks.solution import NoSolution, is_playable, load
-from chapters.course.limiter import Blocked, Limiter
+from chapters.course.checks.solution import NoSolution, is_playable
 from harness.cli.main import main
 from tests.chapters.solved import solution_of
 
@@ -64,28 +61,6 @@ async def test_an_error_in_the_code_ends_the_demo_and_names_the_line(tmp_path: P
     async with Recording(with_solution(lesson("s01"), mine), scripted_only=True) as recording:
         with pytest.raises(LessonError, match=message):
             await recording.finished()
-
-
-async def test_code_that_blocks_is_interrupted_also_where_it_catches_every_exception(tmp_path: Path) -> None:
-    mine = tmp_path / "mine.py"
-    mine.write_text(
-        "def f():\n    while True:\n        try:\n            pass\n        except Exception: pass\n", "utf-8"
-    )
-    began = time.monotonic()
-    with Limiter(str(mine), __file__, 0.3):
-        endless = asyncio.create_task(asyncio.to_thread(time.sleep, 0))  # the loop goes on afterwards
-        with pytest.raises(LessonError, match=r"mine\.py, line \d: no end after 0\.3 s"):
-            load(mine).f()
-        await endless
-    assert time.monotonic() - began < 5
-
-
-async def test_our_own_code_is_not_limited() -> None:
-    with Limiter("nowhere.py", "nobody.py", 0.1):
-        try:
-            time.sleep(0.7)  # noqa: ASYNC251 (it blocks on purpose)
-        except Blocked as error:
-            pytest.fail(str(error))
 
 
 def test_a_folder_a_note_or_the_name_of_the_file_says_which_exercise_it_is(tmp_path: Path) -> None:
