@@ -34,26 +34,6 @@ HOUR = fails(429, headers='{ retry-after = "3600" }')
 # ── keys ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_key_that_was_changed_is_used_without_a_restart(tmp_path: Path) -> None:
-    base_url = ""
-
-    def reread() -> Settings:
-        return settings_of(tmp_path, base_url, api_key="sk-ant-the-new-key").settings
-
-    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER), reread=reread) as here:
-        base_url = here.server.base_url
-        turn = await here.turn()
-        assert (turn.codes, turn.end.answer) == ([TransitionCode.COMPLETED], ANSWER)
-        assert ["sk-ant-the-new-key" in str(request.headers) for request in here.posts] == [False, True]
-
-
-async def test_a_key_that_cannot_be_read_again_is_final(tmp_path: Path) -> None:
-    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER)) as here:
-        turn = await here.turn()
-        assert (turn.codes, len(here.posts)) == ([TransitionCode.API_ERROR], 1)
-        assert "ANTHROPIC_API_KEY" in turn.end.reason
-
-
 async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goes_on(tmp_path: Path) -> None:
     key, base_url = KEY, ""
 
@@ -160,15 +140,6 @@ class StoppedClock(VirtualClock):
         """Wait until cancelled."""
         self.waits.append(seconds)
         await asyncio.Event().wait()
-
-
-async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
-    async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StoppedClock()) as here:
-        turn = await here.turn(
-            on_event=lambda event: here.agent.parts.decisions.retry_now() if isinstance(event, RetryScheduled) else None
-        )
-        assert turn.end.answer == ANSWER
-        assert [event.why for event in turn.of(RetryEnded)] == ["asked"] * 3
 
 
 async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_at_once(tmp_path: Path) -> None:

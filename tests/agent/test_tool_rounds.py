@@ -25,7 +25,6 @@ from harness.events import (
 )
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
-from harness.tools.tool import RESULT_CHARACTERS
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import calls, run, says, stage
 
@@ -135,19 +134,6 @@ async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_mo
 
 
 # ── size and ends ───────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_result_of_1_7_megabytes_is_cut_and_the_whole_is_on_disk(tmp_path: Path) -> None:
-    script = calls(call("bash", command="head -c 1700000 /dev/zero | tr '\\0' x")) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        [result] = turn.results
-        assert len(result["content"]) <= RESULT_CHARACTERS + 1_000
-        [ended] = turn.of(ToolEnded)
-        assert ended.full_output is not None
-        assert ended.full_output in result["content"]
-        assert Path(ended.full_output).stat().st_size >= 1_700_000
 
 
 async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from harness.processes import ProcessLimits
 from harness.tools.grep import WORKER, grep_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
+from tests.processes.traces import until
 from tests.tools.searching import call, grep, make, withholding
 
 pytestmark = pytest.mark.anyio
@@ -124,10 +125,8 @@ async def test_a_search_whose_process_is_killed_has_failed(
 ) -> None:
     make(root, {"b": "a" * 60 + "b\n"})
     search = asyncio.create_task(call(grep_tool(limits), context, {"pattern": "(a+)+$"}))
-    async with asyncio.timeout(20):
-        while not (found := _searching(root)):  # noqa: ASYNC110  another process has no event for us
-            await asyncio.sleep(0.02)
-    os.kill(found[0], signal.SIGKILL)
+    await until(lambda: bool(_searching(root)))
+    os.kill(_searching(root)[0], signal.SIGKILL)
     result = await search
     assert (result.outcome, result.category) == (ToolOutcome.BROKEN, FailureCategory.KILLED)
 
@@ -147,10 +146,11 @@ async def test_a_search_can_be_cancelled(context: ToolContext, root: Path, limit
     make(root, {"b": "a" * 60 + "b\n"})
     tool = grep_tool(limits)
     task = asyncio.create_task(call(tool, context, {"pattern": "(a+)+$"}))
-    await asyncio.sleep(0.2)
+    await until(lambda: bool(_searching(root)))
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await until(lambda: not _searching(root))
 
 
 async def test_a_search_leaves_no_file_behind_it(context: ToolContext, root: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.tools.grep_worker import may_match
 from harness.tools.tool import ToolContext
 from tests.tools.searching import grep
+from tests.whole import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@settings(max_examples=800)
+@settings(max_examples=examples(800))
 @given(EXPRESSIONS, st.text("aAkKsSſéÉßbiIİı. \ufffd\u212a", max_size=8), st.booleans())
 def test_the_quick_look_passes_over_no_match(expression: str, text: str, ignore_case: bool) -> None:
     found = re.search(expression, text, re.IGNORECASE if ignore_case else 0)
