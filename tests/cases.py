@@ -78,6 +78,11 @@ def yes(text: str) -> bool:
     return {"yes": True, "no": False}[text]
 
 
+def none_or(kind: Callable[[str], Any]) -> Callable[[str], Any]:
+    """A column that is `none` or of this kind."""
+    return lambda text: None if text == "none" else kind(text)
+
+
 def members(text: str) -> set[str]:
     """The parts of a column in any order."""
     return set(parts(text))

@@ -9,3 +9,8 @@ WHOLE = os.environ.get("HARNESS_TEST_WHOLE") == "1"
 def stride(cases: int) -> int:
     """The distance between two cases that are played, where one in so many is enough for every day."""
     return 1 if WHOLE else cases
+
+
+def examples(most: int) -> int:
+    """Examples of a property: `most` of them in a whole run, and enough for every day otherwise."""
+    return most if WHOLE else min(most, 50)

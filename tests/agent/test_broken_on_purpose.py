@@ -1,6 +1,5 @@
 """Every kind of /fault and /toolfault, played on the real socket against the real agent."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import pytest
 
 from harness.base.errors import HarnessError
 from harness.engine.permissions.asker import NoAsker
-from harness.events import Event, FailureCategory, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
+from harness.events import Event, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
 from harness.events import TransitionCode as Code
 from harness.journal import read
 from harness.practice.faults.orders import break_model
@@ -17,6 +16,7 @@ from harness.session import open_session
 from harness.settings import load
 from tests.agent.stage import calls, played, run, says, stage, summarises
 from tests.agent.test_agents import of_subagent, task
+from tests.cases import cases, lines, parts
 
 pytestmark = pytest.mark.anyio
 
@@ -29,76 +29,27 @@ SILENT = frozenset({"stall", "stall-headers", "pings"})
 """Kinds that only the watchdog ends; for the others a busy machine is no silence."""
 
 
-@dataclass(frozen=True)
-class Expected:
-    """The effects of an order in the second step of a turn: a look, then the answer."""
-
-    codes: list[Code]
-    requests: int
-    """All in all; two if nothing goes wrong."""
-    order: str = ""
-    """When it is more than the kind."""
-
-
-FINE = [Code.NEXT_TURN, Code.COMPLETED]
-FAILED = [Code.NEXT_TURN, Code.API_ERROR]
-RETRIED = Expected(FINE, 3)
-EXPECTED: dict[str, Expected] = {
-    "529": Expected(FINE, 5, "529 3"),
-    "429": Expected(FINE, 4, "429 2 after 5"),
-    "500": RETRIED,
-    "502": RETRIED,
-    "503": RETRIED,
-    "504": RETRIED,
-    "400": Expected(FAILED, 2),
-    "401": Expected(FAILED, 2),
-    "403": Expected(FAILED, 2),
-    "404": Expected(FAILED, 2),
-    "413": Expected([Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED], 4),
-    "too-long": Expected([Code.NEXT_TURN, *[Code.REACTIVE_COMPACT_RETRY] * 3, Code.PROMPT_TOO_LONG], 6, "too long 4"),
-    "image": Expected([Code.NEXT_TURN, Code.IMAGE_ERROR], 2),
-    "cut": Expected(
-        [Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_ESCALATE, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 4, "cut 2"
-    ),
-    "cut-tool": Expected([Code.MAX_OUTPUT_TOKENS_ESCALATE, *FINE], 3),
-    "garbage-tool": Expected([Code.NEXT_TURN, *FINE], 3),
-    "stall": RETRIED,
-    "stall-headers": RETRIED,
-    "pause": Expected(FINE, 2),
-    "pings": RETRIED,
-    "reset": RETRIED,
-    "reset-headers": RETRIED,
-    "end": RETRIED,
-    "garbage": RETRIED,
-    "error": RETRIED,
-    "html": RETRIED,
-    "nothing": RETRIED,
-    "empty": Expected([Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 3),
-    "refusal": Expected([Code.NEXT_TURN, Code.MODEL_ERROR], 2),
-    "repeat": Expected([Code.NEXT_TURN, Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.COMPLETED], 3),
-}
-
-
 def test_every_kind_is_played() -> None:
-    assert EXPECTED.keys() == MODEL_KINDS.keys()
-    assert OUTCOMES.keys() == TOOL_KINDS.keys()
+    assert set(lines(__file__, "model")) == MODEL_KINDS.keys()
+    assert set(lines(__file__, "tool")) == TOOL_KINDS.keys()
 
 
-@pytest.mark.parametrize("kind", EXPECTED)
-async def test_a_fault_that_was_ordered_leads_to_its_transition_and_is_gone_after_it(kind: str, tmp_path: Path) -> None:
-    expected = EXPECTED[kind]
+@cases(__file__, "model", "kind fault requests codes", str, str, int, parts)
+async def test_a_fault_that_was_ordered_leads_to_its_transition_and_is_gone_after_it(
+    kind: str, fault: str, requests: int, codes: list[str], tmp_path: Path
+) -> None:
     script = LOOK + says(ANSWER) + says("And again.") + summarises()
     patience: dict[str, Any] = IMPATIENT if kind in SILENT else {}
     async with stage(tmp_path, script, **patience) as here:
-        begins_with = ToolEnded if expected.codes[0] is Code.NEXT_TURN and kind != "garbage-tool" else TurnStarted
+        begins_with = ToolEnded if codes[0] == Code.NEXT_TURN and kind != "garbage-tool" else TurnStarted
 
         def order(event: Event) -> None:
             if isinstance(event, begins_with):
-                break_model(expected.order or kind, here.server.orders)
+                break_model(fault, here.server.orders)
 
         turn = await here.turn(on_event=order)
-        assert turn.codes == expected.codes, turn.end.reason
-        assert len(here.posts) == expected.requests
+        assert turn.codes == codes, turn.end.reason
+        assert len(here.posts) == requests
         if turn.end.code is Code.COMPLETED:
             assert turn.end.answer.endswith(ANSWER)
             assert turn.end.answer.count("forty-two") == 1
@@ -108,27 +59,16 @@ async def test_a_fault_that_was_ordered_leads_to_its_transition_and_is_gone_afte
         assert after.codes == [Code.COMPLETED], after.end.reason
 
 
-OUTCOMES: dict[str, tuple[ToolOutcome, FailureCategory | None]] = {
-    "timeout": (ToolOutcome.BROKEN, FailureCategory.TIMEOUT),
-    "missing": (ToolOutcome.BROKEN, FailureCategory.CANNOT_START),
-    "killed": (ToolOutcome.BROKEN, FailureCategory.KILLED),
-    "refused": (ToolOutcome.BROKEN, FailureCategory.TRANSPORT),
-    "system": (ToolOutcome.BROKEN, FailureCategory.SYSTEM),
-    "crash": (ToolOutcome.BROKEN, FailureCategory.CRASHED),
-    "garbage": (ToolOutcome.OK, None),
-    "error": (ToolOutcome.ERROR, None),
-    "slow": (ToolOutcome.OK, None),
-}
-
-
-@pytest.mark.parametrize("kind", OUTCOMES)
-async def test_the_tool_of_a_running_agent_goes_wrong_as_ordered_and_only_as_often(kind: str, tmp_path: Path) -> None:
+@cases(__file__, "tool", "kind outcome category")
+async def test_the_tool_of_a_running_agent_goes_wrong_as_ordered_and_only_as_often(
+    kind: str, outcome: str, category: str, tmp_path: Path
+) -> None:
     async with stage(tmp_path, calls(run("first"), run("second")) + says(ANSWER)) as here:
         assert here.agent.parts.faults.break_tool(f"bash {kind}").startswith("On purpose, for the next call of bash: ")
         here.agent.parts.faults.break_tool("grep timeout")
         turn = await here.turn()
         hit, well = turn.of(ToolEnded)
-        assert (hit.outcome, hit.failure and hit.failure.category) == OUTCOMES[kind]
+        assert (hit.outcome, hit.failure.category if hit.failure else "none") == (outcome, category)
         assert well.outcome is ToolOutcome.OK
         assert here.ran() == ({"first": 1, "second": 1} if kind == "slow" else {"second": 1})
         assert "waiting: grep timeout" in here.agent.parts.faults.break_tool("").splitlines()

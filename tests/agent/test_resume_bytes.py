@@ -199,7 +199,7 @@ async def test_a_session_resumed_after_any_event_sends_all_that_was_said_unchang
         records = read(path).records
         lines, first = path.read_bytes().splitlines(keepends=True), json.loads(bodies(server)[0])
         assert len(lines) == len(records)
-        for number in islice(range(1, len(lines) + 1), 0, None, stride(60)):
+        for number in islice(range(1, len(lines) + 1), 0, None, stride(120)):
             events = [record.event for record in records[:number]]
             cut = path.with_name(f"20261121-0000-{number:06}.jsonl")
             cut.write_bytes(b"".join(lines[:number]))

@@ -1,7 +1,6 @@
 """Waiting for a model, and not waiting for it: keys, headers, long waits, requests of the user."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from harness.events import (
 from harness.settings import Settings
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import KEY, MODEL, VirtualClock, calls, fails, run, says, settings_of, stage
+from tests.cases import cases, parts
 
 pytestmark = pytest.mark.anyio
 
@@ -32,26 +32,6 @@ HOUR = fails(429, headers='{ retry-after = "3600" }')
 
 
 # ── keys ───────────────────────────────────────────────────────────────────────────────────────
-
-
-async def test_a_key_that_was_changed_is_used_without_a_restart(tmp_path: Path) -> None:
-    base_url = ""
-
-    def reread() -> Settings:
-        return settings_of(tmp_path, base_url, api_key="sk-ant-the-new-key").settings
-
-    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER), reread=reread) as here:
-        base_url = here.server.base_url
-        turn = await here.turn()
-        assert (turn.codes, turn.end.answer) == ([TransitionCode.COMPLETED], ANSWER)
-        assert ["sk-ant-the-new-key" in str(request.headers) for request in here.posts] == [False, True]
-
-
-async def test_a_key_that_cannot_be_read_again_is_final(tmp_path: Path) -> None:
-    async with stage(tmp_path, '[server]\nkey = "sk-ant-the-new-key"\n' + says(ANSWER)) as here:
-        turn = await here.turn()
-        assert (turn.codes, len(here.posts)) == ([TransitionCode.API_ERROR], 1)
-        assert "ANTHROPIC_API_KEY" in turn.end.reason
 
 
 async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goes_on(tmp_path: Path) -> None:
@@ -75,45 +55,17 @@ async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goe
 # ── what the headers say ───────────────────────────────────────────────────────────────────
 
 
-@dataclass(frozen=True)
-class Header:
-    name: str
-    entry: str
-    waits: tuple[float, float] | None
-    """Least and most seconds; None: nothing is tried again."""
-
-
-HEADERS = [
-    Header("x-should-retry false ends it", fails(529, headers='{ x-should-retry = "false" }'), None),
-    Header(
-        "x-should-retry true retries a 4xx",
-        fails(418, type='"tea_error"', headers='{ x-should-retry = "true" }'),
-        (0.5, 0.63),
-    ),
-    Header("an unknown 4xx is final", fails(418, type='"tea_error"'), None),
-    Header(
-        "x-should-retry true cannot cure a refused request", fails(400, headers='{ x-should-retry = "true" }'), None
-    ),
-    Header("x-should-retry true cannot cure a key", fails(401, headers='{ x-should-retry = "true" }'), None),
-    Header("milliseconds", fails(429, headers='{ retry-after-ms = "2500" }'), (2.5, 2.5)),
-    Header("a small wish does not undercut the backoff", fails(429, headers='{ retry-after = "0" }'), (0.5, 0.63)),
-    Header("rubbish is no wish", fails(429, headers='{ retry-after = "soon" }'), (0.5, 0.63)),
-    Header("a spent limit is not waited for", fails(429, error_code='"enforced_spend_limit_reached"'), None),
-    Header("501 is final", fails(501), None),
-    Header("409 passes", fails(409), (0.5, 0.63)),
-]
-
-
-@pytest.mark.parametrize("header", HEADERS, ids=[header.name for header in HEADERS])
-async def test_headers_decide_about_a_retry(header: Header, tmp_path: Path) -> None:
-    async with stage(tmp_path, header.entry + says(ANSWER)) as here:
+@cases(__file__, "headers", "name entry waits", str, parts, str)
+async def test_headers_decide_about_a_retry(name: str, entry: list[str], waits: str, tmp_path: Path) -> None:
+    script = "\n".join(["[[reply]]", *entry])
+    async with stage(tmp_path, script + says(ANSWER)) as here:
         turn = await here.turn()
         assert all(request.headers["x-stainless-retry-count"] == "0" for request in here.posts)
-        if header.waits is None:
+        if waits == "none":
             assert (len(here.posts), turn.codes) == (1, [TransitionCode.API_ERROR])
             assert here.clock.waits == []
         else:
-            least, most = header.waits
+            least, most = map(float, parts(waits))
             assert (len(here.posts), turn.end.answer) == (2, ANSWER)
             assert [least <= wait <= most for wait in here.clock.waits] == [True]
 
@@ -190,21 +142,12 @@ class StoppedClock(VirtualClock):
         await asyncio.Event().wait()
 
 
-async def test_a_wait_can_be_cut_short(tmp_path: Path) -> None:
-    async with stage(tmp_path, fails(529, times="3") + says(ANSWER), clock=StoppedClock()) as here:
-        turn = await here.turn(
-            on_event=lambda event: here.agent.parts.decisions.retry_now() if isinstance(event, RetryScheduled) else None
-        )
-        assert turn.end.answer == ANSWER
-        assert [event.why for event in turn.of(RetryEnded)] == ["asked"] * 3
-
-
 async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_at_once(tmp_path: Path) -> None:
     script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
     async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05) as here:
 
         def reconnect(event: Event) -> None:
-            if isinstance(event, SilenceHint):
+            if isinstance(event, SilenceHint) and len(here.posts) == 1:  # not in the slow answer of a busy machine
                 here.agent.parts.decisions.retry_now()
 
         turn = await here.turn(on_event=reconnect)
@@ -245,7 +188,7 @@ async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
     async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05, fallback_models=(OTHER,)) as here:
 
         def leave_model(event: Event) -> None:
-            if isinstance(event, SilenceHint):
+            if isinstance(event, SilenceHint) and len(here.posts) == 1:  # not in the slow answer of a busy machine
                 here.agent.parts.decisions.ask_other_model()
 
         turn = await here.turn(on_event=leave_model)

@@ -14,9 +14,7 @@ import pytest
 
 from harness.events import (
     BreakerChanged,
-    BreakerState,
     Event,
-    FailureCategory,
     Notice,
     PermissionAnswered,
     PermissionAsked,
@@ -27,7 +25,6 @@ from harness.events import (
 )
 from harness.permissions import PermissionAnswer, PermissionRequest
 from harness.tools import Effect, Tool, ToolError, standard_tools, tool
-from harness.tools.tool import RESULT_CHARACTERS
 from tests.agent.answering_user import AnsweringUser
 from tests.agent.stage import calls, run, says, stage
 
@@ -40,42 +37,6 @@ def call(name: str, **input: object) -> str:
     """A tool call for a script."""
     fields = ", ".join(f"{key} = {json.dumps(value)}" for key, value in input.items())
     return f'{{ name = "{name}", input = {{ {fields} }} }}'
-
-
-def meeting(parties: int) -> Tool:
-    """A tool whose calls end only when `parties` of them run at once; the last to come is the first to go."""
-    barrier = asyncio.Barrier(parties)
-    turns = [asyncio.Event() for _ in range(parties + 1)]
-    turns[parties].set()
-
-    @tool(effect=Effect.READ, parallel=True)
-    async def meet(number: int) -> str:
-        "Meet the others."
-        await barrier.wait()
-        await turns[number].wait()
-        turns[number - 1].set()
-        return f"met as {number}"
-
-    return meet
-
-
-async def test_calls_that_are_safe_together_overlap_and_are_answered_in_call_order(tmp_path: Path) -> None:
-    script = calls(*(call("meet", number=number) for number in (1, 2, 3))) + says(ANSWER)
-    async with stage(tmp_path, script, tools=[meeting(3)]) as here:
-        turn = await here.turn()
-        ended = [event.call_id for event in turn.of(ToolEnded)]
-        started = [event.call_id for event in turn.of(ToolStarted)]
-        assert ended == started[::-1]
-        assert [result["content"] for result in turn.results] == ["met as 1", "met as 2", "met as 3"]
-        assert [result["tool_use_id"] for result in turn.results] == started
-
-
-async def test_calls_that_are_not_safe_together_run_one_after_the_other(tmp_path: Path) -> None:
-    commands = [f"echo {number} >> log.txt; sleep 0.02; echo {number} >> log.txt" for number in (1, 2, 3)]
-    script = calls(*(call("bash", command=command) for command in commands)) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        await here.turn()
-        assert (here.workspace / "log.txt").read_text().split() == ["1", "1", "2", "2", "3", "3"]
 
 
 @dataclass(frozen=True)
@@ -175,19 +136,6 @@ async def test_a_front_end_that_fails_at_a_question_ends_the_turn_and_nothing_mo
 # ── size and ends ───────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_result_of_1_7_megabytes_is_cut_and_the_whole_is_on_disk(tmp_path: Path) -> None:
-    script = calls(call("bash", command="head -c 1700000 /dev/zero | tr '\\0' x")) + says(ANSWER)
-    async with stage(tmp_path, script) as here:
-        turn = await here.turn()
-        assert turn.end.answer == ANSWER
-        [result] = turn.results
-        assert len(result["content"]) <= RESULT_CHARACTERS + 1_000
-        [ended] = turn.of(ToolEnded)
-        assert ended.full_output is not None
-        assert ended.full_output in result["content"]
-        assert Path(ended.full_output).stat().st_size >= 1_700_000
-
-
 async def test_many_large_results_fit_into_one_message(tmp_path: Path) -> None:
     big = call("bash", command="head -c 49000 /dev/zero | tr '\\0' x")
     async with stage(tmp_path, calls(*[big] * 10) + says(ANSWER)) as here:
@@ -214,21 +162,6 @@ def blocking(door: threading.Event, timeout_s: float | None = None) -> Tool:
         return "late"
 
     return fetch
-
-
-async def test_a_tool_that_hangs_costs_its_time_limit_and_its_breaker_a_failure(
-    tmp_path: Path, door: threading.Event
-) -> None:
-    script = calls(call("fetch")) * 4 + says("It does not answer.")
-    async with stage(tmp_path, script, tools=[blocking(door, timeout_s=0.05)]) as here:
-        turn = await here.turn()
-        assert turn.end.code is TransitionCode.COMPLETED
-        ended = turn.of(ToolEnded)
-        assert [one.outcome for one in ended] == [*[ToolOutcome.BROKEN] * 3, ToolOutcome.SKIPPED]
-        assert ended[0].failure is not None
-        assert ended[0].failure.category is FailureCategory.TIMEOUT
-        assert turn.of(BreakerChanged)[-1].after is BreakerState.OPEN
-        assert turn.results[0]["content"].startswith("fetch timed out after 0.05 s, its time limit")
 
 
 async def test_an_interruption_returns_at_once_and_the_late_end_is_a_notice_and_no_result(

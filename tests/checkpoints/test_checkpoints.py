@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.checkpoints import ChangeKind, CheckpointError, CheckpointLimits, Checkpoints, FileChange
-from tests.checkpoints.places import checkpoints, state_of, stored, write
+from tests.checkpoints.places import checkpoints, state_of, write
 
 pytestmark = pytest.mark.anyio
 
@@ -205,23 +205,6 @@ async def test_the_folder_of_the_session_may_lie_in_the_workspace(workspace: Pat
     assert (await inside.restore(first.id)).removed == ()
 
 
-async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
-    workspace: Path, kept: Checkpoints, tmp_path: Path
-) -> None:
-    write(workspace / "a", "1")
-    first = await kept.keep()
-    path = tmp_path / "session/contents-1"
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    write(workspace / "a", "1", 0o600)
-    write(workspace / "b", "1")
-    restored = await kept.restore(first.id)
-    assert restored.removed == ("b",)
-    assert restored.written == ("a",), "the content is still there, so only the permissions had to be put back"
-    (workspace / "a").unlink()
-    (line,) = (await kept.restore(first.id)).not_undone
-    assert line.startswith("a: what it held ")
-
-
 async def test_the_names_of_one_file_stay_together(workspace: Path, kept: Checkpoints) -> None:
     write(workspace / "a", "1")
     (workspace / "b").hardlink_to(workspace / "a")
@@ -245,33 +228,6 @@ async def test_files_that_were_linked_since_become_two_again(workspace: Path, ke
     write(workspace / "a", "3")
     assert (await kept.restore(first.id)).not_undone == ()
     assert state_of(workspace) == before
-
-
-@pytest.mark.parametrize("torn", [b"half a header", b"x" * 60])
-async def test_what_a_killed_process_left_half_written_is_passed_over(
-    workspace: Path, kept: Checkpoints, tmp_path: Path, torn: bytes
-) -> None:
-    ids = []
-    for number in range(3):
-        write(workspace / "a", str(number))
-        ids.append((await checkpoints(workspace, tmp_path / "session").keep()).id)
-        with (tmp_path / "session/contents-1").open("ab") as file:
-            file.write(torn if number == 0 else b"")
-    assert list(stored(tmp_path / "session")) == ["contents-1", "contents-2"]
-    for number, id in enumerate(ids):
-        await kept.restore(id)
-        assert (workspace / "a").read_text() == str(number)
-
-
-async def test_what_is_kept_once_takes_room_once_and_is_compressed(
-    workspace: Path, kept: Checkpoints, tmp_path: Path
-) -> None:
-    for name in "abc":
-        write(workspace / name, "1" * 10_000)
-    await kept.keep()
-    (workspace / "a").rename(workspace / "d")
-    await checkpoints(workspace, tmp_path / "session").keep()
-    assert sum(stored(tmp_path / "session").values()) < 500
 
 
 async def test_a_checkpoint_of_version_0_1_0_is_refused_in_one_sentence_and_the_session_goes_on(

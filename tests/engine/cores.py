@@ -24,7 +24,7 @@ def core_in(
     agents: Path | None = None,
     **settings: object,
 ) -> AgentCore:
-    """The core of an agent that works in `folder`/workspace and answers nobody."""
+    """The core of an agent without a server, in `folder`/workspace."""
     loaded = settings_of(folder, "http://127.0.0.1:9", **settings)
     return core_with(
         loaded.settings,

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it."""
+"""A clock that only the test moves."""
 
 import asyncio
 
@@ -35,6 +35,6 @@ class HandClock:
 
 
 async def quiet(rounds: int = 8) -> None:
-    """Let everybody go on until they wait for something else."""
+    """Let every task run until it waits for something else."""
     for _ in range(rounds):
         await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""What a conversation keeps when its history is replaced."""
+"""A conversation: its state, its events, and the replacement of its history."""
 
 import sys
 from collections.abc import Iterable
@@ -64,7 +64,7 @@ def test_without_thinking_to_leave_out_only_what_follows_is_kept_plain() -> None
 
 
 def spoken() -> tuple[Conversation, list[Event]]:
-    """Two turns with an answer each, and what was recorded."""
+    """Two turns with an answer each, and their events."""
     seen: list[Event] = []
     talk = Conversation(seen.append)
     for prompt, answer in [("first", "One."), ("second", "Two.")]:

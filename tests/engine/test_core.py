@@ -9,7 +9,8 @@ import pytest
 from harness.engine.core import Signals, ToolRestriction
 from harness.events import TransitionCode, Usage
 from harness.policies.recovery import TurnState
-from tests.engine.cores import core_in
+from tests.agent.test_warming import listening, practising
+from tests.engine.cores import core_in, core_with
 
 
 def names(signals: Signals) -> list[str]:
@@ -79,3 +80,13 @@ def test_a_notice_is_given_once(tmp_path: Path) -> None:
     shared.notices.extend(["one", "two"])
     assert list(shared.take_notices()) == ["one", "two"]
     assert list(shared.take_notices()) == []
+
+
+@pytest.mark.anyio
+async def test_the_end_of_the_session_ends_its_connection_and_processes(tmp_path: Path) -> None:
+    before = listening()
+    shared = core_with(practising(tmp_path).settings).shared
+    await shared.connection.open()
+    assert listening() == before + 1
+    await shared.aclose()
+    assert listening() == before

@@ -1,4 +1,4 @@
-"""Decisions carried out: what is changed about a request, and what is reported as lost."""
+"""Decisions carried out: changes of a request, other models, discarded text."""
 
 from pathlib import Path
 

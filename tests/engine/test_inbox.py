@@ -1,4 +1,4 @@
-"""What comes in for the loop: typed lines in their order, and every arrival exactly once, whatever dies when."""
+"""Results that arrive for the loop: typed lines in their order, and every arrival exactly once, whatever dies when."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ ENDED, SCHEDULED = ArrivalKind.COMMAND_ENDED, ArrivalKind.SCHEDULED
 
 
 class Life:
-    """A session that may die at any moment; only its journal goes on."""
+    """A session that may die at any moment; only its journal survives."""
 
     def __init__(self) -> None:
         self.journal: list[Event] = []
@@ -44,7 +44,7 @@ class Life:
         self.conversation.replace((), "rewind")
 
     def dies(self, events: int) -> None:
-        """And the last events were not written any more."""
+        """The last events were not written."""
         del self.journal[len(self.journal) - min(events, len(self.journal)) :]
         self.begins()
 

@@ -1,4 +1,4 @@
-"""Instruction files: where they are looked for, what of them is read, and what a model is told."""
+"""Instruction files: their places, the parts that are read, and the text for the model."""
 
 import json
 import os
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Folders:
-    """A repository with a package in it, in which the agent works, and a folder of the person."""
+    """A repository with the package of the agent, and a user folder."""
 
     def __init__(self, root: Path) -> None:
         self.person, self.repository = root / "person", root / "repository"
@@ -36,7 +36,7 @@ class Folders:
         self.told: list[str] = []
 
     def read(self, **values: object) -> tuple[Instructions, ...]:
-        """What is read when a session begins in the package."""
+        """The instructions of a session that begins in the package."""
         settings = Settings.model_validate({"workspace": self.package, "user_dir": self.person, **values})
         return read_instructions(settings, self.told.append)
 

@@ -1,4 +1,4 @@
-"""The person runs a command of their own in the middle of a conversation."""
+"""The user runs a command in the middle of a conversation."""
 
 import asyncio
 from pathlib import Path

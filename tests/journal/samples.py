@@ -1,4 +1,4 @@
-"""A session in which a bit of everything happens."""
+"""A session with a bit of everything."""
 
 from harness.events import (
     CompactionEnded,

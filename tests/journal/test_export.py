@@ -1,4 +1,4 @@
-"""A session as JSON, and what is kept out of it."""
+"""A session as JSON without its secrets."""
 
 import json
 from pathlib import Path

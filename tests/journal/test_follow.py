@@ -36,7 +36,7 @@ class Over(Exception):  # noqa: N818 (nothing went wrong)
 
 
 async def followed(path: Path, writes: Iterable[bytes], mode: str = "ab") -> list[FollowItem]:
-    """What a follower is told when these bytes are written one after the other, each between two looks."""
+    """The reports to a follower when these bytes are written in turn, each between two looks."""
     pending, told = iter(writes), list[FollowItem]()
 
     async def wait(_: float) -> None:

@@ -71,7 +71,7 @@ def still_there(index: int, added: int, events: list[Event]) -> bool:
 
 
 def naive_plan(events: list[Event]) -> tuple[PlanItem, ...]:
-    """Follows each plan by itself through all that happened to the history since, and takes the last that is left."""
+    """Follow each plan through every later change of the history; the last remaining one."""
     found: tuple[PlanItem, ...] = ()
     for number, event in enumerate(events):
         if isinstance(event, PlanChanged) and plan_is_left(len(history_after(events[:number])), number, events):
@@ -109,7 +109,7 @@ def naive_plain(events: list[Event]) -> int:
 
 
 def naive_state(events: list[Event]) -> SessionState:
-    """Looks each answer up by itself, from the end of the list."""
+    """Look up each field separately, from the end of the list."""
     messages = history_after(events)
     models = [
         getattr(event, "to_model", None) or getattr(event, "model", None) or getattr(event, "value", None)

@@ -1,4 +1,4 @@
-"""Listing, finding, naming and forking, from the files alone, and the search through what was said."""
+"""Listing, finding, naming and forking, from the files alone, and the search through conversations."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The one writer: what it writes, who is kept out, what it does at the end of the disk and after a kill."""
+"""The one writer: its lines, its lock, a full disk and a kill."""
 
 import json
 import resource

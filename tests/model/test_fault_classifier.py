@@ -13,6 +13,7 @@ import pytest
 from harness.events import Fault, FaultKind, Reply, Usage
 from harness.model.accumulator import BrokenStream
 from harness.model.fault_classifier import classify, classify_reply, classify_stream_error, not_a_stream
+from tests.cases import cases, none_or
 
 K = FaultKind
 REQUEST_URL = "http://127.0.0.1:1/v1/messages"
@@ -40,39 +41,8 @@ def said(status: int, body: object, headers: dict[str, str] | None = None) -> Fa
 
 # --- status, type and code ------------------------------------------------------------
 
-STATUS_ROWS: list[tuple[int, str | None, K]] = [
-    (400, "invalid_request_error", K.UNKNOWN),
-    (401, "authentication_error", K.AUTH),
-    (402, "billing_error", K.BILLING),
-    (403, "permission_error", K.AUTH),
-    (404, "not_found_error", K.WRONG_ADDRESS),
-    (405, None, K.WRONG_ADDRESS),
-    (408, None, K.TIMEOUT),
-    (409, "conflict_error", K.SERVER),
-    (412, None, K.UNKNOWN),
-    (413, "request_too_large", K.REQUEST_TOO_LARGE),
-    (418, None, K.UNKNOWN),
-    (422, "invalid_request_error", K.UNKNOWN),
-    (425, None, K.SERVER),
-    (429, "rate_limit_error", K.RATE_LIMIT),
-    (431, None, K.UNKNOWN),
-    (499, None, K.UNKNOWN),
-    (500, "api_error", K.SERVER),
-    (501, None, K.UNKNOWN),
-    (502, None, K.SERVER),
-    (503, None, K.SERVER),
-    (503, "overloaded_error", K.OVERLOADED),
-    (504, "timeout_error", K.TIMEOUT),
-    (504, None, K.TIMEOUT),
-    (520, None, K.SERVER),
-    (529, "overloaded_error", K.OVERLOADED),
-    (529, None, K.OVERLOADED),
-    (400, "rate_limit_error", K.RATE_LIMIT),
-    (400, "api_error", K.UNKNOWN),
-]
 
-
-@pytest.mark.parametrize(("status", "error_type", "kind"), STATUS_ROWS)
+@cases(__file__, "statuses", "status error_type kind", int, none_or(str), K)
 def test_a_status_and_type_have_one_kind(status: int, error_type: str | None, kind: K) -> None:
     fault = said(status, api_error(error_type, "Words"))
     assert (fault.kind, fault.status, fault.error_type, fault.message) == (kind, status, error_type, "Words")
@@ -160,196 +130,9 @@ def test_the_request_id_comes_from_the_header_or_else_the_body() -> None:
 
 # --- texts ---------------------------------------------------------------
 
-NUMBERED = [
-    (400, "prompt is too long: 208310 tokens > 200000 maximum", K.PROMPT_TOO_LONG, 208310, 200000),
-    (400, "prompt is too long: 1,208,310 tokens > 1,000,000 maximum", K.PROMPT_TOO_LONG, 1208310, 1000000),
-    (400, "prompt is too long: 214290 tokens > 152900 maximum", K.PROMPT_TOO_LONG, 214290, 152900),
-    (
-        400,
-        (
-            "This model's maximum context length is 128000 tokens. However, your messages resulted "
-            "in 130512 tokens. Please reduce the length of the messages."
-        ),
-        K.PROMPT_TOO_LONG,
-        130512,
-        128000,
-    ),
-    (
-        400,
-        "This model's maximum context length is 8192 tokens, however you requested 9000 tokens",
-        K.PROMPT_TOO_LONG,
-        9000,
-        8192,
-    ),
-    (
-        400,
-        "The input token count (1500000) exceeds the maximum number of tokens allowed (1048576).",
-        K.PROMPT_TOO_LONG,
-        1500000,
-        1048576,
-    ),
-    (
-        400,
-        "request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it",
-        K.PROMPT_TOO_LONG,
-        9000,
-        8192,
-    ),
-    (400, "Too many tokens: 300000 given, at most 200000 allowed", K.PROMPT_TOO_LONG, 300000, 200000),
-    (
-        400,
-        (
-            "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease "
-            "input length or `max_tokens` and try again"
-        ),
-        K.MAX_TOKENS_OVERFLOW,
-        188059,
-        200000,
-    ),
-    (
-        400,
-        ("max_tokens: 128001 > 128000, which is the maximum allowed number of output tokens for claude-opus-5"),
-        K.MAX_TOKENS_OVERFLOW,
-        None,
-        128000,
-    ),
-]
 
-UNNUMBERED: dict[K, list[tuple[int, str]]] = {
-    K.PROMPT_TOO_LONG: [
-        (413, "Prompt is too long"),
-        (400, "Input is too long for requested model."),
-        (400, "the request exceeds the available context size. try increasing the context size"),
-        (422, "prompt_too_long"),
-        (400, "Your input exceeds the context window of this model. Please adjust it."),
-    ],
-    K.REQUEST_TOO_LARGE: [
-        (413, "Request exceeds the maximum size"),
-    ],
-    K.HISTORY_INVALID: [
-        (
-            400,
-            (
-                "messages.6: `tool_use` ids were found without `tool_result` blocks immediately after: "
-                "toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the "
-                "next message."
-            ),
-        ),
-        (
-            400,
-            (
-                "messages.48.content.1: unexpected `tool_use_id` found in `tool_result` blocks: "
-                "toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the "
-                "previous message."
-            ),
-        ),
-        (400, "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
-        (400, "messages: text content blocks must be non-empty"),
-        (400, "messages: text content blocks must contain non-whitespace text"),
-        (400, ("messages.3: all messages must have non-empty content except for the optional final assistant message")),
-        (400, "messages: final assistant content cannot end with trailing whitespace"),
-        (400, "messages: at least one message is required"),
-        (
-            400,
-            ("This model does not support assistant message prefill. The conversation must end with a user message."),
-        ),
-        (400, "A maximum of 4 blocks with cache_control may be provided. Found 5."),
-    ],
-    K.MEDIA: [
-        (400, ("messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 6557392 bytes > 5242880 bytes")),
-        (
-            400,
-            (
-                "messages.0.content.1.image.source: At least one of the image dimensions exceed max "
-                "allowed size: 8000 pixels"
-            ),
-        ),
-        (400, ("At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels")),
-        (400, "Could not process image"),
-    ],
-    K.BILLING: [
-        (
-            400,
-            (
-                "Your credit balance is too low to access the Anthropic API. Please go to Plans & "
-                "Billing to upgrade or purchase credits."
-            ),
-        ),
-    ],
-    K.QUOTA_EXHAUSTED: [
-        (400, ("You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.")),
-    ],
-    K.SIGNATURE: [
-        (
-            400,
-            (
-                "messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest "
-                "assistant message cannot be modified. These blocks must remain as they were in the "
-                "original response."
-            ),
-        ),
-        (
-            400,
-            (
-                "messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to "
-                "a different conversation. Remove the block, or set "
-                '`thinking.block_binding.prefix_mismatch_behavior` to "drop_block".'
-            ),
-        ),
-        (400, "messages.1.content.0: Invalid `signature` in `thinking` block"),
-        (400, "The `content[].thinking` in the thinking mode must be passed back to the API."),
-        (
-            400,
-            (
-                "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found "
-                "`text`. When `thinking` is enabled, a final `assistant` message must start with a "
-                "thinking block"
-            ),
-        ),
-    ],
-    K.REPLY_SETTINGS: [
-        (400, '"thinking.type.enabled" is not supported for this model.'),
-        (400, "adaptive thinking is not supported on this model"),
-        (400, "This model does not support the effort parameter."),
-        (400, "This model does not support effort level 'max'. Supported levels: high, low, medium."),
-        (400, "thinking.adaptive.display: Extra inputs are not permitted"),
-        (
-            400,
-            ("output_config.effort 'xhigh' is not supported when thinking is disabled on this model."),
-        ),
-    ],
-    K.UNKNOWN: [
-        (400, "messages.1.content.0.type: thinking is not supported"),
-        (400, 'tool_choice: type "tool" and "any" are not supported for this model.'),
-        (400, "Unexpected value(s) `x` for the `anthropic-beta` header."),
-        (400, "metadata.extra: Extra inputs are not permitted"),
-    ],
-    K.MODEL_NOT_FOUND: [
-        (404, "model: claude-nonexistent-1"),
-        (404, "The model `gpt-9` does not exist or you do not have access to it."),
-        (400, "Invalid model name passed in model=claude-x"),
-    ],
-    K.AUTH: [
-        (401, "Invalid bearer token"),
-        (401, "invalid x-api-key"),
-    ],
-    K.RATE_LIMIT: [
-        (
-            429,
-            (
-                "This request would exceed your organization's rate limit of 30,000 input tokens per "
-                "minute (org: o, model: m)"
-            ),
-        ),
-        (429, "Too many tokens per minute, please wait"),
-    ],
-}
-
-TEXT_ROWS = NUMBERED + [(status, text, kind, None, None) for kind, rows in UNNUMBERED.items() for status, text in rows]
-
-
-@pytest.mark.parametrize(("status", "text", "kind", "tokens", "limit"), TEXT_ROWS)
-def test_a_text_is_recognised(status: int, text: str, kind: K, tokens: int | None, limit: int | None) -> None:
+@cases(__file__, "texts", "status kind tokens limit text", int, K, none_or(int), none_or(int), str)
+def test_a_text_is_recognised(status: int, kind: K, tokens: int | None, limit: int | None, text: str) -> None:
     types = {401: "authentication_error", 404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error"}
     fault = said(status, api_error(types.get(status, "invalid_request_error"), text))
     assert (fault.kind, fault.input_tokens, fault.limit, fault.message) == (kind, tokens, limit, text)

@@ -12,6 +12,7 @@ from harness.permissions import Allow, Ask
 from harness.permissions.protected_places import Surroundings
 from harness.permissions.requirements import RequirementKind, requirements_of
 from tests.permissions.test_verdicts import bash, decided
+from tests.whole import examples
 
 BASH = shutil.which("bash")
 
@@ -38,7 +39,7 @@ JOINTS = [" && ", " && ", " && ", "; ", " || ", " | ", " & ", "\n"]
 
 
 @pytest.mark.skipif(BASH is None, reason="needs bash")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(JOINTS)), max_size=4))
 def test_every_folder_that_bash_may_be_in_is_known(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str]]

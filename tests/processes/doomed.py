@@ -33,10 +33,11 @@ async def main(folder: Path, *lines: str) -> None:
             child.hand_over()
         if how == "left":
             await child.wait()
+    begun = processes.counts.started
     running = asyncio.create_task(
         processes.run(("bash", "-c", "sleep 60"), cwd=folder, environment=os.environ, sink=bytearray().extend)
     )
-    await asyncio.sleep(0.05)
+    await until(lambda: processes.counts.started == begun + 1)
     print(*(child.pid for child in processes.children), flush=True)
     await running
 

@@ -19,6 +19,7 @@ from tests.whole import WHOLE
 pytestmark = pytest.mark.anyio
 
 STUBBORN = "trap '' TERM; echo up; while :; do sleep 0.05; done"
+ANSWERING = "trap 'echo asked' TERM; echo up; while :; do sleep 0.05; done"
 TREES = {
     "obedient": "echo up; sleep 60",
     "ignores TERM": STUBBORN,
@@ -154,9 +155,9 @@ async def test_a_second_call_waits_for_the_first(background: Background) -> None
 
 
 async def test_cancelling_the_end_does_not_stop_it(background: Background) -> None:
-    child = await background.up(STUBBORN)
+    child = await background.up(ANSWERING)
     ending = asyncio.create_task(child.end())
-    await asyncio.sleep(0.05)
+    await until(lambda: b"asked" in child.output.read_bytes())
     ending.cancel()
     with pytest.raises(asyncio.CancelledError):
         await ending
@@ -234,7 +235,7 @@ async def test_closing_again_waits_for_the_first_and_nothing_starts_any_more(bac
 async def test_closing_waits_for_a_child_that_is_being_ended_and_does_not_signal_it_again(
     background: Background,
 ) -> None:
-    child = await background.up("trap 'echo asked' TERM; echo up; while :; do sleep 0.05; done")
+    child = await background.up(ANSWERING)
     ending = asyncio.create_task(child.end())
     await until(lambda: b"asked" in child.output.read_bytes())
     assert await background.shell.processes.aclose() == ()
@@ -247,10 +248,10 @@ async def test_interrupted_once_it_goes_on_and_interrupted_twice_it_kills_at_onc
 ) -> None:
     patient = ProcessLimits(term_grace_s=30)
     background = Background(Shell(Processes(patient), trace, root, patient), tmp_path / "outputs")
-    await background.up(STUBBORN)
+    child = await background.up(ANSWERING)
     began = time.monotonic()
     closing = asyncio.create_task(background.shell.processes.aclose())
-    await asyncio.sleep(0.2)
+    await until(lambda: b"asked" in child.output.read_bytes())
     closing.cancel()
     await asyncio.sleep(0.2)
     assert len(trace.living()) >= 1

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.processes.git_safety import harmless_setting, password_in_config, programs_in_config, safe_environment
+from tests.cases import cases, yes
 
 
 def run(folder: Path, line: str, *, safe: bool = False, **variables: str) -> str:
@@ -341,28 +342,9 @@ def test_settings_of_many_megabytes_are_refused(repository: Path) -> None:
     assert "larger than" in str(programs_in_config(repository))
 
 
-def test_a_setting_is_harmless_only_if_it_is_listed() -> None:
-    table = [
-        ("User.Name", "x", True),
-        ("remote.Some.Name.url", "x", True),
-        ("branch.a.b.merge", "x", True),
-        ("core.fsmonitor", "false", True),
-        ("core.fsmonitor", "true", False),
-        ("help.autocorrect", "immediate", False),
-        ("core.fsmonitor", "./evil", False),
-        ("core.pager", "cat", True),
-        ("core.pager", "less", False),
-        ("core.hooksPath", "x", False),
-        ("format.pretty", "%h %s", True),
-        ("format.pretty", "%GS", False),
-        ("submodule.x.update", "rebase", True),
-        ("submodule.x.update", "!touch x", False),
-        ("remote.x.url", "ext::sh -c touch% x", False),
-        ("branch.x.remote", "ext::x", False),
-        ("alias.x", "log", False),
-        ("nothing", "x", False),
-    ]
-    assert [name for name, value, harmless in table if harmless_setting(name, value) is not harmless] == []
+@cases(__file__, "harmless", "name value harmless", str, str, yes)
+def test_a_setting_is_harmless_only_if_it_is_listed(name: str, value: str, *, harmless: bool) -> None:
+    assert harmless_setting(name, value) is harmless
 
 
 # ── passwords ───────────────────────────────────────────────────────────────────────────────────

@@ -21,6 +21,7 @@ import pytest
 
 from harness.processes import Processes, ProcessResult
 from harness.processes.sandbox import ReadOnlySandbox, landlock_version
+from tests.cases import cases, rows
 from tests.processes.traces import Shell, Trace, until
 
 pytestmark = pytest.mark.anyio
@@ -52,45 +53,7 @@ def state(root: Path) -> dict[str, tuple[int, int, str | bytes]]:
     return found
 
 
-WRITES = {
-    "a new file": "touch new",
-    "a redirection": "echo x > new",
-    "over a file": "echo x > kept",
-    "over a file in spite of noclobber": "set -C; echo x >| kept",
-    "behind a file": "echo x >> kept",
-    "open for both": "exec 5<> kept; echo x >&5",
-    "a file emptied": ": > kept",
-    "a file cut": "truncate -s 1 kept",
-    "a file removed": "rm -f kept",
-    "a folder removed": "rmdir empty",
-    "everything removed": "rm -rf folder",
-    "a file renamed": "mv kept other",
-    "a file moved": "mv kept folder/",
-    "a file moved over another": "mv kept folder/inner",
-    "a folder moved": "mv empty folder/",
-    "a folder made": "mkdir new",
-    "a hard link": "ln kept new",
-    "a hard link elsewhere": "ln kept folder/new",
-    "a symbolic link": "ln -s kept new",
-    "a pipe with a name": "mkfifo new",
-    "a copy": "cp kept new",
-    "a copy over another": "cp kept folder/inner",
-    "in place": "sed -i s/a/b/ kept",
-    "a copy of blocks": "dd if=/dev/zero of=kept bs=1 count=1 conv=notrunc",
-    "through a link": "echo x > link",
-    "through tee": "echo x | tee kept",
-    "through a descriptor for reading": "exec 5< kept; echo x > /proc/self/fd/5",
-    "through /proc": "echo x > /proc/$$/cwd/kept",
-    "from a child of a child": "sh -c \"( setsid bash -c 'echo x > new' & wait )\"",
-    "in the background": "echo x > new & wait",
-    "by find": "find . -name kept -delete",
-    "by a hook of the shell": "trap 'echo x > new' EXIT",
-    "by Python": f"{PYTHON} -c \"open('new', 'w').write('x')\"",
-    "a socket": f"{PYTHON} -c \"import socket; socket.socket(socket.AF_UNIX).bind('new')\"",
-    "with rights of its own": f"{PYTHON} -c \"import os; os.open('.', os.O_TMPFILE | os.O_RDWR)\"",
-    "as another user": "unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none empty; echo x > new'",
-}
-
+WRITES = {name: line.replace("PYTHON", PYTHON) for name, line in rows(__file__, "writes")}
 if landlock_version() >= 3:
     WRITES["cut by its name"] = f"{PYTHON} -c \"import os; os.truncate('kept', 0)\""
 
@@ -160,27 +123,9 @@ async def test_no_abstract_socket_outside_is_reached(shell: Shell) -> None:
     assert outside == b"connected\n"
 
 
-LOOKS = {
-    "files": ("cat kept; ls; wc -l < kept", "abc\nbig\nkept\n1\n"),
-    "nothing": ("echo x > /dev/null; echo y 2> /dev/null; cat kept > /dev/null; head -c 3 /dev/zero | wc -c", "y\n3\n"),
-    "its own output": ("echo a > /dev/stdout; echo b > /dev/stderr; echo c > /dev/fd/1; echo d >&2", "a\nb\nc\nd\n"),
-    "pipes": ("seq 100000 | sort -n | tail -1; diff <(seq 2) <(seq 3)", "100000\n2a3\n> 3\n"),
-    "a pipe that breaks": ("yes | head -1", "y\n"),
-    "a long here-document": ('wc -c <<< "$(cat big)"', "1048576\n"),
-    "a file sorted on disk": ("sort -S 32K big | uniq | wc -l", "1\n"),
-    "a signal to its own": ("sleep 60 & kill $!; wait $!; echo $?", "143\n"),
-    "a limit": ("timeout 0.1 sleep 60; echo $?", "124\n"),
-    "a temporary file": (
-        'f=$(mktemp); echo x > "$f"; mkdir "$TMPDIR/a"; mv "$f" "$TMPDIR/a/b"; cat "$TMPDIR/a/b"',
-        "x\n",
-    ),
-    "its own processes": ("ls -l /proc/self/exe > /dev/null; ps -o comm= -p $$; true", "bash\n"),
-}
-
-
 @landlock
-@pytest.mark.parametrize(("line", "output"), LOOKS.values(), ids=LOOKS)
-async def test_looking_is_as_before(line: str, output: str, shell: Shell, root: Path) -> None:
+@cases(__file__, "looks", "name line output")
+async def test_looking_is_as_before(name: str, line: str, output: str, shell: Shell, root: Path) -> None:
     (root / "kept").write_text("abc\n")
     (root / "big").write_bytes((b"x" * 63 + b"\n") * 16_384)
     heard = bytearray()

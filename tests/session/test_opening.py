@@ -1,4 +1,4 @@
-"""How a session is opened: what lasts of an earlier one, what is announced, and what a refusal leaves behind."""
+"""How a session is opened: choices that last, announcements, and refusals."""
 
 import asyncio
 import json

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.slots.store import ProcessOwner, SlotClaim, SlotStore, SqliteSlotStore, this_process
+from harness.slots.store import ProcessOwner, QueuePosition, SlotClaim, SlotStore, SqliteSlotStore, this_process
 from tests.slots.memory import InMemorySlotStore
 
 NOW = 1_800_000_000.0
@@ -46,9 +46,12 @@ def ids(store: SlotStore, now: float = NOW) -> list[str]:
 
 
 def test_as_many_start_as_may_and_the_next_one_waits(store: SlotStore) -> None:
-    assert [started(store, id, 2) for id in "abc"] == [True, True, False]
-    standing = store.ask(claim("d"), 2, NOW)
-    assert (standing.started, standing.before, standing.running) == (False, 1, 2)
+    assert [store.ask(claim(id), 2, NOW) for id in "abcd"] == [
+        QueuePosition(started=True, before=0, running=1),
+        QueuePosition(started=True, before=0, running=2),
+        QueuePosition(started=False, before=0, running=2),
+        QueuePosition(started=False, before=1, running=2),
+    ]
 
 
 def test_a_slot_is_free_when_its_lease_is_over(store: SlotStore) -> None:

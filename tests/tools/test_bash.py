@@ -15,6 +15,7 @@ from harness.settings.sources import SECRETS, VARIABLES, from_environment
 from harness.tools.bash import DETAIL_CHARACTERS, READ_ONLY, bash_tool, judge, shell_environment
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import ToolContext, ToolResult
+from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
 
@@ -153,9 +154,7 @@ async def test_a_workspace_that_is_gone_is_reported(context: ToolContext, limits
 
 async def test_a_cancelled_call_raises_and_closes_its_file(context: ToolContext, limits: ProcessLimits) -> None:
     task = asyncio.create_task(bash(context, limits, "seq 100000; sleep 60"))
-    async with asyncio.timeout(20):
-        while not context.output_file.exists():  # noqa: ASYNC110  another process has no event for us
-            await asyncio.sleep(0.01)
+    await until(context.output_file.exists)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

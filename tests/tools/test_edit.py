@@ -18,6 +18,7 @@ from harness.tools.edit import carry_out, edit_file_tool, plan_write, write_file
 from harness.tools.read_file import read_file_tool
 from harness.tools.tool import Tool, ToolContext, ToolResult
 from harness.tools.workspace import Workspace
+from tests.whole import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -121,7 +122,7 @@ async def test_a_cancelled_write_has_happened_or_has_not(context: ToolContext, r
 texts = st.text(st.sampled_from("ab\n "), max_size=30)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(text=texts, old=texts.filter(bool), new=texts, everywhere=st.booleans(), crlf=st.booleans(), bom=st.booleans())
 def test_an_edit_changes_exactly_what_was_asked(
     text: str, old: str, new: str, everywhere: bool, crlf: bool, bom: bool
@@ -371,7 +372,7 @@ async def test_a_character_that_the_encoding_does_not_have_is_refused(
     assert (root / "f").read_bytes() == before
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_around_an_edit_stay_as_they_are(data: bytes) -> None:
     with TemporaryDirectory() as folder:

@@ -14,6 +14,7 @@ from harness.tools.gitignore import parse_gitignore, verdict
 from harness.tools.glob_patterns import compile_glob
 from harness.tools.ignored_files import walk, walk_files
 from harness.tools.tool import ToolError
+from tests.whole import examples
 
 NAMES = st.text("ab.", min_size=1, max_size=4).filter(lambda name: name.strip("."))
 PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
@@ -48,7 +49,7 @@ def name_fits(glob: str, name: str) -> bool:
     return glob[0] in ("?", name[0]) and name_fits(glob[1:], name[1:])
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.booleans(), GLOBS, PATHS)
 def test_a_glob_matches_what_a_search_of_all_ways_finds(excludes: bool, glob: str, path: str) -> None:
     parts, names = glob.split("/"), path.split("/")
@@ -83,7 +84,7 @@ WORDS = [
 
 
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     st.sampled_from(["", "", "!", "/", "!/"]),
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map("/".join),
@@ -168,7 +169,7 @@ def kept_by_git(root: Path) -> set[str]:
     return set(shown.stdout.split("\0")) - {""}
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.fixed_dictionaries({folder: st.lists(RULES, max_size=8) for folder in ("", "aa/", "aa/bb/")}))
 def test_the_rules_leave_what_git_leaves(tree: Path, rules: dict[str, list[str]]) -> None:
     for folder, lines in rules.items():

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.tools.output import SMALLEST_CUT, CommandOutput, as_text, fitted, readable, shorten
+from tests.whole import examples
 
 
 def collect(chunks: list[bytes], limit: int, whole: Path, disk_bytes: int = 1_000_000) -> tuple[str, Path | None]:
@@ -24,7 +25,7 @@ chunks_of_bytes = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(chunks=chunks_of_bytes, limit=st.integers(1, 2_000))
 def test_the_text_never_passes_the_limit_and_the_file_holds_every_byte(chunks: list[bytes], limit: int) -> None:
     with TemporaryDirectory() as folder:
@@ -37,7 +38,7 @@ def test_the_text_never_passes_the_limit_and_the_file_holds_every_byte(chunks: l
             assert whole.read_bytes() == b"".join(chunks)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(data=st.text(max_size=3_000), cut=st.integers(1, 50), limit=st.integers(300, 600))
 def test_head_and_tail_of_plain_text_are_what_the_input_begins_and_ends_with(data: str, cut: int, limit: int) -> None:
     plain = readable(data.encode())
@@ -143,7 +144,7 @@ def test_errors_are_cut_only_where_cutting_everything_else_is_not_enough(
         assert all(shown[at] == text for at, text in enumerate(texts) if at in spared)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     lines=st.lists(st.text("ab\u2026", max_size=12), max_size=60),
     ended=st.booleans(),

@@ -15,6 +15,7 @@ from harness.tools.read_file import read_file_tool
 from harness.tools.tool import ToolContext, ToolResult
 from harness.tools.workspace import Workspace
 from tests.media.files import pdf, png
+from tests.whole import examples
 
 KEPT = "write_file and edit_file keep the encoding."
 pytestmark = pytest.mark.anyio
@@ -75,7 +76,7 @@ async def test_one_endless_line_is_cut_and_counts_as_one(context: ToolContext, r
     assert result.content.endswith("     2\tsecond")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1, max_size=200))
 def test_the_lines_shown_are_the_lines_of_the_file(text: str) -> None:
     import asyncio

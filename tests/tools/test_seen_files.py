@@ -16,6 +16,7 @@ from harness.tools.read_file import read_file_tool
 from harness.tools.seen_files import COMPARED_BYTES, SeenFiles
 from harness.tools.tool import Tool, ToolContext, ToolError, ToolResult
 from harness.tools.workspace import Workspace
+from tests.whole import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -105,7 +106,7 @@ async def played(root: Path, steps: list[tuple[str, ...]]) -> None:
                 model.seen |= {path: model.held(path) for path in known}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(STEPS, max_size=12))
 def test_nothing_unseen_is_overwritten_and_nothing_seen_refused(steps: list[tuple[str, ...]]) -> None:
     with TemporaryDirectory() as folder:

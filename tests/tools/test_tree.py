@@ -51,6 +51,7 @@ def test_a_write_is_durable_checked_and_whole_or_nothing(tree: FolderTree, root:
     tree.write("f", b"old", durable=True)
     if other_name:
         (root / "g").hardlink_to(root / "f")
+    before = (root / "f").stat().st_ino
 
     def refuse() -> None:
         raise PermissionError("changed meanwhile")
@@ -59,7 +60,7 @@ def test_a_write_is_durable_checked_and_whole_or_nothing(tree: FolderTree, root:
         tree.write("f", b"new", check=refuse)
     assert (root / "f").read_bytes() == b"old"
     tree.write("f", b"newer", durable=True)
-    assert (root / "f").read_bytes() == b"newer"
+    assert ((root / "f").read_bytes(), (root / "f").stat().st_ino == before) == (b"newer", other_name)
     assert not other_name or (root / "g").read_bytes() == b"newer"
     tree.write("f", b"apart", apart=True)
     assert not other_name or (root / "g").read_bytes() == b"newer"

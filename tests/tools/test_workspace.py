@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.tools.workspace import OutsideWorkspace, PathError, Workspace, require_file
+from tests.whole import examples
 
 names = st.sampled_from(["a", "b", "c"])
 steps = st.sampled_from(["a", "b", "c", "..", "."])
@@ -38,7 +39,7 @@ def build(top: Path, maze: list[tuple[str, str, str, str]]) -> None:
             continue
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(maze=entries, asked=st.lists(targets, min_size=1, max_size=6))
 def test_no_maze_of_links_leads_outside(maze: list[tuple[str, str, str, str]], asked: list[str]) -> None:
     with TemporaryDirectory() as folder:

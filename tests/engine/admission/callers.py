@@ -1,4 +1,4 @@
-"""Callers of admission whose work goes on until the test ends it."""
+"""Callers of admission whose work lasts until the test ends it."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -13,7 +13,7 @@ NOTHING = AdmissionSizes(0, 0, 0, 0, 0, 0)
 
 
 class Failed(Exception):  # noqa: N818 (what it says of the work)
-    """What work of a caller raises."""
+    """The error of a caller's work."""
 
 
 class Callers:
@@ -30,13 +30,13 @@ class Callers:
         self.controller: AdmissionController[AdmissionEntry] = AdmissionController(limits or AdmissionLimits())
         self.runner = AdmissionRunner(self.controller, self._hear, self.clock, shared=shared, existing=existing)
         self.when = dict[Event, Callable[[], object]]()
-        """What is to happen as soon as an event is told."""
+        """Actions to take as soon as an event is reported."""
         self._others = asyncio.all_tasks()
         self.tasks: dict[int, asyncio.Task[WorkEnd]] = {}
         self.ends: dict[int, asyncio.Future[WorkEnd]] = {}
         """Of those whose work has begun: set it, and the work is over."""
         self.begun: list[int] = []
-        """In the order in which their work began."""
+        """Ordered by the start of their work."""
         self.inside = self.most = self._asked = 0
 
     def ask(self, *keys: str) -> None:
@@ -65,7 +65,7 @@ class Callers:
         await quiet()
 
     def fate(self, number: int) -> str:
-        """Where a caller stands: waits, runs, done, failed, cancelled, or why he was not admitted."""
+        """The state of a caller: waits, runs, done, failed, cancelled, or why he was not admitted."""
         task = self.tasks[number]
         if not task.done():
             return "runs" if number in self.ends else "waits"
@@ -82,7 +82,7 @@ class Callers:
                 raise error
 
     def answer(self, number: int) -> NotAdmitted:
-        """What a caller was told who was not admitted."""
+        """The answer to a caller that was not admitted."""
         error = self.tasks[number].exception()
         assert isinstance(error, NotAdmitted)
         return error

@@ -5,7 +5,7 @@ from tests.policies.admission.oracle import Oracle
 
 
 class NaiveAdmission:
-    """Callers with numbers from 1, as in `Callers`, on a clock that is told what time it is."""
+    """Callers with numbers from 1, as in `Callers`, on a clock that the test sets."""
 
     def __init__(self, limits: AdmissionLimits) -> None:
         self.oracle = Oracle(limits)

@@ -71,7 +71,7 @@ class Both:
         await quiet(4)
 
     def compare(self) -> None:
-        """Both stand at the same point."""
+        """Both are in the same state."""
         status, oracle = self.callers.runner.status, self.naive.oracle
         assert [self.callers.fate(number) for number in self.callers.tasks] == self.naive.fates
         assert sorted(status.running) == sorted(oracle.keys("running"))

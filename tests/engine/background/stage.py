@@ -53,13 +53,13 @@ class Stage:
 
     @property
     def end(self) -> CommandEnded:
-        """The one end that was told."""
+        """The only reported end."""
         (end,) = self.of(CommandEnded)
         return end
 
     @property
     def told(self) -> list[str]:
-        """What waits for the model."""
+        """The results that wait for the model."""
         return [arrived.text for arrived in self.incoming.waiting]
 
     async def until(self, condition: Callable[[], object]) -> None:
@@ -76,7 +76,7 @@ class Stage:
             await quiet()
 
     async def say(self, name: str, text: str = "go\n") -> None:
-        """Let a command go on that reads from the pipe of this name."""
+        """Release the command that reads from the pipe of this name."""
         await asyncio.to_thread((self.folder / name).write_text, text)
 
     async def over(self, *ids: str) -> None:

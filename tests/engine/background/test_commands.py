@@ -247,7 +247,7 @@ WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
 async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
     tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]
 ) -> None:
-    """The oracle needs no clock: what is told follows from the pauses alone."""
+    """The oracle needs no clock: the reports follow from the pauses alone."""
     here = stage(tmp_path_factory.mktemp("quiet"))
     row = await here.commands.start("sleep 60", "c")
     expected, text = [], ""
@@ -310,7 +310,7 @@ async def session_of(folder: Path) -> list[Event]:
 
 
 def gone_on_with(folder: Path, journal: Sequence[Event]) -> list[Event]:
-    """What a new program adds to a journal when it goes on with the session."""
+    """The events that a new program adds to the journal of a resumed session."""
     again = stage(folder)
     again.incoming.recall(journal)
     again.commands.recall(journal)

@@ -84,7 +84,7 @@ async def test_an_interrupted_call_ends_its_command_but_not_one_that_was_moved(h
 
 @pytest.fixture
 def continues(tmp_path: Path) -> Stage:
-    """A session where commands go on at their limit; room for one."""
+    """A session where commands continue at their limit; room for one."""
     return stage(tmp_path, concurrent=1, limits=CommandLimits(continues=True))
 
 

@@ -1,4 +1,4 @@
-"""Reading a file that somebody writes to, and telling a question from progress."""
+"""Reads a file while it is written, and tells a question from progress."""
 
 from pathlib import Path
 

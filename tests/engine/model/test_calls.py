@@ -7,10 +7,12 @@ import pytest
 from harness.events import (
     Event,
     FaultOccurred,
+    Message,
     ReplyReceived,
     RequestSent,
     RetryScheduled,
     SpendChanged,
+    ThinkingOmitted,
     TransitionCode,
 )
 from tests.agent.stage import calls, fails, run, says, stage, summarises
@@ -65,3 +67,28 @@ async def test_a_history_that_the_api_would_refuse_is_repaired_before_it_is_sent
         turn = await here.turn("And now?")
         assert turn.end.answer == "Two."
         assert not turn.of(FaultOccurred)
+
+
+HISTORY = (
+    Message("user", ({"type": "text", "text": "Why?"},)),
+    Message("assistant", ({"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "text", "text": "So."})),
+)
+
+
+async def test_thinking_of_an_unknown_request_is_not_sent(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("Good."), messages=HISTORY) as here:
+        turn = await here.turn()
+        assert [event.reason for event in turn.of(ThinkingOmitted)] == ["the request that it belongs to is not known"]
+        assert "Hm." not in str(here.bodies)
+        assert here.agent.conversation.messages[:2] == HISTORY
+
+
+@pytest.mark.parametrize(("complete", "wasted"), [(True, 0), (False, 1_000)])
+async def test_a_broken_stream_is_wasted_only_if_it_left_no_complete_text(
+    tmp_path: Path, complete: bool, wasted: int
+) -> None:
+    fault = '{ kind = "reset", at = "message_delta" }' if complete else '"reset"'
+    script = says("Half of the answer.", usage=USAGE, chunk="4", fault=fault) + says("The rest.", usage=USAGE)
+    async with stage(tmp_path, script) as here:
+        spend = (await here.turn()).of(SpendChanged)[0]
+        assert (spend.usage.input, spend.retry_usage.input) == (1_000, wasted)

@@ -1,4 +1,4 @@
-"""What is known of the endpoints of models: among the agents of a program, and among the programs of a person."""
+"""Knowledge about the endpoints of models: among the agents of a program, and among the programs of a person."""
 
 import asyncio
 import json
@@ -206,7 +206,7 @@ class NaiveAgent:
         self.own: dict[str, Breaker] = {}
 
     def of(self, model: str) -> Breaker:
-        """Where a model stands in its eyes."""
+        """The state of a model for this agent."""
         return self.own.get(model, self.taken.get(model, Breaker()))
 
 
@@ -260,7 +260,7 @@ async def as_the_naive_agents(taken: list[tuple[str, int, str]]) -> None:
 
 
 def check_told(events: list[Event], now: Endpoints) -> None:
-    """The moves that one conversation was told of follow one another, and lead to where the breakers stand."""
+    """The moves reported to one conversation follow one another and end in the state of the breakers."""
     state = {f"model:{model}": CLOSED for model in (LARGE, SMALL)}
     for event in events:
         assert isinstance(event, BreakerChanged)

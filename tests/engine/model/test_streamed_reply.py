@@ -1,4 +1,4 @@
-"""A reply while it is streamed: what is shown of it, and what the outcome holds."""
+"""A reply while it is streamed: its visible text and its outcome."""
 
 import pytest
 

@@ -26,7 +26,7 @@ DECLINED = UserAnswer("declined")
 
 
 class Answers(NoAsker):
-    """A user who gives one answer, or who thinks for ever."""
+    """A user who gives one answer, or none."""
 
     present = True
 

@@ -1,4 +1,4 @@
-"""A conversation goes on before an earlier prompt."""
+"""A conversation continues before an earlier prompt."""
 
 import asyncio
 import subprocess
@@ -122,7 +122,7 @@ class Person(NoAsker):
         self._meanwhile = meanwhile
 
     async def permission(self, asked: PermissionAsked, request: PermissionRequest) -> PermissionAnswer:
-        """The next answer, after whatever happens while the person thinks."""
+        """The next answer, after the action that happens while the user thinks."""
         self.shown.append(request)
         if self._meanwhile is not None:
             self._meanwhile()

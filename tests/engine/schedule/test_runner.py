@@ -1,4 +1,4 @@
-"""The schedule of a session: it fires by itself, once for each time, and what becomes of a fire is kept."""
+"""The schedule of a session: it fires once for each time, and the outcome of each fire is kept."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -50,7 +50,7 @@ class Here:
 
 
 class Session:
-    """One of them: its schedule, its inbox, and what was reported."""
+    """One of them: its schedule, its inbox, and its events."""
 
     def __init__(self, here: Here, name: str, journal: list[Event] | None = None) -> None:
         self.here = here
@@ -88,7 +88,7 @@ class Session:
         return bool(self.here.clock.sleepers) and self.here.clock.sleepers[0] is not before
 
     async def turn(self, code: TransitionCode = TransitionCode.COMPLETED, cost: float = 0.5) -> None:
-        """The model takes what waits between two turns, and the turn ends."""
+        """Deliver the waiting results between two turns, and end the turn."""
         self.inbox.deliver(self.inbox.next(scheduled=True))
         self.emit(TurnEnded(1, code, "because", "", Usage(), cost, 1, 1, 0.1))
         await self.schedule.written()

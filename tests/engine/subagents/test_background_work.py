@@ -1,4 +1,4 @@
-"""Who works for an agent, seen from a session: what arrives, what is stopped, what a session finds when it goes on."""
+"""The background work of a session: arrivals, stops, and the state of a resumed session."""
 
 import asyncio
 from collections.abc import Callable
@@ -43,7 +43,7 @@ BEGINS = far(calls(task(background=True))) + far(says("Asked."))
 
 
 async def arrived(session: Session) -> None:
-    """Wait until something waits to be told and nothing works any more."""
+    """Wait until a result waits for delivery and nothing works."""
     await all_arrived(session.inbox, lambda: session.background.busy)
 
 

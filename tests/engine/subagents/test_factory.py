@@ -1,4 +1,4 @@
-"""How an agent is made that works for another: where its history comes from, what it may cost, what is closed."""
+"""How an agent is made that works for another: its history, its budget, and its end."""
 
 import asyncio
 from pathlib import Path

@@ -81,7 +81,7 @@ class Scene:
         self.conversation.subscribe(self.questions.on_event)
 
     def reply(self, new: int, again: int = 0) -> list["asyncio.Task[str]"]:
-        """A reply that wants so many new subagents, and as many to go on."""
+        """A reply that asks for this many new subagents, and for as many to continue."""
         calls = [{"type": "tool_use", "name": "agent", "id": f"t{n}", "input": {"prompt": "p"}} for n in range(new)]
         calls += [{"type": "tool_use", "name": "agent", "id": f"o{n}", "input": {"agent": "a1"}} for n in range(again)]
         calls += [{"type": "tool_use", "name": "bash", "id": "b", "input": {"command": "agent"}}]

@@ -1,4 +1,4 @@
-"""Only an answer is told as an answer, whichever way an agent ends."""
+"""However an agent ends, only an answer is reported as one."""
 
 from collections.abc import AsyncGenerator
 from dataclasses import replace
@@ -122,7 +122,7 @@ AFTER = SpendChanged(7, Usage(130, 60), 1.5, Usage(), 0.0, unpriced=1)
 
 
 def followed(*events: Event) -> tuple[Follower, Conversation, list[AgentMoved]]:
-    """A follower of an agent that had cost something before, the conversation that pays, and what was reported."""
+    """A follower of an agent with earlier costs, the paying conversation, and its events."""
     moved: list[AgentMoved] = []
     asking = Conversation(ignore)
     follower = Follower("a1", BEFORE, asking, moved.append)

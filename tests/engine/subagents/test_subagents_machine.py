@@ -125,7 +125,7 @@ class CheapChild:
         return await self.wait()
 
     def hand_over(self) -> None:
-        """Not ours any more."""
+        """No longer ours."""
         self.handed_over = True
 
 
@@ -189,7 +189,7 @@ class Session:
         self._context = ToolContext(Workspace(loaded.settings.workspace), core.outputs, "toolu_1", processes)
 
     def happens(self, what: str, dice: Random) -> None:
-        """One thing, to somebody."""
+        """One action on one subagent."""
         agents, commands = self.work.subagents, self.work.commands
         working, children = self.working, self.processes.children
         match what:
@@ -231,7 +231,7 @@ class Session:
 
     @property
     def working(self) -> list[CheapWorker]:
-        """The agents at work that have not been told how to end."""
+        """The working agents without a chosen end."""
         living = [worker for worker in self.workers if not worker.end.done()]
         return sorted(living, key=id)
 
@@ -245,7 +245,7 @@ class Session:
             assert balanced(status.counts)
 
     async def ends(self) -> None:
-        """Whoever waits gives up, and the work is closed in the middle of all the rest."""
+        """Cancel all waiting calls and close the work while everything else runs."""
         for task in self.callers:
             task.cancel()
         await asyncio.gather(*self.callers, return_exceptions=True)
@@ -295,7 +295,7 @@ async def test_after_thousands_of_things_a_session_that_is_closed_leaves_nothing
 
 
 def check_told(events: Sequence[Event]) -> None:
-    """Whatever was asked for has one end, and what nobody waited for arrived once."""
+    """Every request has one end, and each result without a waiting call arrived once."""
     told = Counter(type(event) for event in events)
     assert told[WorkAdmitted] == told[WorkReleased] > OPERATIONS / 10
     agents = Counter(event.agent for event in events if isinstance(event, AgentCreated))

@@ -1,4 +1,4 @@
-"""What the model is told about its calls."""
+"""The results that the model reads of its calls."""
 
 import asyncio
 from dataclasses import dataclass, replace

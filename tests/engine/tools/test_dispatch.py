@@ -1,4 +1,4 @@
-"""Breakers in the loop: who is called or skipped, what the model and the person are told, when a turn pauses."""
+"""Breakers in the loop: which calls run or are skipped, the words for model and user, the pause of a turn."""
 
 import asyncio
 import sys
@@ -58,12 +58,12 @@ def rounds(name: str, count: int) -> str:
 
 
 def dispatches(turn: Played) -> list[Dispatch]:
-    """What was decided, call by call."""
+    """The decisions, one for each call."""
     return [event.dispatch for event in turn.of(Dispatched)]
 
 
 def state(here: Stage, name: str) -> BreakerState:
-    """Where a breaker stands."""
+    """The state of a breaker."""
     return here.agent.parts.breakers.registry.breaker(name).state
 
 
@@ -123,7 +123,7 @@ async def test_an_interrupted_probe_gives_the_next_call_another_one(tmp_path: Pa
 
     @tool(effect=Effect.READ)
     async def endless(number: int) -> str:
-        "Fails three times and then takes for ever."
+        "Fails three times and then never ends."
         for outcome in outcomes:
             raise outcome
         await asyncio.Event().wait()

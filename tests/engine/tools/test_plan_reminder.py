@@ -15,7 +15,7 @@ DONE = (PlanItem("one", ItemStatus.DONE),)
 
 @dataclass(frozen=True)
 class Round:
-    """A tool round, perhaps the first of a turn, perhaps one in which a plan was written."""
+    """A tool round: perhaps the first of a turn, perhaps with a new plan."""
 
     turn: int
     plan: tuple[PlanItem, ...] | None

@@ -29,7 +29,7 @@ O, C = ToolOutcome, FailureCategory  # noqa: E741 (the tables below are read by 
 
 @tool
 def fetch(how: str) -> ToolResult | str:
-    """Fail in one of the ways in which tools of other people do."""
+    """Fail as tools of other people do."""
     match how:
         case "refused":
             with socket.socket() as unheard:
@@ -55,7 +55,7 @@ def fetch(how: str) -> ToolResult | str:
 
 
 class Ended(NamedTuple):
-    """What came of a call."""
+    """The outcome of a call."""
 
     outcome: ToolOutcome
     failure: Failure | None
@@ -71,7 +71,7 @@ class Bench:
     async def call(
         self, name: str, input: Json, *, count_errors: bool = False, mode: Mode = Mode.YOLO
     ) -> tuple[Ended, BreakerRegistry]:
-        """The one end that is told of a call, and the registry after it."""
+        """The only reported end of a call, and the registry after it."""
         events: list[Event] = []
         slow_grep = grep_tool(ProcessLimits(time_s=0.5, term_grace_s=0.2))
         tools = [slow_grep if one.name == "grep" else one for one in standard_tools()]

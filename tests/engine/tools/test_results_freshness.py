@@ -123,7 +123,7 @@ async def test_the_model_reads_the_label_before_the_result_and_the_event_tells_i
 
 
 def behind(tool: Tool) -> Tool:
-    """A tool that gives its first result for ever."""
+    """A tool that always returns its first result."""
     first: list[ToolResult] = []
 
     async def run(context: ToolContext, arguments: Any) -> ToolResult:

@@ -1,4 +1,4 @@
-"""Which programs a call runs, and by which of them it failed."""
+"""The programs of a call, and the one that failed."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Limited:
-    """Runs tools within small limits and keeps what is reported."""
+    """Runs tools within small limits and keeps the reports."""
 
     def __init__(self, folder: Path, limit_s: float = 0.05) -> None:
         self.reports: list[str] = []
@@ -34,7 +34,7 @@ class Limited:
         return await self.limits.run(tool, self.context, tool.parse(input))
 
     async def interrupted(self, tool: Tool, begun: asyncio.Event | None = None) -> asyncio.CancelledError:
-        """What comes of a call that is cancelled while it runs."""
+        """The outcome of a call that is cancelled while it runs."""
         running = asyncio.create_task(self.run(tool))
         await (begun.wait() if begun else asyncio.sleep(0.02))
         running.cancel()
@@ -80,7 +80,7 @@ def blocking(door: Door) -> Tool:
 
 @tool(effect=Effect.READ)
 async def awaits() -> str:
-    """Waits for ever."""
+    """Never ends."""
     await asyncio.Event().wait()
     return "never"
 

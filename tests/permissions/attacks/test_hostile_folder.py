@@ -108,6 +108,7 @@ async def used(trial: Trial, *arguments: str, stdin: str = "", cold: bool = Fals
 
 
 @pytest.mark.stories
+@pytest.mark.stories
 async def test_a_prompt_waits_for_the_answer_whether_the_folder_is_trusted(trial: Trial) -> None:
     ended = await used(trial, "-p", "what is this project?")
     assert ended.code == 2
@@ -155,6 +156,7 @@ async def test_what_starts_cold_imports_nothing_of_the_folder(trial: Trial) -> N
 
 @pytest.mark.stories
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed")
+@pytest.mark.stories
 async def test_the_app_in_a_browser_imports_nothing_of_the_folder(trial: Trial) -> None:
     pytest.importorskip("textual_serve", reason="textual-serve is not installed (the extra `web`)")
     from tests.ui.web.page import entered, opened

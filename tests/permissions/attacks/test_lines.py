@@ -6,7 +6,7 @@ from benchmarks.canary import Canary
 from benchmarks.command_gate import CommandGate
 from harness.permissions import Allow, Mode
 from tests.cases import grouped, lines
-from tests.whole import WHOLE
+from tests.whole import WHOLE, stride
 
 ATTACKS = grouped(__file__, "attacks")
 EVERY_LINE = list(dict.fromkeys(line for group in ATTACKS.values() for line in group))
@@ -85,7 +85,9 @@ def test_what_would_change_the_machine_is_asked_about() -> None:
 def test_a_session_that_only_reads_refuses_every_hostile_line() -> None:
     with Canary.made() as canary:
         gate = CommandGate(canary.work, canary.home, Mode.DENY)
-        assert [line for line in (*EVERY_LINE, *OF_THE_MACHINE) if isinstance(gate.decide(line), Allow)] == []
+        assert [
+            line for line in [*EVERY_LINE, *OF_THE_MACHINE][:: stride(8)] if isinstance(gate.decide(line), Allow)
+        ] == []
 
 
 def test_there_are_lines_for_every_hole() -> None:

@@ -27,7 +27,7 @@ def test_what_writes_or_reads_keys_is_asked_about() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-@pytest.mark.parametrize("shell", ["bash", "sh"])
+@pytest.mark.parametrize("shell", ["bash", pytest.param("sh", marks=pytest.mark.stories)])
 def test_random_lines_that_run_unasked_do_no_harm(shell: str) -> None:
     figures = Trial(seed=1, shells=(shell,)).run(220, most_wrong=1)
     assert figures.wrong == []

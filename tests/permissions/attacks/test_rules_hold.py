@@ -33,7 +33,7 @@ async def turn_of(canary: Canary, tmp_path: Path, wanted: list[str], **settings:
         return await here.turn()
 
 
-@pytest.mark.parametrize("deny", ["read(**/.env)", "read(.env)"])
+@pytest.mark.parametrize("deny", ["read(**/.env)", pytest.param("read(.env)", marks=pytest.mark.stories)])
 async def test_what_may_not_be_read_is_not_shown_by_any_tool_or_line(canary: Canary, tmp_path: Path, deny: str) -> None:
     if deny == "read(.env)":
         (canary.work / "sub" / ".env").unlink()

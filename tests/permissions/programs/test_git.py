@@ -24,6 +24,7 @@ from harness.permissions.shell.syntax import Unreadable, Word, WordKind
 from harness.processes.git_safety import safe_environment
 from tests.cases import cases, grouped, lines, members, rows, yes
 from tests.permissions.test_verdicts import bash
+from tests.whole import examples
 
 
 def parsed(line: str) -> ParsedCommand | None:
@@ -274,7 +275,7 @@ def check(repo: Repository, seed: int) -> bool:
 
 
 @given(st.integers(0, 2**48))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_looks_runs_nothing_writes_nothing_and_shows_only_what_its_roles_name(repo: Repository, seed: int) -> None:
     for number in range(4):
         check(repo, seed + number)

@@ -16,8 +16,9 @@ from harness.permissions.shell.parser import read_line
 from harness.permissions.shell.syntax import Word
 from tests.cases import cases, lines, parts
 from tests.permissions.programs.reading import found, parsed_line
+from tests.whole import WHOLE
 
-LINES = int(os.environ.get("HARNESS_TEST_LINES", "150"))
+LINES = int(os.environ.get("HARNESS_TEST_LINES", "150" if WHOLE else "50"))
 """Scripts that are tried for each program."""
 SEED = int(os.environ.get("HARNESS_TEST_SEED", "7"))
 _FILES = ("a.txt", "data.json", "", "b.txt")

@@ -9,12 +9,13 @@ import pytest
 
 from benchmarks.shell_fuzz import Case, executed, prepared
 from harness.permissions.shell.resolution import resolved_commands
+from tests.whole import WHOLE
 
 pytestmark = pytest.mark.skipif(not (shutil.which("bash") and shutil.which("dash")), reason="needs bash and dash")
 
 
 def test_a_few_random_lines_run_what_was_foreseen() -> None:
-    command = [sys.executable, "-m", "benchmarks.shell_fuzz", "--lines", "300", "--seed", "7"]
+    command = [sys.executable, "-m", "benchmarks.shell_fuzz", "--lines", "3000" if WHOLE else "100", "--seed", "7"]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[3])
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "wrong 0" in ran.stdout

@@ -81,7 +81,7 @@ def after_text(broken: Fault, words: str = "a whole block", **facts: Any) -> Fau
 
 
 def overloaded_before(models: Iterable[str], limits: RecoveryLimits = LIMITS) -> Endpoints:
-    """What a turn that begins on the primary at 0 knows after one in which each of these was overloaded."""
+    """The state of a turn that begins on the primary at 0, after a turn that overloaded each of these."""
     endpoints = Endpoints()
     for model in models:
         for _ in range(limits.overloads_before_switch):

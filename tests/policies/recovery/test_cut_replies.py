@@ -68,7 +68,7 @@ class Played:
     requests: int = 0
     refused: int = 0
     wasted: int = 0
-    """Output tokens that were paid for and of which nothing was kept."""
+    """Output tokens that were paid for and discarded."""
     kept: str = ""
     end: Code | None = None
     reason: str = ""
@@ -90,7 +90,7 @@ def words(step: int, need: int, *, thinks: bool) -> str:
 
 
 def reply(model: Model, step: int, need: int, said: int, cap: int, *, last: bool, low_effort: bool) -> Reply:
-    """What comes of a request with this cap, when so many characters of the step were said before."""
+    """The outcome of a request with this cap, after so many characters of the step."""
     thinking = need * 9 // 10 if model.thinks else 0
     thinking = thinking // 4 if low_effort else thinking
     rest = words(step, need, thinks=model.thinks)[said:]

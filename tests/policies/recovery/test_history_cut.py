@@ -12,7 +12,7 @@ from harness.policies.recovery.history_cut import Round, drainable, joined_end, 
 from tests.policies.recovery.cases import text
 
 FLOOR_CHARACTERS = 120
-"""More than twenty characters and the mark that stands for what was left out."""
+"""More than twenty characters, and the mark of the omission."""
 
 
 def characters(message: Message) -> int:

@@ -70,7 +70,7 @@ def test_pieces_join_to_the_same_text_from_the_left_and_from_the_right(words: li
 
 @st.composite
 def continued(draw: st.DrawFn) -> tuple[str, str]:
-    """A text that was kept, and what came then: anything, its last part again, or all of it."""
+    """A kept text, and the next piece: anything, its last part again, or all of it."""
     kept = draw(narrow | wide | st.just(SENTENCE))
     begins = draw(st.integers(0, len(kept)))
     return kept, draw(st.sampled_from(["", "\n", kept[:begins], kept[begins:], kept, "\n " + kept])) + draw(

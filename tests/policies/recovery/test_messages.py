@@ -1,4 +1,4 @@
-"""What is advised about a fault: commands where a user can type them, and none where nobody can."""
+"""The advice about a fault: commands where a user can type them, and none without one."""
 
 import re
 from dataclasses import replace

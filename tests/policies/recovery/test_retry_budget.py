@@ -21,7 +21,7 @@ SHARES = ("0", "0.1", "0.25", "1")
 
 
 def naive_left(moves: list[str], share: Fraction, burst: int) -> int:
-    """What is left, counted from the beginning in whole fractions."""
+    """The remaining retries, counted from the beginning in whole fractions."""
     left = Fraction(burst)
     for move in moves:
         left = min(Fraction(burst), left + share) if move == "request" else left - 1

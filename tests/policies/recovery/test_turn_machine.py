@@ -167,7 +167,7 @@ class Turn(RuleBasedStateMachine):
                 raise AssertionError(f"not expected before a request: {decision}")
 
     def answer(self, outcome: Outcome, grown: int = 0) -> None:
-        """The model answers a request; the loop carries out what is decided."""
+        """The model answers a request; the loop carries out each decision."""
         cap = cap_for(self.state, self.limits, self.situation)
         key = (self.state.model, self.history)
         assert cap > self.cut_at.get(key, 0), "the same cap again for a history whose reply was cut at it"

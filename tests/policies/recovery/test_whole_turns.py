@@ -1,4 +1,4 @@
-"""Whole turns: what comes back, one after the other, and what the policy makes of it."""
+"""Whole turns: the outcomes in order, and the decisions of the policy."""
 
 from collections.abc import Iterable
 from dataclasses import replace

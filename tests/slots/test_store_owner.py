@@ -1,9 +1,13 @@
 """Whether the process behind a slot still runs."""
 
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from harness.slots.store import lives, this_process
 
@@ -11,6 +15,13 @@ from harness.slots.store import lives, this_process
 def test_this_process_lives() -> None:
     assert lives(this_process("s1"))
     assert this_process("s1").pid == os.getpid()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_a_machine_is_another_one_after_its_start_or_in_another_container() -> None:
+    name, boot, namespace = this_process("s1").host.split("/")
+    assert (name, len(boot), namespace.isdigit()) == (platform.node(), 36, True)
+    assert this_process("s1").started_at == Path("/proc/self/stat").read_text().split()[21]
 
 
 def test_a_process_that_ended_does_not_live_before_its_parent_has_noticed_either() -> None:

@@ -68,6 +68,14 @@ def test_nothing_is_made_before_it_is_needed(store: SqliteSlotStore, file: Path)
     assert not file.parent.exists()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+def test_a_closed_store_holds_no_file_open(store: SqliteSlotStore, file: Path) -> None:
+    takes(store, "a")
+    store.close()
+    held = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]  # noqa: PTH115
+    assert not [path for path in held if path.startswith(str(file))]
+
+
 @pytest.mark.parametrize(
     "damage", [b"no database at all, but long enough to be one " * 40, b"SQLite format 3\x00" + b"\xff" * 4096]
 )
