@@ -57,6 +57,25 @@ async def test_an_alarm_rings_once_at_the_last_time_it_was_set_and_not_when_stop
         assert rings == ["once"]
 
 
+@pytest.mark.anyio
+async def test_what_is_expected_rings_soon_only_where_nothing_is_set_or_the_ring_is_overdue() -> None:
+    app, now = App(), [100.0]
+    async with app.run_test():
+        rung = asyncio.Event()
+        alarm = Alarm(app, rung.set, clock=lambda: now[0])
+        async with asyncio.timeout(LIMIT_S):
+            alarm.expect(0.01)
+            await rung.wait()
+            rung.clear()
+            alarm.set(60.0)
+            alarm.expect(0.01)
+            await asyncio.sleep(0.1)
+            assert not rung.is_set(), "it was set for later"
+            now[0] += 120.0
+            alarm.expect(60.0)
+            await rung.wait()
+
+
 def textual_timers(source: str) -> Iterator[int]:
     """The lines that set a timer of Textual, which can get lost."""
     for node in ast.walk(ast.parse(source)):
