@@ -1,4 +1,4 @@
-"""Requests that the real API takes or refuses, and in which words."""
+"""Requests that the real API takes or refuses, with the words of the refusal."""
 
 import json
 from pathlib import Path
@@ -103,7 +103,7 @@ def test_older_models_refuse_what_could_pass_the_window() -> None:
 
 
 def thoughts(prompt: Json, thinking: str = "hm", *after: Block, signature: str | None = None) -> Json:
-    """A conversation in which the model thought."""
+    """A conversation with a thinking block."""
     signed = sign("hm", request(messages=[{"role": "user", "content": "hi"}]), 1) if signature is None else signature
     thought = {"type": "thinking", "thinking": thinking, "signature": signed}
     messages = [prompt, {"role": "assistant", "content": [thought, *after]}, {"role": "user", "content": "so?"}]
