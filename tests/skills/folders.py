@@ -6,7 +6,7 @@ from harness.skills import DefinitionFolder, DefinitionOrigin, SkillBook
 
 
 class Folders:
-    """A folder of a person and one of a project, each with room for skills."""
+    """A folder of the user and one of a project, each with room for skills."""
 
     def __init__(self, root: Path) -> None:
         self.user, self.project = root / "user", root / "project"

@@ -16,7 +16,7 @@ from tests.skills.folders import Folders, skill
 def folders(tmp_path: Path) -> Folders:
     """A skill with files beside it."""
     made = Folders(tmp_path)
-    here = made.write(made.person, "review", skill("review", "Reads code.", "Go by list.md."))
+    here = made.write(made.user, "review", skill("review", "Reads code.", "Go by list.md."))
     (here / "list.md").write_text("\ufeff1. Look.\n")
     (here / "logo.png").write_bytes(b"\x89PNG\0")
     (here / "empty").touch()
