@@ -1,4 +1,4 @@
-"""What stands below the fields of a class in its source: Python forgets these texts, documentation needs them."""
+"""The texts below the fields of a class in its source: Python forgets them, documentation needs them."""
 
 import ast
 import inspect

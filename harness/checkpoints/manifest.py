@@ -181,5 +181,5 @@ def read_manifest(id: str, folder: Path) -> Manifest:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"The checkpoint {id} cannot be read: {error}.") from error
     if "how" in values:
-        raise CheckpointError(f"The checkpoint {id} was kept by version 0.1.0; its form cannot be restored any more.")
+        raise CheckpointError(f"The checkpoint {id} was kept by version 0.1.0; its form can no longer be restored.")
     return manifest

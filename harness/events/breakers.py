@@ -311,7 +311,7 @@ class HealthRow:
     message: str = ""
     """Message of the last failure."""
     probe_at: int | None = None
-    """Step from which the next call is a probe; None: not open, or no automatic probe."""
+    """First step whose call is a probe; None: not open, or no automatic probe."""
     note: str = ""
     """Such as isolated, member of a cascade, degraded."""
     critical: bool = False

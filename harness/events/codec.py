@@ -48,7 +48,7 @@ FORMER: Mapping[str, FormerSpelling] = {
 }
 """By the current name of an event. `decode` reads both spellings; `encode` writes the current one."""
 RETIRED = ("watch_list_full",)
-"""Types of events that older versions wrote and that mean nothing any more."""
+"""Types of events that older versions wrote and this one ignores."""
 
 
 @cache

@@ -33,7 +33,7 @@ class JobFired(Event):
     due: float
     """Unix time at which it was to fire."""
     missed: int = 0
-    """Earlier times that it stands for."""
+    """Earlier times that it replaces."""
     last: bool = False
     """The job has expired and does not fire again."""
     due_local: str = ""

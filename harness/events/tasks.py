@@ -1,4 +1,4 @@
-"""Events of the task board: what this session does on it, and how it stands."""
+"""Events of the task board: what this session does on it, and its state."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -84,7 +84,7 @@ class BreakerChanged(Event):
     generation: int
     step: int
     probe_at: int | None = None
-    """Step from which a call is the probe; None: not open, or no automatic probe."""
+    """First step whose call is the probe; None: not open, or no automatic probe."""
     detail: str = ""
 
 

@@ -76,7 +76,7 @@ class LineReader:
         """For each `seq` the number and the hash of the line that had it first."""
 
     def read(self, line: bytes) -> Record | SkippedLine | None:
-        """The record on the next line; None for an empty line, or an event that means nothing any more.
+        """The record on the next line; None for an empty line, or an event of an older version that is ignored.
 
         Damaged lines, events of newer versions and repeated lines are skipped. A missing `seq` or `at` continues that
         of the previous line.

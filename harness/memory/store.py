@@ -174,7 +174,7 @@ class MemoryStore:
         return self.folders[self._place_of(name, place)] / f"{slug(name)}{SUFFIX}"
 
     def usual_place(self, kind: MemoryType) -> MemoryOwner:
-        """Where a memory of this type is kept unless told otherwise."""
+        """Where a memory of this type is kept by default."""
         return USUAL_PLACE[kind] if USUAL_PLACE[kind] in self.folders else next(iter(self.folders))
 
     def _made(self, draft: MemoryDraft, place: MemoryOwner) -> Memory:

@@ -95,7 +95,7 @@ class ModelCard:
         """The `thinking` parameter of a request, with the effort that the user wants; None: left out.
 
         A model that thinks by default is asked for summaries, because newer models otherwise send no thinking, and text
-        between tool calls is part of it. One that thinks only when told is told so from effort high on.
+        between tool calls is part of it. A model that thinks only on request is asked to from effort high on.
         """
         asks = self.thinks_at(wanted) and self.thinking in ON_REQUEST
         return {"type": "adaptive", "display": "summarized"} if asks else None

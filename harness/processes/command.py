@@ -57,7 +57,7 @@ class SessionLeader:
         """Known by its number and the moment it began; it is not reaped yet, so the number is still its own."""
 
     def when_it_exits(self, notify: Callable[[int], None]) -> None:
-        """Begin to wait; `tell` gets the exit code, in a thread. Until then its number cannot be used again."""
+        """Begin to wait; `notify` receives the exit code, in a thread. Until then its number cannot be used again."""
         threading.Thread(target=self._wait, args=(notify,), name=f"exit of {self.pid}", daemon=True).start()
 
     def abandon(self) -> None:

@@ -105,7 +105,6 @@ class _Line:
         self._close = weakref.finalize(self, os.close, writing)
         self._collecting = threading.Thread(target=self._watcher.wait, name="exit of the watcher", daemon=True)
         self._collecting.start()
-        self.pid = self._watcher.pid
 
     def say(self, line: str) -> bool:
         """Whether it may have been heard: not when the watcher is gone, or has not listened for a long time."""

@@ -129,7 +129,7 @@ class ScheduleStore:
         return self._do(step)
 
     def own(self) -> bool:
-        """Become or stay the session in which jobs that last fire; False: another one is. Raises ScheduleError."""
+        """Become or stay the session that fires the jobs that last; False: another one is. Raises ScheduleError."""
         owner = self._owner
         who = (owner.session, owner.host, owner.pid, owner.started_at)
 

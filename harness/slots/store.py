@@ -124,7 +124,7 @@ class SlotStore(Protocol):
     `now` is Unix time in seconds.
 
     A claim is gone when it was released, when its lease is over, or when its process has ended. An expired claim may
-    still be renewed if nobody has asked since: after a machine slept, everything is in place.
+    still be renewed if no other claim has asked since: after a machine slept, everything is in place.
     """
 
     def ask(self, claim: SlotClaim, limit: int, now: float) -> QueuePosition:

@@ -105,7 +105,7 @@ class GetArguments(ToolArguments):
 
 
 def board_tools(work: TaskWork) -> tuple[Tool, ...]:
-    """The tools with which an agent works on a board. They change only the board, so they ask nobody."""
+    """The tools with which an agent works on a board. They change only the board, so they need no permission."""
 
     def tool(name: str, arguments: type[ToolArguments], run: Callable[..., Any], words: str) -> Tool:
         return Tool(name, words, arguments, Effect.READ, _on_board(partial(run, work)), summary_of, parallel=True)

@@ -145,9 +145,11 @@ class StoppedClock(VirtualClock):
 async def test_a_silent_connection_can_be_dropped_by_hand_and_the_next_is_tried_at_once(tmp_path: Path) -> None:
     script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
     async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05) as here:
+        hints: list[Event] = []
 
         def reconnect(event: Event) -> None:
-            if isinstance(event, SilenceHint) and len(here.posts) == 1:  # not in the slow answer of a busy machine
+            if isinstance(event, SilenceHint) and not hints:  # a busy machine is silent before its answer, too
+                hints.append(event)
                 here.agent.parts.decisions.retry_now()
 
         turn = await here.turn(on_event=reconnect)
@@ -186,9 +188,11 @@ async def test_a_wait_is_ended_for_the_fallback_which_holds_for_the_rest_of_the_
 async def test_a_silent_model_is_left_for_the_fallback(tmp_path: Path) -> None:
     script = says(ANSWER, chunk="5", fault='"stall"') + says(ANSWER)
     async with stage(tmp_path, script, clock=StoppedClock(), watch_hint_s=0.05, fallback_models=(OTHER,)) as here:
+        hints: list[Event] = []
 
         def leave_model(event: Event) -> None:
-            if isinstance(event, SilenceHint) and len(here.posts) == 1:  # not in the slow answer of a busy machine
+            if isinstance(event, SilenceHint) and not hints:
+                hints.append(event)
                 here.agent.parts.decisions.ask_other_model()
 
         turn = await here.turn(on_event=leave_model)

@@ -59,7 +59,7 @@ async def test_the_model_and_the_agents_it_asks_know_the_skills_and_can_read_the
             assert knows_of_skills(body)
             text = json.dumps(body["system"])
             assert "- deploy (project): Brings it out." in text
-            assert "- review (person): Reads code." in text
+            assert "- review (user): Reads code." in text
             assert "Look twice." not in text
             assert "skill" in [tool["name"] for tool in body["tools"]]
         assert "Look twice." in json.dumps([body["messages"] for body in on.bodies if len(body["messages"]) == 3][-1])
@@ -121,5 +121,5 @@ async def test_reloaded_skills_are_announced_in_the_newest_message_and_the_promp
         bodies = [request.body for request in here.server.requests]
         assert len({beginning(body) for body in bodies}) == 1
         [reported, _] = prompts(bodies[1])
-        assert "- late (person): Came later." in reported
+        assert "- late (user): Came later." in reported
         assert prompts(bodies[2]) == ["And then?"]

@@ -51,7 +51,7 @@ def test_names_and_descriptions_are_read_in_every_usual_form(head: str, descript
         ("name: a\ndescription: !!python/object/apply:os.system [exit]", {"name": "a"}, "has to be a text"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_and_what_can_be_understood_is_kept(
+def test_what_is_wrong_is_reported_and_what_can_be_understood_is_kept(
     head: str, values: dict[str, str], problem: str
 ) -> None:
     found = front_matter(f"---\n{head}\n---\nBody.\n")

@@ -20,7 +20,7 @@ def knowing(*keys: str) -> Masking:
 
 
 @pytest.mark.parametrize("key", [KEY, SHORT, QUOTED])
-def test_a_key_is_masked_wherever_it_stands(key: str) -> None:
+def test_a_key_is_masked_wherever_it_is(key: str) -> None:
     masking = knowing(key)
     assert masking.text(f"{key} and A={key}\n{key}{key}") == f"{MASK} and A={MASK}\n{MASK}{MASK}"
     assert key not in masking.text(json.dumps({"a": key}))

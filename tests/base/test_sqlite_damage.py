@@ -229,7 +229,7 @@ def test_a_damaged_schedule_keeps_its_other_jobs(tmp_path: Path, line: str) -> N
     store.close()
 
 
-def test_a_file_that_was_emptied_is_told_and_a_new_one_is_not(tmp_path: Path) -> None:
+def test_a_file_that_was_emptied_is_reported_and_a_new_one_is_not(tmp_path: Path) -> None:
     path, said = tmp_path / "schedule.sqlite", list[str]()
     store = ScheduleStore(path, this_process("s1"), report=said.append)
     store.add(ScheduledJob(0, "* * * * *", "UTC", "one", lasting=True))

@@ -64,7 +64,7 @@ LINES = st.sampled_from([*KINDS, "[t{}]", "[[l{}]]", "a{}.b = 1"])
 
 
 @given(st.lists(LINES, max_size=12))
-def test_each_key_stands_where_it_was_written(lines: list[str]) -> None:
+def test_each_key_is_where_it_was_written(lines: list[str]) -> None:
     text, expected, number = "", {}, 1
     for at, line in enumerate(lines):
         written = line.format(at)

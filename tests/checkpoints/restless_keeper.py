@@ -20,7 +20,7 @@ def digest_of(workspace: Path) -> str:
 
 
 async def live(workspace: Path, folder: Path, seed: int) -> None:
-    """Go on for ever."""
+    """Change, keep and restore until killed."""
     dice = random.Random(seed)
     kept = checkpoints(workspace, folder)
     step = 0

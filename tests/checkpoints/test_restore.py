@@ -208,7 +208,7 @@ async def test_files_that_come_and_go_while_they_are_read_do_no_harm(workspace: 
 
 @pytest.fixture
 def without_rights(in_git: bool) -> Iterator[Path]:
-    """A workspace of somebody who is not root, as whom this process then acts."""
+    """A workspace of another user than root; this process then acts as that user."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     workspace = folder / "workspace"

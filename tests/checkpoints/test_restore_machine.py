@@ -114,7 +114,7 @@ class Memory:
 
 
 def seen(workspace: Path) -> tuple[State, set[str]]:
-    """What is to be kept now, and what is ignored."""
+    """The state to keep now, and the ignored paths."""
     state = state_of(workspace)
     file = workspace / ".gitignore"
     rules = file.read_text() if file.is_file() and not file.is_symlink() else ""

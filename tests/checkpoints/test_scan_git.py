@@ -1,4 +1,4 @@
-"""Nothing of the person's repository is written, started or followed."""
+"""Nothing of the user's repository is written, started or followed."""
 
 import asyncio
 import hashlib
@@ -61,7 +61,7 @@ async def test_index_refs_stash_reflogs_objects_and_configuration_stay_as_they_a
     assert git(workspace, "status", "--porcelain=v2", "--branch", "--show-stash") == status
 
 
-async def test_a_person_may_stage_and_commit_meanwhile(workspace: Path, tmp_path: Path) -> None:
+async def test_the_user_may_stage_and_commit_meanwhile(workspace: Path, tmp_path: Path) -> None:
     kept = checkpoints(workspace, tmp_path / "session")
     await kept.keep()
 

@@ -182,7 +182,7 @@ def test_an_effort_is_one_of_the_levels(folders: Folders, line: str, effort: str
 
 
 @pytest.mark.parametrize("value", ["huge", "3", "[low, high]", ""])
-def test_an_effort_that_there_is_not_is_told_with_its_line_and_left_out(folders: Folders, value: str) -> None:
+def test_an_effort_that_there_is_not_is_reported_with_its_line_and_left_out(folders: Folders, value: str) -> None:
     path = folders.write("workspace/.claude/agents/a.md", agent("a", f"effort: {value}\n"))
     (one,) = found(folders).agents
     assert one.effort is None

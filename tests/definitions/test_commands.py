@@ -73,7 +73,7 @@ def test_a_folder_is_part_of_the_name(folders: Folders) -> None:
     assert problem.text == "is left out: 'two words' is no name for a command; rename the file"
 
 
-def test_shell_commands_in_it_are_not_run_and_the_model_is_told(folders: Folders, tmp_path: Path) -> None:
+def test_shell_commands_in_it_are_not_run_and_the_model_is_notified(folders: Folders, tmp_path: Path) -> None:
     command = made(folders, f"Status: !`touch {tmp_path}/ran`\n!touch {tmp_path}/too\nBe quick!\n![a](b.png)")
     assert command.shell == (f"touch {tmp_path}/ran", f"touch {tmp_path}/too")
     assert command.text("").endswith(SHELL_NOTE)

@@ -10,11 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.hooks import HookInvoker
-from harness.events import Event, HookPoint, TextDelta, TransitionCode
+from harness.engine.hooks import HookInvoker, HookRunner
+from harness.events import (
+    Event,
+    HookPoint,
+    Loop,
+    LoopAsked,
+    PermissionAsked,
+    Projection,
+    QuestionAsked,
+    TextDelta,
+    TransitionCode,
+    TurnEnded,
+    Usage,
+    WaitOffered,
+)
 from harness.hooks import Hook, HookAnswer, HookCall, HookError, hook
 from harness.processes import Processes
 from tests.agent.stage import says, stage
+from tests.engine.cores import core_in
 from tests.processes.traces import until
 
 pytestmark = pytest.mark.anyio
@@ -181,3 +195,43 @@ async def test_the_hooks_of_the_end_of_a_session_run_after_an_interruption(tmp_p
         await here.agent.aclose()
         assert json.loads((here.workspace / "ended.json").read_text())["event"] == "session_end"
     assert ended == [HookPoint.SESSION_END]
+
+
+# ── notifications ───────────────────────────────────────────────────────────────────────────────
+
+
+def ended(code: TransitionCode) -> TurnEnded:
+    return TurnEnded(1, code, "why", "", Usage(), 0.0, 1, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("event", "kind", "text"),
+    [
+        (PermissionAsked("c1", "bash", "rm x", "it deletes"), "permission", "bash rm x"),
+        (PermissionAsked("c1", "look", "", "it reads"), "permission", "look"),
+        (QuestionAsked("c1", "Which one?"), "question", "Which one?"),
+        (
+            WaitOffered(90.0, 100.0, can_switch=False, detail="the server asks to wait"),
+            "wait",
+            "the server asks to wait",
+        ),
+        (LoopAsked(Loop(Projection.TEXT, "s", 1, 3, "the same again"), ()), "loop", "the same again"),
+        (ended(TransitionCode.API_ERROR), "turn_ended", "api_error: why"),
+        (ended(TransitionCode.COMPLETED), "", ""),
+        (ended(TransitionCode.ABORTED_TOOLS), "", ""),
+        (TextDelta("words"), "", ""),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Event) else "",
+)
+async def test_a_user_is_notified_of_what_waits_for_them(tmp_path: Path, event: Event, kind: str, text: str) -> None:
+    calls: list[HookCall] = []
+    hooks = HookRunner(core_in(tmp_path), (Hook("bell", HookPoint.NOTIFICATION, calls.append),))
+    hooks.on_event(event)
+    await hooks.aclose()
+    assert [(call.kind, call.text) for call in calls] == ([(kind, text)] if kind else [])
+
+
+async def test_a_session_without_hooks_builds_none(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("Done.")) as here:
+        assert here.agent.parts.hooks is None
+        assert (await here.turn()).end.answer == "Done."

@@ -31,7 +31,7 @@ from harness.events import (
 from harness.events.codec import FORMER
 
 ROOT = Path(__file__).parents[2]
-RECORDINGS = sorted([*ROOT.glob("docs/sessions/*.jsonl"), *ROOT.glob("tests/**/*.jsonl")])
+RECORDINGS = sorted(path for folder in ("docs", "tests") for path in ROOT.glob(f"{folder}/**/sessions/*.jsonl"))
 DISPATCHED = Dispatched("c1", "grep", Dispatch.SKIP, DispatchReason.OPEN, 1, 2)
 
 

@@ -19,7 +19,7 @@ def test_every_point_has_the_common_fields_and_the_name_that_settings_may_use() 
         assert point_called(EVENTS[point]) is point
 
 
-def test_a_call_is_told_by_its_names_there() -> None:
+def test_a_call_is_described_by_its_names_there() -> None:
     document = told(HookPoint.BEFORE_TOOL, tool="bash", call_id="c1", input={"command": "ls", "background": True})
     assert (document["tool_name"], document["tool_use_id"]) == ("Bash", "c1")
     assert document["tool_input"] == {"command": "ls", "run_in_background": True}

@@ -15,7 +15,7 @@ def test_silence_is_no_objection() -> None:
     assert answer_of(0, b" \n", b"") == HookAnswer()
 
 
-def test_exit_2_blocks_with_what_stands_on_stderr() -> None:
+def test_exit_2_blocks_with_the_text_of_stderr() -> None:
     assert answer_of(2, b"{not read}", b"no force pushes\n") == HookAnswer(block="no force pushes")
     assert answer_of(2, b"", b"").block == "it gave no reason"
 

@@ -42,7 +42,7 @@ def test_a_hook_that_could_never_be_asked_is_refused(point: str, options: dict[s
         hook(point, **options)(lambda call: None)  # type: ignore[arg-type]
 
 
-def test_what_a_command_is_told_has_the_fields_of_its_point() -> None:
+def test_what_a_command_receives_has_the_fields_of_its_point() -> None:
     call = HookCall(HookPoint.BEFORE_TOOL, "/w", 3, tool="bash", call_id="c1", input={"command": "ls"}, answer="no")
     assert (
         call.document().items()

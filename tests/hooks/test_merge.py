@@ -114,7 +114,7 @@ def test_a_reason_names_its_hook_and_stays_in_one_line() -> None:
         (HookAnswer(block="x", stop="y"), HookOutcome.STOPPED),
     ],
 )
-def test_the_weightiest_part_of_an_answer_is_told(answer: HookAnswer, outcome: HookOutcome) -> None:
+def test_the_weightiest_part_of_an_answer_is_reported(answer: HookAnswer, outcome: HookOutcome) -> None:
     assert outcome_of(answer)[0] is outcome
 
 

@@ -1,4 +1,4 @@
-"""What is sent of an image or PDF file."""
+"""Image and PDF files as they are sent."""
 
 import base64
 import io
@@ -155,7 +155,7 @@ def test_a_pdf_is_sent_as_it_is(pages: int, size: str, compressed: bool) -> None
     ],
     ids=lambda value: value[:30] if isinstance(value, str) else "file",
 )
-def test_what_cannot_be_sent_is_told_in_a_sentence(data: bytes, why: str) -> None:
+def test_a_file_that_cannot_be_sent_is_refused_in_a_sentence(data: bytes, why: str) -> None:
     with pytest.raises(MediaError) as refused:
         attachment(data, "p")
     assert str(refused.value) == why

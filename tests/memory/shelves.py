@@ -11,7 +11,7 @@ NOON = 1_795_262_400.0
 
 
 class Minutes:
-    """A clock that goes on by a minute whenever somebody looks."""
+    """A clock that advances by a minute at each reading."""
 
     def __init__(self) -> None:
         self.at = NOON
@@ -43,6 +43,6 @@ def names(store: MemoryStore) -> list[str]:
     return [memory.name for memory in store.find().memories]
 
 
-def told(store: MemoryStore) -> str:
-    """What is wrong."""
+def reported(store: MemoryStore) -> str:
+    """The reported problems."""
     return "\n".join(f"{problem.file.name}: {problem.text}" for problem in store.find().problems)

@@ -1,4 +1,4 @@
-"""What a model is told of memories stays small, and stays in its frame."""
+"""The list of memories for the model stays small and inside its frame."""
 
 from pathlib import Path
 
@@ -36,7 +36,7 @@ def test_the_index_keeps_within_its_room_and_leaves_out_the_oldest(count: int, l
     assert [line.split()[1] for line in shown] == [f"m{number}" for number in range(count - len(shown), count)]
 
 
-def test_a_usual_memory_costs_a_line_and_is_told_whole_with_its_source() -> None:
+def test_an_ordinary_memory_costs_a_line_and_is_shown_whole_with_its_source() -> None:
     assert index_lines([made(1)]) == ["- m1 (user, person): What it is."]
     assert memory_text(made(1)) == (
         "The user memory m1 of the person, of 2026-11-21, written in session s1.\nWhat it is.\n\nSo it is."
@@ -75,7 +75,7 @@ def test_a_question_finds_the_memories_that_share_its_words() -> None:
     assert matching("tabs", [tabs, newer]) == (newer, tabs)
 
 
-def test_a_stale_list_is_no_trouble_and_a_known_one_is_not_told_again(tmp_path: Path) -> None:
+def test_a_stale_list_is_replaced_and_a_known_one_is_not_sent_again(tmp_path: Path) -> None:
     """The list of a turn may be older than the history and the disk."""
     book = MemoryBook(store(tmp_path))
     assert book.changes([]) == ""

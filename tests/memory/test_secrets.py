@@ -1,4 +1,4 @@
-"""Secrets are told by their looks, and what only speaks of them is none."""
+"""Secrets are recognized by their form, and a text about them is none."""
 
 from harness.base.secrets import Secret
 from harness.memory.memory import secret_in

@@ -24,7 +24,7 @@ def writer(folder: Path, who: str, count: int) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen[str]]]:
-    """What was started is ended."""
+    """Ends the processes that it started."""
     processes: list[subprocess.Popen[str]] = []
     yield processes
     for process in processes:

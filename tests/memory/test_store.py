@@ -10,7 +10,7 @@ from harness.memory import MemoryOwner, MemoryType, StoreError
 from harness.memory.memory import MOST_BYTES, MOST_FORGOTTEN, MOST_MEMORIES
 from harness.memory.store import FORGOTTEN
 from tests.agent.stage import KEY
-from tests.memory.shelves import NOON, Minutes, draft, folders, names, store, told
+from tests.memory.shelves import NOON, Minutes, draft, folders, names, reported, store
 
 
 def test_what_is_kept_is_read_again_with_where_it_comes_from(tmp_path: Path) -> None:
@@ -28,7 +28,7 @@ def test_what_is_kept_is_read_again_with_where_it_comes_from(tmp_path: Path) -> 
 
 
 def test_writing_over_keeps_the_day_it_began_and_what_it_was(tmp_path: Path) -> None:
-    """Nothing is taken away before the new text stands."""
+    """Nothing is removed before the new text is written."""
     one = store(tmp_path)
     first = one.keep(draft("a", "One."), MemoryOwner.PERSON)
     second = one.keep(draft("A!", "Two."), MemoryOwner.PERSON)
@@ -78,7 +78,7 @@ def test_a_place_takes_two_hundred_and_says_so(tmp_path: Path) -> None:
         one.undo("m001")
     (folder / "zz.md").write_text("---\nname: zz\ndescription: d\ntype: user\n---\nText.\n")
     assert len(names(one)) == MOST_MEMORIES
-    assert "holds 201 memories; only the first 200 are read" in told(one)
+    assert "holds 201 memories; only the first 200 are read" in reported(one)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_of_two_with_one_name_the_place_has_to_be_said(tmp_path: Path) -> None:
     assert [memory.place for memory in one.find().memories] == [MemoryOwner.PERSON]
 
 
-def test_what_cannot_be_read_harms_nothing_else_and_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_harms_no_other_and_is_reported(tmp_path: Path) -> None:
     one = store(tmp_path)
     one.keep(draft("good"), MemoryOwner.PERSON)
     folder = folders(tmp_path)[MemoryOwner.PERSON]
@@ -130,12 +130,12 @@ def test_what_cannot_be_read_harms_nothing_else_and_is_told(tmp_path: Path) -> N
     (folder / ".hidden.md").write_text("Text.")
     (folder / "notes.txt").write_text("Text.")
     assert names(one) == ["good"]
-    assert told(one).count("is left out") == 9
+    assert reported(one).count("is left out") == 9
     for part in ("UTF-8", "4,096", "says nothing", "rename it to two-words.md", "regular file", "a token of GitHub"):
-        assert part in told(one)
+        assert part in reported(one)
 
 
-def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> None:
+def test_missing_fields_of_a_file_get_defaults_and_are_reported(tmp_path: Path) -> None:
     """Front matter as people write it stops nothing and cuts nothing."""
     one = store(tmp_path)
     folder = folders(tmp_path)[MemoryOwner.PROJECT]
@@ -150,8 +150,8 @@ def test_what_is_missing_in_a_file_is_made_up_for_and_told(tmp_path: Path) -> No
         "plain": "How we test",
     }
     assert [found[name].type for name in sorted(found)] == ["project", "feedback", "project"]
-    assert "list.md: line 2: name has to be a text" in told(one)
-    assert "half.md: created is no time" in told(one)
+    assert "list.md: line 2: name has to be a text" in reported(one)
+    assert "half.md: created is no time" in reported(one)
 
 
 def test_what_is_damaged_can_be_written_over_forgotten_and_brought_back(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_where_only_the_project_has_memories_every_type_is_kept_there(tmp_path: 
     assert refused.content == "Memories of the person are not kept here; use place = project."
 
 
-def test_of_many_that_fit_the_best_are_told_whole(tmp_path: Path) -> None:
+def test_of_many_matches_the_best_are_shown_whole(tmp_path: Path) -> None:
     for number in range(MOST_RECALLED + 3):
         called(tmp_path, "remember", {**FACT, "name": f"tabs {number}"})
     text = called(tmp_path, "recall", {"query": "tabs"}).content
@@ -73,7 +73,7 @@ def test_what_cannot_be_done_is_an_answer(tmp_path: Path, name: str, input: Json
     assert names(store(tmp_path)) == []
 
 
-def test_their_effects_are_those_that_a_person_is_asked_about(tmp_path: Path) -> None:
+def test_their_effects_are_those_that_the_user_is_asked_about(tmp_path: Path) -> None:
     book = MemoryBook(store(tmp_path))
     assert recall_tool(book).effect is Effect.READ
     assert [tool.effect for tool in keeping_tools(book)] == [Effect.WRITE, Effect.WRITE]

@@ -122,7 +122,7 @@ blocks: st.SearchStrategy[Block] = st.one_of(
 chaos: st.SearchStrategy[tuple[Message, ...]] = st.lists(
     st.builds(Message, st.sampled_from(["user", "assistant"]), st.lists(blocks, max_size=5).map(tuple)), max_size=8
 ).map(tuple)
-"""Messages of which nothing is guaranteed."""
+"""Messages without any guarantee."""
 
 
 @st.composite
@@ -161,7 +161,7 @@ def broken(draw: st.DrawFn) -> tuple[Message, ...]:
 
 
 def acceptable(messages: Sequence[Message]) -> bool:
-    """Whether the API would take this, as far as the naive judge can tell."""
+    """Whether the API would take this, by the naive rules."""
     try:
         return _acceptable(messages)
     except (AttributeError, KeyError, TypeError):

@@ -97,7 +97,7 @@ async def test_any_error_is_unpacked_up_to_the_part_that_is_read(size: int) -> N
 
 
 @pytest.mark.parametrize("encoding", ["br", "zstd", "gzip, gzip", "nonsense"])
-async def test_an_encoding_that_nobody_asked_for_is_named(encoding: str) -> None:
+async def test_an_encoding_that_was_not_requested_is_named(encoding: str) -> None:
     fault = await outcome_of(answer(STREAM, encoding))
     assert isinstance(fault, Fault)
     assert fault.kind is FaultKind.MALFORMED_RESPONSE

@@ -111,7 +111,7 @@ def test_the_table_and_the_models_endpoint_say_the_same_of_thinking_and_effort(s
 ADAPTIVE = {"supported": True, "types": {"adaptive": {"supported": True}, "disabled": {"supported": True}}}
 
 
-def test_a_model_that_nobody_knows_is_taken_as_its_endpoint_describes_it() -> None:
+def test_an_unknown_model_is_taken_as_its_endpoint_describes_it() -> None:
     effort = {"supported": True, "low": {"supported": True}, "high": {"supported": True}, "max": {"supported": False}}
     catalogue = Catalogue()
     entry = {"id": "new-1", "max_input_tokens": 500_000, "capabilities": {"thinking": ADAPTIVE, "effort": effort}}
@@ -130,7 +130,7 @@ def test_an_endpoint_that_does_not_say_changes_nothing(capabilities: object) -> 
     assert described_card(known, {"id": known.id, "capabilities": capabilities}) == known
 
 
-def test_a_known_model_that_only_thinks_when_told_to_is_not_told_to() -> None:
+def test_a_known_model_that_thinks_only_on_request_is_not_asked_to() -> None:
     card = described_card(known_card("claude-opus-4-8"), {"capabilities": {"thinking": ADAPTIVE}})
     assert (card.thinks, card.thinking_parameter(None)) == (False, None)
 
@@ -139,7 +139,7 @@ MUCH_EFFORT = (Effort.HIGH, Effort.XHIGH, Effort.MAX)
 
 
 @pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-opus-4-7", "claude-opus-4-6", "claude-sonnet-4-6"])
-def test_a_model_that_only_thinks_when_told_to_is_told_with_much_effort(model: str) -> None:
+def test_a_model_that_thinks_only_on_request_is_asked_to_at_high_effort(model: str) -> None:
     card = known_card(model)
     assert card.efforts
     told = [effort for effort in Effort if card.thinking_parameter(effort) is not None]
@@ -169,7 +169,7 @@ def test_a_server_that_takes_no_thinking_is_asked_for_none() -> None:
         ("nobody-knows-1", Effort.HIGH, ""),
     ],
 )
-def test_an_effort_that_a_model_does_not_take_is_told_with_those_it_does(
+def test_an_effort_that_a_model_does_not_take_is_refused_with_those_it_does(
     model: str, wanted: Effort, problem: str
 ) -> None:
     card = known_card(model)

@@ -252,7 +252,7 @@ async def test_a_refused_connection_is_a_network_fault() -> None:
     assert re.fullmatch(r"no connection could be made to 127\.0\.0\.1:\d+: Connection refused", fault.message)
 
 
-async def test_a_certificate_nobody_signed_is_a_tls_fault_and_final() -> None:
+async def test_a_self_signed_certificate_is_a_tls_fault_and_final() -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(Path(__file__).parent / "data" / "self_signed.pem")
     async with ByteServer(playing(WHOLE), ssl_context=context) as server:

@@ -78,7 +78,7 @@ def test_an_endpoint_prints_without_its_secrets() -> None:
     assert "sk-visible" not in repr(endpoint)
 
 
-def test_what_stands_behind_a_question_mark_is_not_shown() -> None:
+def test_the_query_of_an_address_is_not_shown() -> None:
     with pytest.raises(EndpointError) as error:
         checked("https://gateway.example/v1?key=sk-very-secret", api_key="k", origin="test")
     assert "sk-very-secret" not in str(error.value)

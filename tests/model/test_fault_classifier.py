@@ -147,7 +147,7 @@ def test_an_image_that_is_too_large_is_known_by_its_code() -> None:
 @pytest.mark.parametrize(
     ("url", "shown"), [("https://claude.ai/appeal/1", "; appeal at https://claude.ai/appeal/1"), ("javascript:x", "")]
 )
-def test_an_organization_on_hold_is_told_where_to_appeal(url: str, shown: str) -> None:
+def test_an_organization_on_hold_learns_where_to_appeal(url: str, shown: str) -> None:
     details = {"error_code": "organization_on_hold", "appeal_url": url}
     error = {"type": "invalid_request_error", "message": "This organization is on hold.", "details": details}
     fault = said(400, {"type": "error", "error": error})
@@ -214,7 +214,7 @@ def test_an_error_of_the_server_is_not_read_for_what_the_client_did() -> None:
         ("brand_new_error", K.UNKNOWN, None),
     ],
 )
-def test_an_error_event_stands_for_a_status(error_type: str, kind: K, status: int | None) -> None:
+def test_an_error_event_has_the_kind_of_its_status(error_type: str, kind: K, status: int | None) -> None:
     fault = classify_stream_error(api_error(error_type, "Words"), "req_head")
     assert (fault.kind, fault.status, fault.streamed, fault.request_id) == (kind, status, True, "req_head")
     raised = classify(status_error(200, api_error(error_type, "Words")), streamed=True)

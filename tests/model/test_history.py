@@ -334,7 +334,7 @@ def test_a_server_tool_may_answer_in_the_next_message_when_only_results_stand_be
     assert repaired(interrupted).messages[1] == assistant(call("t1"))
 
 
-def test_a_block_nobody_knows_passes_unchanged() -> None:
+def test_an_unknown_block_passes_unchanged() -> None:
     strange: Block = {"type": "of_the_future", "payload": {"a": [1, None]}}
     history = (user(text("a")), assistant(strange, text("b")), user(text("c")))
     assert repaired(history) == Repaired(history, ())

@@ -15,7 +15,7 @@ def arrived(text: str, source: str = "b1") -> Arrived:
     return Arrived(1, ArrivalKind.COMMAND_ENDED, source, text)
 
 
-def test_each_arrival_stands_in_a_tag_of_its_own_that_says_what_and_from_whom() -> None:
+def test_each_arrival_has_a_tag_of_its_own_that_says_what_and_from_whom() -> None:
     text = arrivals_text([arrived("ended with 0\n"), Arrived(2, ArrivalKind.AGENT_ENDED, "a3", "The answer")])
     assert text.startswith("These are notifications of the program: no person has said anything.")
     assert '<arrived what="command_ended" from="b1">\nended with 0\n</arrived>' in text

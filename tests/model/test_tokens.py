@@ -274,7 +274,7 @@ ORIGINAL_PATTERN = "|".join(
         r"\s+",
     ]
 )
-"""As it stands in tiktoken's own source."""
+"""From tiktoken's own source."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A client that sees bytes: what came, and how it ended."""
+"""A client that sees the bytes of a response and the end of its connection."""
 
 import asyncio
 import json

@@ -85,7 +85,7 @@ def block(text: str, mark: str | None, kind: str = "text") -> Json:
 
 @st.composite
 def bodies(draw: st.DrawFn) -> Json:
-    """Requests of which many share a beginning."""
+    """Requests, many with a common beginning."""
     words = st.sampled_from(["aaaa", "bbbb", "a much longer text"])
     many = draw(st.integers(0, 25))
     content = [block(f"line {at}", None) for at in range(many)] + [
@@ -163,7 +163,7 @@ SYSTEM = [{"type": "text", "text": LONG, "cache_control": {"type": "ephemeral"}}
 
 
 @pytest.mark.anyio
-async def test_the_sdk_is_told_what_was_written_and_read_until_it_is_forgotten() -> None:
+async def test_the_usage_counts_what_was_written_and_read_until_it_expires() -> None:
     now = 0.0
     async with (
         PracticeServer(RuleModel(), clock=lambda: now) as server,
@@ -220,7 +220,7 @@ async def test_counts_of_a_script_stand_and_the_automatic_breakpoint_is_the_last
 
 
 @pytest.mark.anyio
-async def test_the_sdk_is_told_what_changed_since_the_request_before() -> None:
+async def test_the_diagnosis_names_what_changed_since_the_request_before() -> None:
     tools = [{"name": "look", "description": "", "input_schema": {"type": "object"}}]
     first: Any = {"role": "user", "content": "hello"}
     later: list[Any] = [first, {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "and?"}]
@@ -230,16 +230,16 @@ async def test_the_sdk_is_told_what_changed_since_the_request_before() -> None:
         AsyncAnthropic(base_url=server.base_url, api_key="key", max_retries=0) as client,
     ):
 
-        async def told(previous: str | None, **changes: Any) -> tuple[str, str, int]:
+        async def answered(previous: str | None, **changes: Any) -> tuple[str, str, int]:
             fields: Any = usual | {"diagnostics": {"previous_message_id": previous}} | changes
             message = await client.messages.create(**fields)
             reason = message.diagnostics.cache_miss_reason if message.diagnostics else None
             return message.id, getattr(reason, "type", ""), getattr(reason, "cache_missed_input_tokens", 0)
 
-        id, *nothing = await told(None, messages=[first])
+        id, *nothing = await answered(None, messages=[first])
         assert nothing == ["", 0]
-        assert (await told(id))[1:] == ("", 0)
-        size = (await told(id, model="claude-sonnet-4-6"))[2]
+        assert (await answered(id))[1:] == ("", 0)
+        size = (await answered(id, model="claude-sonnet-4-6"))[2]
         assert size > 1_024
         changed = [SYSTEM[0] | {"text": f"{LONG}!"}]
         for changes, reason, missed in (
@@ -249,8 +249,8 @@ async def test_the_sdk_is_told_what_changed_since_the_request_before() -> None:
             ({"tool_choice": {"type": "none"}}, "unavailable", 0),
             ({"messages": later[2:]}, "messages_changed", 0),
         ):
-            assert (await told(id, **changes))[1:] == (reason, missed), changes
-        assert (await told("msg_of_another_day"))[1:] == ("previous_message_not_found", 0)
+            assert (await answered(id, **changes))[1:] == (reason, missed), changes
+        assert (await answered("msg_of_another_day"))[1:] == ("previous_message_not_found", 0)
         silent: Any = usual
         unknown = (await client.messages.create(**silent)).id
-        assert (await told(unknown))[1] == "previous_message_not_found"
+        assert (await answered(unknown))[1] == "previous_message_not_found"

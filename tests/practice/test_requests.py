@@ -1,4 +1,4 @@
-"""What an agent's loop says to the model is not taken for a request of the person."""
+"""A text of the agent's loop is not taken for a request of the user."""
 
 import time
 
@@ -51,7 +51,7 @@ from harness.practice.wire.recorded import MOST_BYTES, ResponseRecorder
         ("x" * 100_000, UserText.PROMPT),
     ],
 )
-def test_the_kinds_are_told_apart(text: str, kind: UserText) -> None:
+def test_the_kinds_are_distinguished(text: str, kind: UserText) -> None:
     assert kind_of(text) is kind
 
 

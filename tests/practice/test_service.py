@@ -28,7 +28,7 @@ class Parrot:
 
 
 class Lines(io.StringIO):
-    """A text stream that tells when its first line is there."""
+    """A text stream with an event for its first line."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -313,6 +313,18 @@ def test_a_git_folder_that_git_may_pass_over_is_not_trusted(repository: Path, he
     assert programs_in_config(inner.parent) is not None
 
 
+def test_a_folder_that_only_has_a_head_and_variables_that_lead_elsewhere_change_nothing(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "docs").mkdir()
+    (repository / "docs" / "HEAD").write_text("ref: refs/heads/main\n")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path))
+    assert programs_in_config(repository / "docs") is None
+    run(repository, "git config filter.x.clean ./evil")
+    assert programs_in_config(repository / "docs") == "filter.x.clean"
+
+
 def test_a_git_folder_without_a_head_is_passed_over_as_git_does(repository: Path) -> None:
     run(repository, "git config filter.x.clean ./evil")
     (repository / "sub" / ".git" / "objects").mkdir(parents=True)

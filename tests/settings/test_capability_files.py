@@ -60,7 +60,7 @@ def test_an_agent_with_other_tools_gets_entries_derived_from_what_they_say() -> 
     assert entry.fallback == "ask the user for what weather would have returned"
 
 
-def test_a_tool_that_an_agent_has_not_is_offered_to_nobody() -> None:
+def test_a_tool_that_an_agent_has_not_is_never_offered() -> None:
     found = load_capabilities(None, None, ["grep", "read_file"])
     entry = found.get("grep")
     assert entry is not None
@@ -181,7 +181,7 @@ GLOB = '# a comment with [brackets]\n\n[glob]\nprovides = "x [y] = z"\nfallback 
         (GLOB + 'depends_on = ["bash"]\n' + BASH + 'depends_on = ["glob"]\n', None, "forms a cycle"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_its_line(
+def test_a_file_that_cannot_be_used_is_reported_with_its_line(
     text: str, line: int | None, part: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SettingsError) as raised:
@@ -193,7 +193,7 @@ def test_a_file_that_cannot_be_used_is_told_with_its_line(
     assert "\n" not in told
 
 
-def test_a_cycle_that_only_two_files_together_make_is_told_in_the_one_that_closes_it(tmp_path: Path) -> None:
+def test_a_cycle_that_only_two_files_together_make_is_reported_in_the_one_that_closes_it(tmp_path: Path) -> None:
     user = GLOB + '[[glob.alternatives]]\ntool = "grep"\nmethod = "x"\n'
     project = '[grep]\nprovides = "x"\nfallback = "y"\n[[grep.alternatives]]\nmethod = "x"\ntool = "glob"\n'
     with pytest.raises(SettingsError, match=r"project\.toml, line 6: .*cycle"):

@@ -12,7 +12,7 @@ KEY = {"ANTHROPIC_API_KEY": "sk-ant-mine"}
 GATEWAY = "ANTHROPIC_BASE_URL=http://gateway\nANTHROPIC_API_KEY=sk-of-the-folder\nMODEL_ID=theirs\nPATH_OF_APP=x\n"
 
 
-def test_what_a_new_setting_may_do_is_nothing_until_somebody_says_so() -> None:
+def test_what_a_new_setting_may_do_is_nothing_until_it_is_declared() -> None:
     assert set(Settings.model_fields) >= FREE
     assert {"plain", "theme", "notification", "terminal_title", "permissions_ask", "permissions_deny"} == FREE
 

@@ -47,7 +47,7 @@ def test_a_folder_cannot_trust_itself(place: Place, files: dict[str, str]) -> No
         place.load(environ=KEY)
 
 
-def test_a_folder_that_the_person_trusts_adds_its_hooks_behind_theirs(place: Place) -> None:
+def test_a_folder_that_the_user_trusts_adds_its_hooks_behind_theirs(place: Place) -> None:
     place.write(project=TESTS, user=f'trusted_folders = ["{place.workspace}"]\n{GUARD}')
     loaded = place.load(environ=KEY)
     assert [hook.name for hook in loaded.settings.hooks] == ["guard", "run tests"]

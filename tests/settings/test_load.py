@@ -369,7 +369,7 @@ def test_what_is_no_list_of_rules_gets_one_sentence(place: Place, value: str) ->
         place.load()
 
 
-def test_rules_that_are_kept_are_beside_the_settings_of_the_person(place: Place) -> None:
+def test_rules_that_are_kept_are_beside_the_settings_of_the_user(place: Place) -> None:
     assert place.load().settings.permissions_file == place.user_file.parent / "permissions.toml"
     place.write(user='permissions_file = "mine.toml"')
     assert place.load().settings.permissions_file == place.user_file.parent / "mine.toml"

@@ -43,7 +43,7 @@ def test_sessions_side_by_side_lose_nothing_of_each_other(tmp_path: Path) -> Non
         ("#" * 300_000, "larger than 200,000 bytes"),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_told_of_and_never_written_over(
+def test_a_file_that_cannot_be_understood_is_reported_and_never_written_over(
     tmp_path: Path, content: str, why: str
 ) -> None:
     path = tmp_path / "p.toml"
@@ -56,6 +56,6 @@ def test_a_file_that_cannot_be_understood_is_told_of_and_never_written_over(
     assert path.read_bytes() == before
 
 
-def test_a_folder_in_the_place_of_the_file_is_told_of(tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_the_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="Is a directory"):
         PermissionFile(tmp_path).read()

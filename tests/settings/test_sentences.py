@@ -14,7 +14,7 @@ from tests.settings.conftest import Place
 SECRET = "a-very-secret-value"
 
 
-_, *MISTAKES = map(json.loads, Path(__file__).with_name("mistakes.jsonl").read_text(encoding="utf-8").splitlines())
+_, *MISTAKES = json.loads(Path(__file__).with_name("mistakes.json").read_text(encoding="utf-8"))
 LONG = [
     {"user": f"max_steps = '{'x' * 500}'", "says": "x…; give a whole number"},
     {"user": "plain = " + "[" * 5000, "says": " is nested too deeply; put this right."},

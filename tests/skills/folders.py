@@ -6,18 +6,18 @@ from harness.skills import DefinitionFolder, DefinitionOrigin, SkillBook
 
 
 class Folders:
-    """A folder of a person and one of a project, each with room for skills."""
+    """A folder of the user and one of a project, each with room for skills."""
 
     def __init__(self, root: Path) -> None:
-        self.person, self.project = root / "person", root / "project"
-        self.person.mkdir()
+        self.user, self.project = root / "user", root / "project"
+        self.user.mkdir()
         self.project.mkdir()
 
     def book(self) -> SkillBook:
         """What a session would read."""
         return SkillBook(
             (
-                DefinitionFolder(self.person, DefinitionOrigin.USER),
+                DefinitionFolder(self.user, DefinitionOrigin.USER),
                 DefinitionFolder(self.project, DefinitionOrigin.PROJECT, border=self.project.parent),
             )
         )

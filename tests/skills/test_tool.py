@@ -16,7 +16,7 @@ from tests.skills.folders import Folders, skill
 def folders(tmp_path: Path) -> Folders:
     """A skill with files beside it."""
     made = Folders(tmp_path)
-    here = made.write(made.person, "review", skill("review", "Reads code.", "Go by list.md."))
+    here = made.write(made.user, "review", skill("review", "Reads code.", "Go by list.md."))
     (here / "list.md").write_text("\ufeff1. Look.\n")
     (here / "logo.png").write_bytes(b"\x89PNG\0")
     (here / "empty").touch()
@@ -36,10 +36,10 @@ def called(folders: Folders, input: Json, characters: int = 50_000) -> ToolResul
 
 
 def test_it_lists_reads_and_reads_the_files_of_a_skill(folders: Folders) -> None:
-    assert called(folders, {}).content == "- review (person): Reads code."
+    assert called(folders, {}).content == "- review (user): Reads code."
     read = called(folders, {"name": "review"})
     assert "Go by list.md." in read.content
-    assert str(folders.person / "review") in read.content
+    assert str(folders.user / "review") in read.content
     assert "- list.md" in read.content
     assert called(folders, {"name": "review", "file": "list.md"}).content == "1. Look.\n"
     assert called(folders, {"name": "review", "file": "./empty"}).content == "(the file is empty)"
@@ -66,7 +66,7 @@ def test_what_cannot_be_read_is_an_answer(folders: Folders, input: Json, words: 
 
 
 def test_a_long_text_is_shortened_and_kept_whole(folders: Folders) -> None:
-    (folders.person / "review" / "list.md").write_text("line\n" * 10_000)
+    (folders.user / "review" / "list.md").write_text("line\n" * 10_000)
     result = called(folders, {"name": "review", "file": "list.md"}, 2_000)
     assert len(result.content) <= 2_000
     assert result.full_output is not None

@@ -4,7 +4,7 @@ python -m tests.slots.crowd FILE LOG PROCESSES LIMIT SECONDS HOLD LEASE
 
 Each process takes a slot, holds it for HOLD seconds, gives it back and begins again, until SECONDS are over. What it
 does it says in LOG: one line, appended in one write, from after it has got a slot until before it gives it back. So
-the log alone, without a word of the store's, tells how many ran at each moment.
+the log alone shows how many ran at each moment.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Line:
 
 
 class Log:
-    """What happened, in the order in which it did."""
+    """Events in their order."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -55,7 +55,7 @@ class Log:
 
 @dataclass
 class Moments:
-    """What a log tells."""
+    """The content of a log."""
 
     most: int = 0
     """Processes that ran at the same time."""
@@ -66,7 +66,7 @@ class Moments:
 
 
 def moments_of(lines: list[Line]) -> Moments:
-    """Replay a log. Who was killed runs no more, whatever stands behind it."""
+    """Replay a log. Lines of a process after its death are ignored."""
     found, running, dead = Moments(), set[int](), set[int]()
     for line in lines:
         if line.pid in dead:
@@ -111,7 +111,7 @@ def crowd(
 
 
 def kill(pid: int, log: Log) -> None:
-    """End a process without a word, and say so in the log at a moment at which it does nothing any more."""
+    """Kill a process, and note it in the log while it is stopped."""
     os.kill(pid, signal.SIGSTOP)
     log.say("killed", pid)
     os.kill(pid, signal.SIGKILL)

@@ -1,9 +1,9 @@
 """Many real programs with one state folder: each lets two agents work, which write down what they do.
 
 An agent runs a short command. It says in one log when it begins and when it ends, a line each, appended in one write.
-So the log alone, without a word of ours, tells how many agents of all programs were at work at each moment.
+So the log alone shows how many agents of all programs were at work at each moment.
 
-No program lets its agents go before all are up: a pipe that nobody has opened for writing holds them. So the agents of
+No program lets its agents go before all are up: a pipe without a writer holds them. So the agents of
 all ask for their slots at the same time. (They wait in two calls, because none may take longer than ten minutes.)
 """
 
@@ -80,14 +80,14 @@ class Line:
 
 
 class Log:
-    """What happened, in the order in which it did."""
+    """Events in their order."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         path.touch()
 
     def killed(self, program: int) -> None:
-        """Note that a program does nothing any more."""
+        """Note that a program was killed."""
         with self._path.open("ab", buffering=0) as file:
             file.write(f"{time.time()} {program} 0 killed\n".encode())
 
@@ -101,7 +101,7 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Who was at work from a moment on."""
+    """The agents at work from a moment on."""
 
     at: float
     work: frozenset[tuple[int, int]]
@@ -114,7 +114,7 @@ class Moment:
 
 
 def moments_of(lines: Sequence[Line]) -> list[Moment]:
-    """Replay a log. Of a program that was killed nobody works any more, whatever stands behind it."""
+    """Replay a log. Lines of a program after its death are ignored."""
     found, work, dead = [Moment(0.0, frozenset())], set[tuple[int, int]](), set[int]()
     for line in lines:
         if line.program in dead:

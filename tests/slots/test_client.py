@@ -1,4 +1,4 @@
-"""What the executor uses: waits for its turn, renews, gives back, and is told what it lost."""
+"""What the executor uses: waits for its turn, renews, gives back, and learns what it lost."""
 
 import asyncio
 from collections.abc import Callable
@@ -152,7 +152,7 @@ async def test_what_is_held_is_renewed_and_nothing_beats_when_nothing_is_held() 
     await slots.aclose()
 
 
-async def test_a_holder_that_slept_too_long_is_told_that_it_lost_its_slot() -> None:
+async def test_a_holder_that_slept_too_long_learns_that_it_lost_its_slot() -> None:
     store, clock, lost = InMemorySlotStore(), HandClock(), asyncio.Queue[str]()
     slept, other = slots_of(store, clock, lost=lost.put_nowait), slots_of(store, clock, "s2")
     claim = await slept.acquire("a1", 1)

@@ -48,5 +48,5 @@ def test_another_process_with_the_same_id_is_another_one() -> None:
     assert not lives(replace(this_process("s1"), started_at="1"))
 
 
-def test_of_another_machine_only_the_lease_can_tell() -> None:
+def test_of_another_machine_only_the_lease_decides() -> None:
     assert lives(replace(this_process("s1"), host="elsewhere", pid=2**22 + 1))

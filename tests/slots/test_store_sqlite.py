@@ -56,7 +56,7 @@ def ids(store: SqliteSlotStore) -> list[str]:
     return [entry.claim.id for entry in store.entries(NOW)]
 
 
-def test_only_its_person_may_read_the_file_and_what_lies_beside_it(store: SqliteSlotStore, file: Path) -> None:
+def test_only_its_user_may_read_the_file_and_what_lies_beside_it(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()}
     assert modes == {"slots.sqlite": 0o600, "slots.sqlite-journal": 0o600, "slots.sqlite.lock": 0o600}
@@ -183,7 +183,7 @@ def test_a_full_disk_is_said_and_leaves_the_file_whole(file: Path, store: Sqlite
     assert store.cells() == {"small": "fits"}
 
 
-def test_a_process_that_stopped_with_the_lock_keeps_nobody_waiting_for_ever(store: SqliteSlotStore, file: Path) -> None:
+def test_a_process_that_stopped_with_the_lock_does_not_block_the_others(store: SqliteSlotStore, file: Path) -> None:
     takes(store, "a")
     with closing(SqliteSlotStore(file, patience_s=0.3)) as hasty:
         lock = os.open(file.with_name("slots.sqlite.lock"), os.O_RDWR)

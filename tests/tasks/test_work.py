@@ -101,7 +101,7 @@ async def test_whoever_slept_too_long_learns_that_its_claim_has_ended(tmp_path: 
         assert not isinstance(refused, Changes)
 
 
-async def test_a_session_is_told_once_of_a_task_that_another_program_made_ready(tmp_path: Path) -> None:
+async def test_a_session_is_notified_once_of_a_task_that_another_program_made_ready(tmp_path: Path) -> None:
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))
@@ -121,7 +121,7 @@ async def test_a_session_is_told_once_of_a_task_that_another_program_made_ready(
         other.close()
 
 
-async def test_a_session_is_told_of_what_its_subagents_created_also_when_they_have_ended(tmp_path: Path) -> None:
+async def test_a_session_is_notified_of_what_its_subagents_created_also_when_they_have_ended(tmp_path: Path) -> None:
     async with here(tmp_path) as one:
         await one.ann.create([TaskDraft("c", needs=("t1",))])
         await one.ann.aclose()
@@ -171,7 +171,7 @@ async def test_of_a_board_that_was_made_since_nothing_is_missed(tmp_path: Path) 
         board.close()
 
 
-async def test_what_the_session_itself_made_ready_is_told_at_most_once(tmp_path: Path) -> None:
+async def test_what_the_session_itself_made_ready_is_reported_at_most_once(tmp_path: Path) -> None:
     async with here(tmp_path) as one:
         one.lead.watch()
         await until(lambda: bool(one.clock.sleepers))

@@ -31,7 +31,7 @@ class JobFire:
     due: float
     """Unix time at which it was to fire."""
     missed: int = 0
-    """Earlier times that it stands for."""
+    """Earlier times that it replaces."""
     last: bool = False
     """The job has expired and does not fire again."""
 

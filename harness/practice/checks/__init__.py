@@ -1,1 +1,1 @@
-"""Which requests the real API refuses, and in which words."""
+"""Requests that the real API refuses, with the words of the refusal."""

@@ -148,7 +148,7 @@ def _tagged_problems(value: Json, members: tuple[Any, ...], at: str) -> Iterator
 
 @cache
 def _tags(members: tuple[Any, ...]) -> tuple[str | None, Mapping[str, Any], str | None]:
-    """The field that tells typed dictionaries apart, each of them by its values, and the value that may be left out."""
+    """The tag field of typed dictionaries, the dictionary for each tag, and the tag that may be left out."""
     by = next((name for name in ("type", "role") if all(name in _fields(member) for member in members)), None)
     tagged, usual = dict[str, Any](), None
     for member in members if by else ():

@@ -15,7 +15,7 @@ from harness.events import (
     ThinkingOmitted,
     TransitionCode,
 )
-from tests.agent.stage import calls, fails, run, says, stage, summarises
+from tests.agent.stage import MODEL, calls, fails, run, says, stage, summarises
 
 pytestmark = pytest.mark.anyio
 
@@ -92,3 +92,12 @@ async def test_a_broken_stream_is_wasted_only_if_it_left_no_complete_text(
     async with stage(tmp_path, script) as here:
         spend = (await here.turn()).of(SpendChanged)[0]
         assert (spend.usage.input, spend.retry_usage.input) == (1_000, wasted)
+
+
+async def test_measured_sizes_are_forgotten_with_the_history(tmp_path: Path) -> None:
+    async with stage(tmp_path, says("Good.", usage="{ input_tokens = 90000, output_tokens = 100 }")) as here:
+        await here.turn()
+        calls = here.agent.parts.calls
+        assert calls.situation(MODEL).prompt_tokens > 80_000
+        here.agent.parts.user_commands.clear()
+        assert calls.situation(MODEL).prompt_tokens < 20_000

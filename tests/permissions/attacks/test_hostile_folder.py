@@ -108,7 +108,6 @@ async def used(trial: Trial, *arguments: str, stdin: str = "", cold: bool = Fals
 
 
 @pytest.mark.stories
-@pytest.mark.stories
 async def test_a_prompt_waits_for_the_answer_whether_the_folder_is_trusted(trial: Trial) -> None:
     ended = await used(trial, "-p", "what is this project?")
     assert ended.code == 2

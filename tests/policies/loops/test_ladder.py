@@ -83,9 +83,12 @@ def test_what_was_learned_changes_the_order_within_a_pair_and_of_this_kind_only(
         ([(Rung.EXPLORE, ENOUGH, 0)], True),
         ([(Rung.EXPLORE, ENOUGH, 2)], False),
         ([(Rung.EXPLORE, 4, 2)], False),
+        ([(Rung.EXPLORE, 3, 1)], True),
         ([(Rung.EXPLORE, 4, 1), (Rung.SUBSTITUTE, 4, 1)], False),
         ([(Rung.EXPLORE, 4, 1), (Rung.SUBSTITUTE, 4, 2)], True),
         ([(Rung.NUDGE, 9, 0)], False),
+        ([(Rung.EXPLORE, 3, 1), (Rung.SUBSTITUTE, 4, 2)], True),
+        ([(Rung.EXPLORE, 3, 1), (Rung.SUBSTITUTE, 6, 2)], False),
     ],
 )
 def test_only_better_results_after_enough_tries_change_the_order(

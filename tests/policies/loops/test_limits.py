@@ -1,13 +1,14 @@
 """The policy: checked, versioned, and told in an event."""
 
 import re
+from dataclasses import fields, replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import LoopPolicySet, Rung
-from harness.policies.loops.limits import QUOTAS, RANGES, LoopLimits, LoopThresholds, announced_limits
+from harness.policies.loops.limits import QUOTAS, RANGES, THRESHOLD_RANGES, LoopLimits, LoopThresholds, announced_limits
 
 
 def test_quotas_as_shipped() -> None:
@@ -92,3 +93,21 @@ def test_an_event_names_only_what_is_not_as_shipped() -> None:
 def test_a_setting_that_is_not_known_any_more_is_left_out() -> None:
     old = LoopPolicySet(enabled=True, version=4, changed=("patience=7", "nudges=2"))
     assert announced_limits(old) == LoopLimits(nudges=2, version=4)
+
+
+def test_every_number_has_a_range_and_its_default_is_in_it() -> None:
+    assert {one.name for one in fields(LoopThresholds)} == set(THRESHOLD_RANGES)
+    LoopThresholds()
+
+
+@pytest.mark.parametrize("name", THRESHOLD_RANGES)
+def test_a_number_out_of_range_is_rejected_in_one_sentence(name: str) -> None:
+    least, most = THRESHOLD_RANGES[name]
+    for value in (least - 1, most + 1):
+        with pytest.raises(ValueError, match=f"^{name} must be from {least} to {most}, not {value}$"):
+            replace(LoopThresholds(), **{name: value})
+
+
+def test_more_copies_than_the_window_has_steps_could_never_be_found() -> None:
+    with pytest.raises(ValueError, match="stagnation_copies must be at most stagnation_window"):
+        LoopThresholds(stagnation_copies=25)

@@ -102,6 +102,16 @@ def test_retries_wait_a_part_of_a_limit_that_doubles_up_to_a_cap() -> None:
     assert waits(0.0) == [0.0] * 14
 
 
+def test_after_an_intervention_a_cycle_of_places_is_due_again_only_with_a_whole_copy() -> None:
+    monitor, due = LoopMonitor(), []
+    for number in range(1, 20):
+        monitor.visit(Visit(number, number, float(number), 0.0, "ABC"[number % 3]))
+        if action := monitor.advise(Abilities(explore=("D",)), 0.5):
+            due.append(number)
+            monitor.on_event(done(action, number))
+    assert due == [11, 14, 17]
+
+
 # ── vetoes ───────────────────────────────────────────────────────────────────────────
 
 

@@ -1,6 +1,6 @@
 """Waits are told from loops by what their calls do and when they come, beside a naive oracle."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log2
 
 import pytest
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from harness.policies.loops.detector_set import Detectors
 from harness.policies.loops.limits import LoopLimits
-from harness.policies.loops.observations import CallKind, ObservedCall
-from harness.policies.loops.polls import WaitDue, WaitMeasure, Waits
+from harness.policies.loops.observations import CallKind, ObservedCall, Poll
+from harness.policies.loops.polls import Polls, WaitDue, WaitMeasure, Waits
 
 LIMITS = LoopLimits()
 COPIES = LIMITS.thresholds.poll_copies
@@ -93,6 +93,39 @@ def test_a_failing_edit_beside_a_wait_is_still_found() -> None:
         watch.observe(ASKS)
         watch.observe(WORKS, "edit", "old_string does not occur", ok=False)
     assert watch.loops
+
+
+def polled(*asked: tuple[float, str], poll: Poll = Poll(every_s=1.0, total_s=10.0)) -> Polls:  # noqa: B008 (frozen)
+    """One poll at these moments with these answers."""
+    polls = Polls()
+    for at, result in asked:
+        polls.observe([replace(call(ASKS, at, result=result), poll=poll)])
+    return polls
+
+
+def test_a_poll_that_is_late_and_in_a_hurry_is_reported_once_as_late() -> None:
+    times = [0.0, 10.0, 10.1, 10.2, 10.3]
+    (hurried,) = polled(*[(at - 5, "same") for at in times[1:]]).loops(3)
+    (late,) = polled(*[(at, "same") for at in times]).loops(3)
+    assert (hurried.weak, hurried.copies) == (True, 3)
+    assert (late.weak, late.copies) == (False, 5)
+
+
+def test_a_poll_has_a_limit_of_time_and_a_new_answer_or_other_work_begins_it_anew() -> None:
+    assert polled((0.0, "same"), (10.0, "same")).loops(3) == ()
+    assert [loop.copies for loop in polled((0.0, "same"), (10.1, "same")).loops(3)] == [2]
+    assert polled((0.0, "same"), (10.1, "other"), (20.0, "other")).loops(3) == ()
+    polls = polled((0.0, "same"))
+    polls.restart()
+    assert not polls.observe([replace(call(ASKS, 20.0), poll=Poll(total_s=10.0), result="same")])
+    assert polls.loops(3) == ()
+
+
+def test_reads_belong_to_a_wait_for_three_steps_after_its_question() -> None:
+    waits = Waits()
+    waits.sorted([call(ASKS, 0.0)], 10.0)
+    found = [waits.sorted([call(LOOKS, 1.0, f"cat {step}")], 10.0)[0].poll for step in range(5)]
+    assert [poll is not None for poll in found] == [True, True, True, False, False]
 
 
 class Naive:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.policies.loops.repeat_detector import RepeatTail, wanted_runs
+from harness.policies.loops.repeat_detector import RepeatTail, least_rotation, wanted_runs
 from tests.policies.loops import oracle
 from tests.policies.loops.sequences import with_loops
 
@@ -103,3 +103,8 @@ def test_a_tail_that_is_made_shorter_or_longer_keeps_the_runs_it_can(
     for period in range(1, to + 1):
         assert tail.run(period) <= oracle.run(everything, period)
         assert tail.run(period) >= oracle.run(everything if period <= 6 else kept, period)
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=9))
+def test_the_least_rotation_is_the_first_of_all_rotations(word: list[str]) -> None:
+    assert least_rotation(word) == min([(*word[at:], *word[:at]) for at in range(len(word))], default=())

@@ -1,7 +1,5 @@
-"""Requests that the real API takes or refuses, and in which words."""
+"""Requests that the real API takes or refuses, with the words of the refusal."""
 
-import json
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -9,25 +7,17 @@ from anthropic.types import AnthropicBetaParam
 
 from harness.events import Block, Json
 from harness.practice.checks.betas import beta_problem
-from harness.practice.checks.request import check
 from harness.practice.checks.rules import ServerRules
 from harness.practice.wire.prepared_reply import ByteCounter, sign
+from tests.practice.checks.cases import VERSION, agrees, each_case, refusal
 from tests.practice.raw_client import request
 
-VERSION = {"anthropic-version": "2026-10-21"}
 OLDER = {"anthropic-version": "2023-06-01"}
-ABOUT, *CASES = [json.loads(line) for line in Path(__file__).with_name("requests.jsonl").read_text().splitlines()]
 
 
-def refusal(body: Json, rules: ServerRules | None = None, headers: dict[str, str] = VERSION) -> str | None:
-    error = check(headers, body, rules or ServerRules(), ByteCounter())
-    return None if error is None else f"{error.status} {error.message}"
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["says"])[:60])
+@each_case("request")
 def test_a_request_is_taken_or_refused_in_the_words_of_the_api(case: Json) -> None:
-    body = case["body"] if "body" in case else request(**case["changes"])
-    assert refusal(body) == (None if case["says"] is None else f"400 {case['says']}")
+    agrees(case)
 
 
 def test_an_unknown_model_is_not_found() -> None:
@@ -103,7 +93,7 @@ def test_older_models_refuse_what_could_pass_the_window() -> None:
 
 
 def thoughts(prompt: Json, thinking: str = "hm", *after: Block, signature: str | None = None) -> Json:
-    """A conversation in which the model thought."""
+    """A conversation with a thinking block."""
     signed = sign("hm", request(messages=[{"role": "user", "content": "hi"}]), 1) if signature is None else signature
     thought = {"type": "thinking", "thinking": thinking, "signature": signed}
     messages = [prompt, {"role": "assistant", "content": [thought, *after]}, {"role": "user", "content": "so?"}]

@@ -1,4 +1,4 @@
-"""The shape of a request, by the SDK's types; `requests.jsonl` has more of them."""
+"""The shape of a request, by the SDK's types; the `.jsonl` files have more of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""/fault and /toolfault as words: what is understood, what is not, and what waits."""
+"""/fault and /toolfault as words: valid orders, invalid ones, and the queue."""
 
 import pytest
 from hypothesis import given

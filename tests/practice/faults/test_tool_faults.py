@@ -22,7 +22,7 @@ DOCUMENT = Path(__file__).parents[3] / "harness" / "practice" / "faults" / "TOOL
 
 
 def counting(name: str = "count") -> Tool:
-    """A tool that tells how often it really ran."""
+    """A tool that counts its real runs."""
     ran = iter(range(1, 1000))
 
     @tool(name=name, effect=Effect.READ)
@@ -152,7 +152,7 @@ async def test_what_a_fault_said_is_no_earlier_result(context: ToolContext) -> N
 
 
 @pytest.mark.parametrize("kind", ["error", "system"])
-async def test_a_person_is_shown_one_line_of_a_long_message(kind: str, context: ToolContext) -> None:
+async def test_the_user_is_shown_one_line_of_a_long_message(kind: str, context: ToolContext) -> None:
     (broken,) = faulty(entry(tool="count", kind=kind, message="disk\x1b[31m gone\nthe rest"))
     (result,) = await answers(broken, context, "a")
     assert result.content == "disk\x1b[31m gone\nthe rest"
@@ -305,7 +305,7 @@ async def test_a_seed_gives_the_same_faults_again_and_another_seed_or_tool_gives
         ("sead = 1\n" + entry(tool="grep", kind="error"), "did you mean 'seed'?"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_told_with_its_place_and_a_remedy(text: str, part: str) -> None:
+def test_a_file_that_cannot_be_used_is_refused_with_its_place_and_a_remedy(text: str, part: str) -> None:
     with pytest.raises(ScriptError) as raised:
         parse(text, "faults.toml")
     assert str(raised.value).startswith("faults.toml")
@@ -318,7 +318,7 @@ def test_a_tool_that_does_not_exist_is_named_with_those_that_do() -> None:
         parse(entry(tool="*", kind="error") + entry(tool="gerp", kind="error"), "x").applied(standard_tools())
 
 
-def test_a_file_that_is_not_there_is_told_with_the_shipped_ones(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_with_the_names_of_the_shipped_ones(tmp_path: Path) -> None:
     with pytest.raises(ScriptError, match="grep-dies"):
         ToolFaults.load(tmp_path / "nowhere.toml")
     with pytest.raises(ScriptError, match="no regular file"):
@@ -326,7 +326,7 @@ def test_a_file_that_is_not_there_is_told_with_the_shipped_ones(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["x" * 5000, "null\0byte", "latin.toml"])
-def test_a_file_that_cannot_be_read_is_told_in_one_sentence(name: str, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_refused_in_one_sentence(name: str, tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes("# größer".encode("latin-1"))
     with pytest.raises(ScriptError, match="cannot be read"):
         ToolFaults.load(tmp_path / name)

@@ -41,7 +41,7 @@ Result = str | Mapping[str, Any]
 
 @dataclass
 class Talk:
-    """A conversation in which each call is answered by the canned results for its tool, in order."""
+    """A conversation that answers each call with the canned results for its tool, in order."""
 
     results: Mapping[str, Sequence[str]] = field(default_factory=dict)
     tools: Sequence[Json] = TOOLS

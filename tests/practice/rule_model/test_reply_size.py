@@ -1,4 +1,4 @@
-"""Replies that need more tokens than their words have, and what is left of them when they are cut."""
+"""Replies that need more tokens than their words have, whole and cut."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ from harness.practice.script.playback import Playback
 from harness.practice.wire.prepared_reply import ByteCounter
 from harness.practice.wire.replies import ScriptedReply, TextPart, ThinkingPart, ToolUse
 
-WORDS = "The note says forty-two, and nothing else stands in it at all."
+WORDS = "The note says forty-two, and there is nothing else in it at all."
 COUNTER = ByteCounter()
 SAID = COUNTER.count_text(WORDS)
 NO_PROFILE = Profile()

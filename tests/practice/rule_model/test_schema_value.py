@@ -118,7 +118,7 @@ def deeper(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def tagged(options: list[Any]) -> Any:
-    """A union whose members are told apart by a tag."""
+    """A union whose members have a tag each."""
     return {
         "oneOf": [
             {

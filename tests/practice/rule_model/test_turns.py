@@ -63,7 +63,7 @@ def test_an_alternative_takes_the_place_of_a_skipped_call() -> None:
     assert "Done with bash instead of grep. Lost by that: its own limits." in answer
 
 
-def test_where_the_alternative_does_not_work_either_the_user_is_told_how_to_do_it() -> None:
+def test_where_the_alternative_fails_too_the_user_reads_how_to_do_it() -> None:
     failures = frozenset({SKIP, NO_WAY})
     assert "By hand: look yourself." in Talk({"grep": (SKIP,), "bash": (NO_WAY,)}, failures=failures).ask("find TODO")
 

@@ -1,4 +1,4 @@
-"""Four hundred agents from one reply: the calls come out whole, and what became of them is told."""
+"""Four hundred agents from one reply: the calls come out whole, and the report names their outcomes."""
 
 import asyncio
 from collections import Counter
@@ -56,7 +56,7 @@ async def test_four_hundred_calls_come_out_of_one_reply_whole() -> None:
     }
 
 
-async def test_the_model_understands_what_it_gives_to_each_of_them() -> None:
+async def test_the_model_understands_the_prompt_of_each_of_them() -> None:
     async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
         prompts = {str(call.input["prompt"]) for call in (await asked(server, QUESTION)).calls}
     async with PracticeServer(RuleModel()) as server:
@@ -65,7 +65,7 @@ async def test_the_model_understands_what_it_gives_to_each_of_them() -> None:
             assert "did not understand" not in answer.text, prompt
 
 
-async def test_what_became_of_all_four_hundred_is_told() -> None:
+async def test_the_report_names_the_outcome_of_all_four_hundred() -> None:
     async with PracticeServer(RuleModel(), script=Script.load("crowd")) as server:
         reply = await asked(server, QUESTION)
         results = [_result(call.id, failed=number % 40 == 0) for number, call in enumerate(reply.calls)]

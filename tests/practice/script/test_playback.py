@@ -44,7 +44,7 @@ TASK: Json = {"name": "agent", "input_schema": {"type": "object"}}
 MAIN, AGENT = request(tools=[TASK]), request(tools=[TASK | {"name": "grep"}])
 
 
-def test_the_agent_of_a_session_and_its_agents_are_told_apart_by_their_tools() -> None:
+def test_an_agent_and_its_subagents_are_distinguished_by_their_tools() -> None:
     script = '[[reply]]\ntext = "m"\nwhen = { offers = "agent" }\n[[reply]]\ntext = "a"\nwhen = { lacks = "agent" }'
     assert words(script, AGENT, MAIN, MAIN, AGENT, ANY) == ["a", "m", "pass", "pass", "pass"]
 

@@ -1,4 +1,4 @@
-"""Scripts: what each key means, and what is said about one that cannot be used."""
+"""Scripts: the meaning of each key, and the refusal of one that cannot be used."""
 
 from pathlib import Path
 
@@ -128,7 +128,7 @@ def test_the_server_and_the_chance() -> None:
     assert script.rules.betas == {"new-2027-01-01"}
 
 
-def test_every_fault_is_read_by_its_name_and_stands_in_the_document() -> None:
+def test_every_fault_is_read_by_its_name_and_documented() -> None:
     read = {kind: only(f'text = "x"\nfault = "{kind}"').action for kind in KINDS}
     assert read == {kind: PlayReply(ScriptedReply((TextPart("x"),)), fault()) for kind, fault in KINDS.items()}
     document = DOCUMENT.read_text("utf-8")
@@ -259,7 +259,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
         assert str(tmp_path / name) in str(raised.value)
 
 
-def test_every_shipped_script_can_be_loaded_by_its_name_and_stands_in_the_document() -> None:
+def test_every_shipped_script_is_loaded_by_its_name_and_documented() -> None:
     names = Script.shipped()
     assert names
     assert [Script.load(name).name for name in names] == [f"{name}.toml" for name in names]

@@ -106,7 +106,7 @@ async def test_the_sdk_goes_on_working_through_both() -> None:
 
 
 async def upload(listener: Listener, head: str, megabytes: int) -> bytes:
-    """Send so many megabytes, as far as they are taken, and return what is answered."""
+    """Send so many megabytes, as far as they are taken, and return the answer."""
     host = listener.base_url.removeprefix("http://")
     name, port = host.split(":")
     reader, writer = await asyncio.open_connection(name, int(port))

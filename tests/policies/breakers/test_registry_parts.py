@@ -130,3 +130,4 @@ def test_the_parts_of_a_tool_fare_as_tools_of_their_own_would(
             alone = tools.breaker(row.tool.removeprefix("bash:"))
             assert (row.state, row.failures) == (alone.state, alone.failures)
     assert parts.breaker("bash").state is CLOSED
+    assert all(row.calls >= row.failed >= row.failures for row in parts.rows())
