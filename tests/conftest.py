@@ -14,6 +14,8 @@ from hypothesis import settings
 from tests.whole import WHOLE
 
 STORIES = "stories"
+STORY_S = 300
+"""Seconds that a test of the long command may take."""
 
 # How long an example takes says more of the machine than of us.
 settings.register_profile("every day", deadline=None, max_examples=20)
@@ -56,6 +58,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         rest = grid is not None and played[case] > grid.args[0]
         if rest or (config.option.markexpr == STORIES and is_property(getattr(item, "obj", None))):
             item.add_marker(STORIES)
+        if item.get_closest_marker(STORIES) is not None and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(STORY_S))
 
 
 def pytest_collection_finish() -> None:

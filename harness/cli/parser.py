@@ -1,6 +1,5 @@
 """The flags and arguments of `harness` and of each of its subcommands."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -306,19 +305,12 @@ def _practice(parser: "ArgumentParser") -> None:
         one.add_argument("--port", type=int, default=0, help="0: any free port")
 
 
-def _whole(least: int, most: int) -> Callable[[str], int]:
-    def number(text: str) -> int:
-        from argparse import ArgumentTypeError
-
-        if text.isdecimal() and len(text) < 10 and least <= int(text) <= most:
-            return int(text)
-        raise ArgumentTypeError(f"{text!r} is not a number from {least} to {most}")
-
-    return number
-
-
 def _port(text: str) -> int:
-    return _whole(0, 65_535)(text)
+    from argparse import ArgumentTypeError
+
+    if text.isdecimal() and len(text) < 6 and int(text) <= 65_535:
+        return int(text)
+    raise ArgumentTypeError(f"{text!r} is not a number from 0 to 65535")
 
 
 def _parser(name: str, description: str) -> "ArgumentParser":

@@ -11,24 +11,9 @@ import pytest
 
 from harness import __version__
 from harness.cli.main import main
-from harness.cli.parser import COMMANDS, command_parser
-from harness.events import FaultKind, TransitionCode
 from tests.ui.program import COMMAND, Place, end_of, run, start
 
 HEAVY = ("anthropic", "textual", "pydantic", "asyncio", "tiktoken", "httpx2", "h11", "harness.session")
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    """This very process, in a folder of its own and with a clean environment."""
-    place = Place(tmp_path / "project")
-    place.folder.mkdir()
-    monkeypatch.chdir(place.folder)
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "MODEL_ID", "FALLBACK_MODEL_ID"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HARNESS_STATE_DIR", str(place.state))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    return place
 
 
 @pytest.mark.parametrize("flag", ["--version", "-v", "--help", "-h"])
@@ -92,32 +77,6 @@ def test_a_wrong_address_gets_one_sentence_without_the_key(
     assert "some-key" not in sentence
 
 
-@pytest.mark.parametrize("arguments", [["--frobnicate"], ["-p", "a", "--output-format", "xml"], ["practice"]])
-def test_unknown_flags_are_one_sentence_too(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    (sentence,) = capsys.readouterr().err.splitlines()
-    assert "--help" in sentence
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_explains_itself(command: str) -> None:
-    assert COMMANDS[command][1:] in command_parser(command).format_help().replace("\n", " ")
-
-
-def test_the_transition_table_holds_every_code_and_fault(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["transitions"], ["transitions", "--markdown"]):
-        assert main(arguments) == 0
-        out = capsys.readouterr().out
-        assert [name for name in (*TransitionCode, *FaultKind) if name not in out] == []
-
-
-def test_the_settings_page_names_every_variable(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["settings"]) == 0
-    assert "HARNESS_MAX_WAIT_S" in capsys.readouterr().out
-
-
 def test_a_defect_is_one_sentence_and_the_log_has_the_traceback(
     here: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,21 +85,6 @@ def test_a_defect_is_one_sentence_and_the_log_has_the_traceback(
     assert main(["-p", "hi"]) == 1
     (sentence,) = capsys.readouterr().err.splitlines()
     assert str(here.state) in sentence
-
-
-def test_sessions_are_listed_and_exported(here: Place, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sessions"]) == 0
-    assert "No sessions" in capsys.readouterr().err
-
-    assert main(["-p", "hello there", "--practice"]) == 0
-    capsys.readouterr()
-    assert main(["sessions"]) == 0
-    assert "hello there" in capsys.readouterr().out
-
-    assert main(["export", "latest", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["session"]["title"] == "hello there"
-    assert main(["export", "latest", "-o", "page.md"]) == 0
-    assert "hello there" in (here.folder / "page.md").read_text()
 
 
 def test_two_hard_steps_and_a_long_summary_of_a_model_that_thinks_are_answered(

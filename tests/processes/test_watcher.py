@@ -174,7 +174,7 @@ async def test_one_that_was_killed_is_started_again_with_the_next_command(
     )
     (killed,) = watching()
     killed.kill()
-    await until(lambda: not psutil.pid_exists(killed.pid))  # until then its end of the line may still be open
+    await until(lambda: not killed.is_running())  # until then its end of the line may still be open
     await shell.run("true")
     (another,) = watching()
     assert another != killed

@@ -167,6 +167,7 @@ async def test_overlapping_places_are_not_unique(context: ToolContext, root: Pat
         ("def f():\n\treturn 1\n", "def f():\n    return 1", "Line 1 matches but for white space"),
         ("alpha\nreturn total + 1\n", "return totl + 1", "The nearest is line 2: return total + 1"),
         ("alpha\n", "zzzzzz", "does not occur in f."),
+        ("alpha\n", "\nalpha", "Line 1 matches but for white space"),
     ],
 )
 async def test_no_match_gets_a_hint(text: str, old: str, hint: str, context: ToolContext, root: Path) -> None:

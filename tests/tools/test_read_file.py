@@ -30,6 +30,8 @@ async def test_lines_are_numbered(context: ToolContext, root: Path) -> None:
     (root / "a.txt").write_text("one\ntwo\n")
     result = await read(context, "a.txt")
     assert (result.content, result.summary) == ("     1\tone\n     2\ttwo", "2 lines")
+    writer = write_file_tool()  # which overwrites only what was read
+    assert (await writer.run(context, writer.parse({"path": "a.txt", "content": "x"}))).outcome is ToolOutcome.OK
 
 
 async def test_a_file_that_is_asked_for_as_a_whole_has_the_revision_that_a_write_of_it_has(

@@ -2,7 +2,7 @@
 
     watch = Watch(["fetch"])
     with watch.call("fetch", {"url": url}) as call:      raises CallRefused where the call must not run
-        call.result = fetch(url)                         an exception is a failure, and goes on to the agent
+        call.result = fetch(url)                         an exception is a failure, and is raised again
     if advice := watch.step():                           the mildest intervention that is due, or None
         ...
 
@@ -347,7 +347,7 @@ class Watch:
         self.loops.on_event(event)
 
     def _carried_out(self, action: LoopAction, tool: str, failed: ObservedCall | None, explore: Sequence[str]) -> str:
-        """Do what is for us to do, and return the text for the agent."""
+        """Carry out our part of an intervention. Returns the text for the agent."""
         loop = action.loop
         match action.rung:
             case Rung.RETRY:

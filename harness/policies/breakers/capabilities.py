@@ -14,7 +14,7 @@ from types import MappingProxyType
 from harness.events import Alternative, Deferred, ItemStatus, PlanItem, Rank, Severity
 
 UNSURE = "unknown; test it before relying on it"
-"""What is lost by an alternative of which nobody has said so: it is kept and marked, not left out."""
+"""Loss of an alternative that declares none: it is kept and marked, not left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CapabilityProblem:
     key: str
     """Path of the key within the entry, such as "alternatives.0.tool"; empty: the entry itself."""
     text: str
-    """What is wrong and what would be right, as the end of a sentence."""
+    """The mistake and its correction, as the end of a sentence."""
 
 
 class CapabilityMap:
@@ -98,7 +98,7 @@ class CapabilityMap:
 
 
 def _cycle(references: Mapping[str, list[str]], key: str) -> Iterator[CapabilityProblem]:
-    """The first cycle in which entries refer to each other: a problem at each of its references."""
+    """The first cycle of references between entries: a problem at each of them."""
     others = {tool: [name for name in names if name != tool] for tool, names in references.items()}
     try:
         TopologicalSorter(others).prepare()

@@ -55,7 +55,7 @@ class ContentHistory:
     """The content before a change to an unknown one."""
 
     def becomes(self, sight: ContentVersion | None) -> None:
-        """The resource holds this from now on; None: something else than before, but unknown what."""
+        """Record the content of a resource from now on; None: it changed, and its content is unknown."""
         before = self.now
         if before:
             put(self._past, before.digest, before, MOST_VERSIONS)

@@ -29,7 +29,7 @@ from harness.policies.loops.repeat_detector import mark_of
 MOST_ASKED = 16
 """Calls whose answers are compared; the one that was made longest ago is dropped."""
 MOST_STEPS = 3
-"""Steps after a question in which reads belong to the wait."""
+"""Reads belong to the wait for this many steps after a question."""
 PATIENT = Poll(every_s=0.0, total_s=inf)
 """A part of a wait as the detectors see it: a poll that is never late."""
 
@@ -120,7 +120,7 @@ class Polls:
 
 
 class WaitMeasure(Enum):
-    """What is done about a wait."""
+    """The measure against a wait."""
 
     ADVISE = "the model is advised how to wait"
     PAUSE = "a pause before the next model call"
@@ -129,7 +129,7 @@ class WaitMeasure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WaitDue:
-    """What to do about the wait now."""
+    """A measure that is due."""
 
     measure: WaitMeasure
     summary: str
@@ -150,7 +150,7 @@ class Waits:
         """Start again, after a prompt of the user."""
         self._asked = Answers()
         self._looks = 0
-        """Further steps in which reads belong to the wait."""
+        """Reads belong to the wait for this many further steps."""
         self._now: list[str] = []
         """The questions of the last step."""
 

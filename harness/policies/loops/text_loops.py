@@ -158,7 +158,7 @@ class TextUnit(Enum):
     """The kind of a repeated unit."""
 
     WORDS = "words"
-    """Text that a reader would read."""
+    """Prose for a reader."""
     SIGNS = "signs"
     """No words: rules, dots, digits, blobs."""
     DATA = "data"

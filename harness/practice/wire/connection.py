@@ -77,7 +77,7 @@ Headers = Iterable[tuple[str, str]]
 
 
 class Dialect(Protocol):
-    """How the answer to one request is written where it is not as the Messages API writes it."""
+    """The form of an answer on a platform that does not write it as the Messages API does."""
 
     def response(self, status: int, headers: Headers, body: bytes) -> tuple[int, Headers, bytes]:
         """A whole response."""
