@@ -1,4 +1,4 @@
-"""A chapter after its own part, at which somebody types."""
+"""A chapter after its scripted part, with typed prompts."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ async def live(chapter: str) -> AsyncIterator[Recording]:
 
 
 async def typed(recording: Recording, prompt: str) -> tuple[Fact, ...]:
-    """What comes of a prompt, until the next one is waited for."""
+    """The facts of a prompt, until the chapter waits for the next one."""
     before = len(recording.moments)
     recording.type(prompt)
     await recording.settled()

@@ -1,4 +1,4 @@
-"""What the tables "Break it" promise happens: what is typed there, and what is changed there."""
+"""What the tables "Break it" promise happens: typed lines and changed files."""
 
 import io
 import os

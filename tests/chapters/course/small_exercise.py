@@ -1,4 +1,4 @@
-"""A small exercise in a folder of its own, for tests of what runs exercises."""
+"""A small exercise in a folder of its own, for tests of the check program."""
 
 from pathlib import Path
 

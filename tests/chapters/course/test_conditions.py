@@ -78,7 +78,7 @@ def test_a_value_of_an_earlier_step_is_that_of_its_own_moment() -> None:
 
 @pytest.mark.parametrize("test", ["has", "lacks", "at_least", "at_most", "below", "above", "same_as", "not_as"])
 def test_a_missing_value_fulfils_no_condition(test: str) -> None:
-    """Otherwise a condition would hold in a run in which nothing was sent."""
+    """Otherwise a condition would hold in a run without requests."""
     condition = Condition("request.number", test, "request.tools" if test in ("below", "above") else 1)
     [failed] = failures([condition], Scene((StepStarted(1),)))
     assert "missing" in failed

@@ -1,4 +1,4 @@
-"""A learner may change the files of a chapter: a mistake in them is told with its file and line."""
+"""A learner may change the files of a chapter: a mistake in them is reported with its file and line."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Chapters as data: what can be wrong with a lesson.toml, and how it is told."""
+"""Chapters as data: mistakes in a lesson.toml, and how they are reported."""
 
 from pathlib import Path
 

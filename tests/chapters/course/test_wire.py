@@ -1,4 +1,4 @@
-"""What a loop by hand did is told from the wire, also where it forgets a turn."""
+"""The events of a loop by hand are derived from the wire, even if it forgets a turn."""
 
 from chapters.course.wire import WireExchange, WireListener
 from harness.events import Block, Event, Json, ToolEnded, ToolStarted, TurnStarted

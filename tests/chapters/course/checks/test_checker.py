@@ -134,7 +134,7 @@ async def test_a_wait_that_blocks_is_ended_and_is_no_endless_loop(tmp_path: Path
 
 
 async def test_the_time_that_a_busy_machine_takes_is_not_counted(tmp_path: Path) -> None:
-    """A right solution beside 2.5 s of the clock, in which it did not compute."""
+    """A right solution that sleeps for 2.5 s of wall time without computing."""
     code = DONE.replace("def add(a, b):", "def add(a, b):\n    import time\n    time.sleep(2.5)")
     told = await checked(tmp_path, code, CheckLimits(check_s=1.5, wait_s=30, all_s=60))
     assert failures(told) == [None, None]

@@ -1,4 +1,4 @@
-"""What is printed of checks: every trouble in both languages, and no control character of a learner's code."""
+"""The printed results of checks: every trouble in both languages, and no control character of a learner's code."""
 
 from dataclasses import replace
 from pathlib import Path

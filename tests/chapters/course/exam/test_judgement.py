@@ -117,7 +117,7 @@ def test_a_signal_leaves_nothing_running() -> None:
 
 
 def whole(*failing: str) -> ExamResult:
-    """An exam in which these parts were failed."""
+    """An exam with these parts failed."""
     bad = replace(GOOD, exit_code=None)
     played = []
     for name in PARTS:

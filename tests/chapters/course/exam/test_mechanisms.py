@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def raised(folder: Path, fault: str) -> BaseException | None:
-    """What comes of a streamed answer with this fault; None: a message without a stop reason."""
+    """The result of a streamed answer with this fault; None: a message without a stop reason."""
     file = folder / "script.toml"
     file.write_text(f'[[reply]]\ntext = "The harbour is open."\nfault = "{fault}"\n')
     async with PracticeServer(script=Script.load(file)) as server:

@@ -48,7 +48,7 @@ async def played(app: LessonApp, pilot: Pilot[int]) -> None:
 
 
 async def press(pilot: Pilot[int], *keys: str) -> str:
-    """Press keys, and see what stands on the screen when nothing changes any more."""
+    """Press keys; returns the screen once it has settled."""
     await pilot.press(*keys)
     while timers_running(pilot.app):  # a drawing may be put off
         await pilot.pause(0.02)
@@ -63,7 +63,7 @@ async def types(pilot: Pilot[int], prompt: str) -> None:
 
 
 async def sees(pilot: Pilot[int], text: str) -> str:
-    """Wait until something stands on the screen."""
+    """Wait until a text is on the screen."""
     for _ in range(200):
         if text in (screen := screen_text(pilot.app)):
             return screen

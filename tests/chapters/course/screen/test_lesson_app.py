@@ -1,4 +1,4 @@
-"""A chapter on the screen: every key, the live part, what goes wrong, and what is left behind."""
+"""A chapter on the screen: every key, the live part, failures, and leftovers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a page shows of a request: only what is new."""
+"""What a page shows of a request: only the additions."""
 
 from dataclasses import replace
 from typing import Any

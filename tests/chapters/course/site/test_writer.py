@@ -1,4 +1,4 @@
-"""The site: what is written, and what is never touched."""
+"""The site: written files, and files that are never touched."""
 
 import posixpath
 import re
