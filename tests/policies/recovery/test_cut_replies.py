@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+import pytest
+
 from harness.events import Block, Fault, FaultKind, Message, Reply, ToolCall, TransitionCode, Usage
 from harness.policies.recovery import (
     Continue,
