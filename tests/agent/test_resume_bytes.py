@@ -173,6 +173,7 @@ def bodies(server: PracticeServer, since: int = 0) -> list[str]:
     return [json.dumps({**body, "diagnostics": None}) for body in posts]
 
 
+@pytest.mark.stories
 async def test_a_session_resumed_before_every_turn_sends_what_the_uninterrupted_one_does(tmp_path: Path) -> None:
     folder = tmp_path / "here"
     async with serving() as server:

@@ -154,6 +154,7 @@ def test_every_damaged_page_costs_only_its_own_rows(damaged: Callable[..., Damag
         assert created.tasks[0].number not in tasks
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kind", ["bytes", "cut", "text"])
 def test_whatever_the_damage_nothing_is_overwritten(damaged: Callable[..., Damaged], kind: str) -> None:
     random = Random(kind)

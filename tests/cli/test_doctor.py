@@ -175,6 +175,7 @@ def test_hooks_of_a_folder_that_is_not_trusted_are_left_out_by_name(folder: Path
     assert fact(page, "hooks") == "none"
 
 
+@pytest.mark.stories
 @pytest.mark.anyio
 async def test_without_online_nothing_is_sent_to_the_server(tmp_path: Path) -> None:
     async with PracticeServer() as server:

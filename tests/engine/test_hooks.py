@@ -157,6 +157,7 @@ async def test_a_function_that_cancels_itself_cancels_nothing_else(bench: Bench)
         await bench.runs.ask(Hook("hook", CALL.point, cancels), CALL)
 
 
+@pytest.mark.stories
 def test_a_function_that_hangs_does_not_hold_up_the_end_of_the_program(tmp_path: Path) -> None:
     program = (
         "import asyncio, threading\n"

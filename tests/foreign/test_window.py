@@ -63,6 +63,7 @@ def _calls(id: str, number: int) -> Events:
     return [message_start(usage=None), *asks, *ending("tool_use", None)]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", REFUSALS)
 @pytest.mark.parametrize("factor", [1.35, 0.7])
 async def test_a_prompt_that_outgrows_another_count_is_shortened_and_refused_once(

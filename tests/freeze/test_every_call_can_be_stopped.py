@@ -54,7 +54,7 @@ async def test_a_signal_ends_the_program(tmp_path: Path, hang: Hang, number: sig
         assert "TurnEnded" in here.events
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("hang", rows(ON_SCREEN, attended=True))
 async def test_esc_ends_the_turn_and_a_signal_the_program(tmp_path: Path, hang: Hang) -> None:
     with scene(hang, tmp_path) as here:

@@ -28,6 +28,7 @@ def progress(place: Place) -> Progress:
     return Progress.of(place.state)
 
 
+@pytest.mark.stories
 async def test_without_a_chapter_all_are_listed_with_how_far_one_is(place: Place) -> None:
     """Here `harness learn` is started cold."""
     progress(place).reach("s01", 10, of=10)

@@ -82,6 +82,7 @@ def test_what_would_change_the_machine_is_asked_about() -> None:
         assert [line for line in OF_THE_MACHINE if isinstance(gate.decide(line), Allow)] == []
 
 
+@pytest.mark.stories
 def test_a_session_that_only_reads_refuses_every_hostile_line() -> None:
     with Canary.made() as canary:
         gate = CommandGate(canary.work, canary.home, Mode.DENY)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import product
 
+import pytest
+
 from harness.events import Block, Fault, FaultKind, Message, Reply, ToolCall, TransitionCode, Usage
 from harness.policies.recovery import (
     Continue,
@@ -205,6 +207,7 @@ def low_effort_is_what_completes_a_turn_that_thinks_beyond_the_maximum(played: P
         assert (played.end is Code.COMPLETED) is (model.most == 128_000), played
 
 
+@pytest.mark.stories
 def test_turns_of_small_models() -> None:
     """All in one walk, because playing them takes longer than looking at them."""
     for played in turns(None, 1_000, 20_000):

@@ -369,6 +369,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path / "work")
 
 
+@pytest.mark.grid(1)
 async def test_faults_that_cannot_be_used_end_the_command_with_one_sentence(place: Place) -> None:
     (place.folder / "mine.toml").write_text(entry(tool="gerp", kind="error"))
     ended = await run(place, "-p", "hello", "--practice", "--tool-faults", "mine.toml")

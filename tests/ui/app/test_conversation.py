@@ -202,6 +202,7 @@ async def test_the_status_line_names_a_key_for_the_list_of_keys_that_works_now(t
         await here.sees("? keys")
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("size", [(110, 34), (60, 20)])
 async def test_the_help_is_shown_from_its_top_until_something_else_is_asked(
     tmp_path: Path, size: tuple[int, int]
