@@ -1,7 +1,7 @@
 """Carries out typed lines on a session, for every front end.
 
 A line is a prompt, a slash command or a shell command of the user. It runs at once, in its turn, or not at all; the
-front end shows what comes of it and asks the questions. `SessionDriver.submit` is the one place that decides what
+front end shows the result and asks the questions. `SessionDriver.submit` is the one place that decides what
 becomes of a line typed while a turn runs.
 """
 
@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 class SessionDriver(ABC):
-    """The queue of one front end, and what runs of it: one line at a time, and short commands beside it."""
+    """The queue of one front end: runs one line at a time, and short commands beside it."""
 
     attended = True
     """A user is present: pauses are asked about, and `!` runs shell commands."""
@@ -117,11 +117,11 @@ class SessionDriver(ABC):
         return await work
 
     def showing(self) -> AbstractContextManager[None]:
-        """Show events in the block, in which something runs beside or between turns."""
+        """Show events during the block: a command runs beside or between turns."""
         return nullcontext()
 
     def playing_turn(self) -> AbstractContextManager[None]:
-        """Show events and read keys in the block, in which a turn runs."""
+        """Show events and read keys during the block: a turn runs."""
         return nullcontext()
 
     def begun(self, item: Item) -> None:
@@ -166,7 +166,7 @@ class SessionDriver(ABC):
                 self.waiting = False
 
     async def aclose(self) -> None:
-        """End what runs, and close the session."""
+        """End the running item and close the session."""
         await self._turns.aclose()
         for task in self._beside:
             task.cancel()
@@ -179,7 +179,7 @@ class SessionDriver(ABC):
 
     @property
     def queue(self) -> TurnQueue:
-        """The lines that wait, and what runs."""
+        """The queued lines and the running item."""
         return self._turns.queue
 
     @property
@@ -370,7 +370,7 @@ class SessionDriver(ABC):
         return waits
 
     def end_turn(self) -> bool:
-        """Start nothing more, and end the turn. Returns False if none runs, or it has been told to end."""
+        """Start nothing more, and end the turn. Returns False if none runs or it ends already."""
         self.queue.close()
         if not self.playing or self.leaving:
             return False

@@ -44,7 +44,7 @@ SLOWEST, FASTEST = 0.25, 32.0
 
 
 class ReplayPlayer:
-    """Plays records in the rhythm in which they were written. Starts at the beginning, paused."""
+    """Plays records in their original rhythm. Starts at the beginning, paused."""
 
     def __init__(self, records: Sequence[Record], *, speed: float = 1.0) -> None:
         self.records = records

@@ -39,7 +39,7 @@ class AnswerFilter:
 
     def __init__(self) -> None:
         self._held = ""
-        """The beginning of a sequence; of a string, only what is needed to find its end."""
+        """The beginning of a sequence; of a string, just enough to find its end."""
         self._pasted: str | None = None
         """The last characters of a paste that has not ended."""
 

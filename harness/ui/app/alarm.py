@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Protocol
 
 AT_ONCE_S = 0.005
-"""Shortest delay, in which further changes may join the first one."""
+"""Shortest delay; further changes may join the first one meanwhile."""
 LATE_S = 0.9
 """Seconds between the rings of an alarm that was not heard."""
 OVERDUE_S = 0.25

@@ -35,7 +35,7 @@ T = TypeVar("T")
 TWICE_S = 2.0
 """Seconds within which the same key counts as pressed twice."""
 HERE_S = 5.0
-"""Seconds after a key in which the user is taken to look at the screen."""
+"""For so many seconds after a key the user counts as looking at the screen."""
 
 
 class SessionPages(Protocol):
@@ -156,7 +156,7 @@ class HarnessApp(QuestionApp):
 
     @property
     def activity(self) -> StatusLine:
-        """What runs now, above the prompt."""
+        """The activity line above the prompt."""
         return self.screen_stack[0].query_one("#activity", StatusLine)
 
     # ── start and end ───────────────────────────────────────────────────────────────────────

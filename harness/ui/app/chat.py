@@ -1,4 +1,4 @@
-"""The conversation: a list of entries, of which only the newest are widgets.
+"""The conversation: a list of entries; only the newest are widgets.
 
 Textual slows down with every mounted widget. Older entries are mounted when the user scrolls up to them and removed
 again at the bottom.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LONG_TURN_S = 10.0
 """The end of a longer turn is notified."""
 TWICE_S = 2.0
-"""Seconds after an interruption in which another Esc is ignored."""
+"""For so many seconds after an interruption another Esc is ignored."""
 WORTH_MOVING_S = 3.0
 """Seconds after which a running tool has the hint that it can continue in the background."""
 GRACE_S = 8.0

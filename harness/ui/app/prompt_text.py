@@ -132,7 +132,7 @@ class PromptText(TextArea, inherit_bindings=False):
         self.delete(start, end, maintain_selection_offset=False)
 
     def action_yank(self) -> None:
-        """Insert what was deleted last with Ctrl+W, Ctrl+U, Ctrl+K or Alt+D."""
+        """Insert the text deleted last with Ctrl+W, Ctrl+U, Ctrl+K or Alt+D."""
         self.type(self._killed)
 
     def on_mount(self) -> None:
@@ -185,7 +185,7 @@ class PromptText(TextArea, inherit_bindings=False):
         return True
 
     def _apply(self, edited: "Edited") -> None:
-        """Replace only what differs, so that it can be undone by itself."""
+        """Replace only the difference, as one undoable edit."""
         before, after = self.text, edited.text
         if before != after:
             start = _same_until(before, after)

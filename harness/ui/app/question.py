@@ -26,7 +26,7 @@ WAITING = "Keys go to the prompt; press Tab to answer"
 CHOICE = "choice"
 """Metadata key of a line: the index of the choice."""
 ROWS_BESIDE = 7
-"""Rows for border, position, hint, text field, the line on what runs, prompt and status line."""
+"""Rows for border, position, hint, text field, activity line, prompt and status line."""
 INDENT = 4
 """Cells beside the choices."""
 

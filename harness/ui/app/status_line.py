@@ -1,4 +1,4 @@
-"""One-line states with keys: the status line with model, permissions and cost, and above the prompt what runs now."""
+"""One-line states with keys: model, permissions and cost below the prompt, the running work above it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -31,7 +31,7 @@ LOOK_S = 0.1
 BURST_S, BURST_CHARACTERS = 0.05, 256
 """Seconds without input that end a burst, and the characters of each of its parts but the last."""
 LOST_S = 1.0
-"""Seconds after which the rest of an answer is not expected any more."""
+"""Seconds to wait for the rest of an answer."""
 
 
 class TerminalInput:

@@ -91,7 +91,7 @@ MOST_TASKS = 40
 
 
 def tasks(session: Session, argument: str) -> CommandResult:
-    """Show the task board, or one task; fold what is below a task."""
+    """Show the task board, or one task; fold the tasks below one."""
     board = session.tasks
     if board is None:
         return ShowText(NO_BOARD)

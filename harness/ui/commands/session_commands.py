@@ -134,7 +134,7 @@ def hit_lines(found: Iterable[tuple[SessionSummary, str]]) -> Iterator[str]:
 
 
 def sessions(session: Session, argument: str) -> CommandResult:
-    """List the sessions of the folder, or those in which a text occurs."""
+    """List the sessions of the folder, or those that contain a text."""
     if argument:
         found = list(hit_lines(search(session.sessions(), argument)))
         return ShowText("\n".join(found) or f"No session of this folder mentions {argument!r}.")

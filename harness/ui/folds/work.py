@@ -180,7 +180,7 @@ class AdmissionView:
 
 @dataclass(frozen=True, slots=True)
 class WorkView:
-    """Work beside the turn: what has not ended, and what ended in this turn."""
+    """Work beside the turn: ongoing work, and work that ended in this turn."""
 
     agents: tuple[SubagentView, ...] = ()
     """In the order of their newest task."""

@@ -71,7 +71,7 @@ class InlineApp(HarnessApp):
         self.split_view.panel.styles.max_height = rows
 
     async def run_to_end(self) -> int:
-        """Run the app, then print what was not finished."""
+        """Run the app, then print the unfinished entries."""
         try:
             return await super().run_to_end()
         finally:
@@ -107,7 +107,7 @@ class InlineApp(HarnessApp):
         return self._region.erase(self.size.width)
 
     def _print_rest(self) -> None:
-        """Print what has not been printed. The terminal is restored by now."""
+        """Print the remaining entries. The terminal is restored by now."""
         terminal = sys.__stderr__
         if terminal is None or self.controller is None or not isinstance(self._driver, InlineDriver):
             return

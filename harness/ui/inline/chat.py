@@ -28,7 +28,7 @@ class InlineChat(Chat):
         self._taken: list[Entry] = []
         """Entries that are printed or wait for it."""
         self._waiting: list[tuple[Content | Entry, bool]] = []
-        """What is to be printed, each with whether a blank line precedes it."""
+        """Entries to print, each with whether a blank line precedes it."""
 
     def set_renderer(self, draw: EntryDrawing) -> None:
         """Use this renderer from now on, for the entries of another session."""

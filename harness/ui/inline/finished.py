@@ -1,4 +1,4 @@
-"""Which entries of the transcript will not change any more, so that they can be printed."""
+"""Finds the entries of the transcript that are final and can be printed."""
 
 from collections.abc import Sequence
 

@@ -34,7 +34,7 @@ def wraps_again(environ: Mapping[str, str]) -> bool:
 
 
 class Region:
-    """Knows what was drawn last, and returns the escape sequences that replace it."""
+    """Remembers the last drawing and returns the escape sequences that replace it."""
 
     def __init__(self, *, wraps: bool = True) -> None:
         """`wraps`: see `wraps_again`."""
@@ -75,7 +75,7 @@ class Region:
         return "".join(parts)
 
     def erase(self, columns: int) -> str:
-        """Remove the region; what is written next stands in its place."""
+        """Remove the region; the next text is written there."""
         sequence = self._to_first_line(columns) + ERASE_BELOW
         self._above, self._column = [], 0
         return sequence

@@ -50,7 +50,7 @@ ORDINARY = (
 ASKS = (Phase.PERMISSION, Phase.QUESTION, Phase.OFFERED, Phase.LOOP)
 """Phases that wait for an answer of the user."""
 PRESSING = (Phase.WAITING, *ASKS)
-"""Phases in which the user can decide something."""
+"""Phases that wait for a decision of the user."""
 
 
 def model(panel: Panel, width: int, now: float, actions: Sequence[tuple[str, str]]) -> Sequence[Lines]:
@@ -119,7 +119,7 @@ def running_tools(panel: Panel) -> str:
 
 
 def retry_facts(view: ModelStatus, now: float) -> Sequence[str]:
-    """What failed, when it is tried again, and which attempt that is; empty: nothing waits for a retry."""
+    """The fault, the time of the next attempt and its number; empty: nothing waits for a retry."""
     if (retry := view.retry) is None:
         return ()
     left = _time_left(retry.retry_at, now)

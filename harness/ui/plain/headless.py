@@ -298,7 +298,7 @@ def _how_to_resume(end: TurnEnded, session: Session) -> str:
 
 
 DENIED = 4
-"""Exit code of a run that ended by itself without all that the model wanted to do."""
+"""Exit code of a run that ended before the model was done."""
 SHOWN_DENIALS = 5
 
 

@@ -26,7 +26,7 @@ ANSWERS = (
     r'"\e[": skip-csi-sequence',
     *(rf'"{key}": "\C-v{key}"' for key in (r"\e]", r"\eP", r"\e_", r"\e\\", r"\C-g")),
 )
-"""Bindings of readline by which the answers of a terminal are skipped, or stand in the line to be removed from it."""
+"""Bindings of readline that skip answers of the terminal, or keep them in the line, which is cleaned later."""
 
 
 class Prompts(Protocol):

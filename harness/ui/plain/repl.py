@@ -116,7 +116,7 @@ class _Repl(SessionDriver):
         self._loaded = loaded
         self._reread = reread
         self._showing = 0
-        """Blocks in which events are shown; outside of them a command reports what it did itself."""
+        """Open blocks that show events; outside of them a command reports its effect itself."""
         self._interjects = False
         """Events are shown above an open prompt."""
         self._hinted = False

@@ -188,7 +188,7 @@ class CallFold:
         return started_nothing(above) and started_nothing(below) and above.result == below.result
 
     def _join(self, index: int) -> None:
-        """Let the call above an entry stand for it, too."""
+        """Merge a call into the one above it."""
         above, call = self._entries[index - 1], self._entries.pop(index)
         if isinstance(above, CallEntry) and isinstance(call, CallEntry):
             self._put(index - 1, joined=(*above.joined, call.summary, *call.joined))

@@ -82,7 +82,7 @@ class CallEntry:
     by_user: bool = False
     """Whether the user ran it, after `!`."""
     joined: tuple[str, ...] = ()
-    """Summaries of the calls behind it that it stands for, too: no subagent was started for any, for one reason."""
+    """Summaries of the following calls merged into it: none of them started a subagent, for the same reason."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class TickFold:
         return (first, fire) if event.answer.strip() == NOTHING_TO_REPORT else None
 
     def line(self, job: str, *, again: bool) -> Line:
-        """What is shown in place of the turn; `again`: also in place of the line before."""
+        """The line that replaces the turn; `again`: it replaces the line before, too."""
         self._counts[job] = self._counts.get(job, 0) + 1 if again else 1
         times = f", {counted(self._counts[job], 'time')}" if self._counts[job] > 1 else ""
         return Line("·", f"{job}: nothing to report{times}", Tone.QUIET)
