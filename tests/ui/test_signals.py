@@ -38,3 +38,22 @@ def test_a_signal_while_it_is_heeded_comes_once() -> None:
         return heard
 
     assert asyncio.run(work()) == [signal.SIGTERM]
+
+
+def test_a_second_signal_ends_the_work_at_once_as_it_is_wanted_or_else_cancels_it() -> None:
+    async def work(*, wanted: bool) -> list[str]:
+        heard: list[str] = []
+        with handle_signals() as signalled:
+            signalled.interrupts(
+                lambda: heard.append("interrupt"), (lambda: heard.append("at once")) if wanted else None
+            )
+            try:
+                for _ in range(2):
+                    os.kill(os.getpid(), signal.SIGINT)
+                    await asyncio.sleep(0.05)
+            except asyncio.CancelledError:
+                heard.append("cancelled")
+        return heard
+
+    assert asyncio.run(work(wanted=True)) == ["interrupt", "at once"]
+    assert asyncio.run(work(wanted=False)) == ["interrupt", "cancelled"]
