@@ -82,7 +82,7 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
     typed = [
         "/breakers",
         "/trip grep",
-        "/routes grep",
+        "/alternatives grep",
         "/isolate bash",
         "/breakers",
         "/release bash",

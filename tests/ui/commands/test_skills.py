@@ -22,7 +22,7 @@ async def test_they_list_the_skills_where_they_come_from_and_what_is_wrong(tmp_p
     async with await open_session(settings_of(tmp_path, "http://127.0.0.1:9"), NoAsker(), warm=False) as session:
         text = said("/skills", session)
         lines = text.splitlines()
-        assert lines[2:4] == ["  review  person   Reads code.", f"{'':<19}{person / 'review'}"]
+        assert lines[2:4] == ["  review  user     Reads code.", f"{'':<19}{person / 'review'}"]
         assert lines[0].startswith("  deploy  project  ")
         assert any(line.startswith(f"  ! {project / 'deploy' / 'SKILL.md'}: ") for line in lines)
         assert "\x9b" not in text
