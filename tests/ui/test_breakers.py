@@ -97,7 +97,7 @@ async def test_the_commands_of_the_breakers(place: Place) -> None:
         "/breakers nonsense",
         "/budget none",
         "/trip",
-        "/routes",
+        "/alternatives",
         "/trip greb",
         "/trip bash:npm",
         "/alternatives bash:npm",
