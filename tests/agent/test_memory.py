@@ -36,7 +36,7 @@ async def test_what_one_session_keeps_the_next_one_knows(tmp_path: Path) -> None
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
             turn = await played(first.run("Remember that I want tabs."))
-            assert turn.results[0]["content"] == "Remembered as indentation, for the user."
+            assert turn.results[0]["content"] == "Remembered as indentation, for the person."
             assert "(There are none yet.)" in system(here.server.requests[-1].body)
             id = first.id
         async with await here.open() as second:
