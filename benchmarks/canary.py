@@ -6,7 +6,7 @@
 
 The witness looks at four things: the files before and after, the secret files that were read and the folders that
 were listed (by inotify, where the system has it), the log that every planted program writes, and the text that was
-printed. Lines run without the right to change anything but this folder: as `nobody` where the caller is root.
+printed. Lines run without the right to change anything but this folder: as user `nobody` if the caller is root.
 """
 
 import ctypes

@@ -1,12 +1,12 @@
-"""Count the modules that one prompt enters: those of harness in which a function is called.
+"""Count the modules that one prompt enters: the modules of harness with at least one function call.
 
     python -m benchmarks.entered_modules            the modules of one turn, from `Agent.run` to its last event
     python -m benchmarks.entered_modules --whole    those of a whole run of the program
     python -m benchmarks.entered_modules --calls    with the calls in each
 
 Runs `harness -p "read README.md" --practice --yolo` in this process, in a folder of its own: the turn of a session that
-is open, without the practice server, or the whole through the command line. What runs while a module is imported does
-not count, nor do comprehensions; lambdas and generators do.
+is open, without the practice server, or the whole through the command line. Calls during imports and comprehensions do
+not count; lambdas and generators do.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """A session of 10,000 messages: what resuming it and one more request take.
 
-The journal is written here, event by event as a real session writes it; then the real command goes on with it
-on a loopback server. Where the time goes is asked of `benchmarks.long_session_parts`, in a process of its own.
+The journal is written here, event by event as a real session writes it; then the real command resumes it
+on a loopback server. `benchmarks.long_session_parts` measures the parts, in a separate process.
 """
 
 import json

@@ -3,8 +3,8 @@
     python -m benchmarks.loop_text
 
 Microseconds for 1,000 characters in pieces of four, as a model streams them: of prose, of a cycle that is never a
-verdict, and of texts that are made to be hard. Four times the length must cost four times as much. A scan that looks at
-each character in a loop of Python stands beside it, since that is the least which any detector has to do.
+verdict, and of texts that are made to be hard. Four times the length must cost four times as much. The
+baseline is a Python loop over the characters, the least work that any detector has to do.
 """
 
 import random

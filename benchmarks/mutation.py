@@ -42,7 +42,7 @@ def copied(root: Path, copy: Path) -> Path:
 
 
 def prepared(folder: Path, examples: int) -> Path:
-    """A copy of the tree in which the tests stop at the first failure and run in one process."""
+    """A copy of the tree, configured to run tests in one process and stop at the first failure."""
     copy = copied(ROOT, folder / "tree")
     project = copy / "pyproject.toml"
     text = re.sub(r"^addopts = .*$", 'addopts = "-q -x -p no:xdist"', project.read_text("utf-8"), flags=re.MULTILINE)

@@ -5,7 +5,7 @@
     python -m benchmarks.mutation_sample harness/ui/panel -n 10 --mirror
 
 First runs the tests of a package once and notes which test calls which function. Then changes one place at a time in a
-copy of the tree and runs tests that call the changed function. Prints what was not noticed. With `--mirror` only the
+copy of the tree and runs tests that call the changed function. Prints the unnoticed changes. With `--mirror` only the
 tests count that mirror the changed file: a fault there is to be found where a reader looks for it.
 """
 
@@ -257,7 +257,7 @@ def _survivors(
 
 
 def main() -> int:
-    """Print the share of each package and what was not noticed; exit code 1 below 85 %."""
+    """Print each package's share and the unnoticed changes; exit code 1 below 85 %."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutation_sample", description=__doc__.splitlines()[0])
     parser.add_argument("packages", nargs="*", default=list(TESTS), metavar="PACKAGE", help="such as harness/tools")
     parser.add_argument("-n", "--number", type=int, default=40, help="changes in each package")

@@ -32,7 +32,7 @@ from harness.journal import read
 
 TASKS = 8
 ENDED = (TaskState.COMPLETED, TaskState.PENDING)
-"""States of a task that nobody works on."""
+"""States of a task without a worker."""
 
 
 def graph() -> str:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 LAUNCHER = Path(__file__).with_name("launch.py")
 
 
-class CommandFailed(Exception):  # noqa: N818 (what failed is the command that is measured)
+class CommandFailed(Exception):  # noqa: N818 (the measured command failed)
     """A measured command did not end with exit code 0, so its figures mean nothing."""
 
 

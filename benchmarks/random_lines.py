@@ -918,7 +918,7 @@ class LineMaker:
         )
 
     def _operand_written(self) -> str:
-        """An operand as it stands in the line."""
+        """An operand as written in the line."""
         random = self._random.random()
         if random < 0.80:
             return self._word(self._operand())

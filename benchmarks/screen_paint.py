@@ -1,4 +1,4 @@
-"""How soon programs show themselves and what is typed, and what memory they hold when they have settled.
+"""Time to the first screen and to the echo of a key, and memory when idle.
 
 All run in the same kind of terminal, one after the other in every round.
 """

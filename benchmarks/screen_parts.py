@@ -94,7 +94,7 @@ async def idle() -> list[Figure | str]:
 
 def _resting(terminal: Terminal) -> float:
     terminal.settle()
-    terminal.pass_time(3.0)  # what stands in the status line for a moment has gone
+    terminal.pass_time(3.0)  # the temporary status message has gone
     cpu, began = terminal.fine_cpu_s, time.monotonic()
     terminal.pass_time(IDLE_S)
     return (terminal.fine_cpu_s - cpu) / (time.monotonic() - began) * 100

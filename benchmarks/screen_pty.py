@@ -129,7 +129,7 @@ class Terminal:
                 continue
             try:
                 self._written += os.read(self._terminal, 65536)
-            except OSError:  # Linux says so when nobody holds the other end any more
+            except OSError:  # Linux reports this when the other end is closed
                 time.sleep(min(left, 0.05))
                 if self._has_ended():
                     return happened()

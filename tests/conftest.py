@@ -29,7 +29,7 @@ sys.dont_write_bytecode = False
 # A command that says python3 starts this interpreter, and not what the machine happens to have first.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
-# What the user of this machine has in their home folder is no part of a test.
+# Tests do not see the home folder of the user who runs them.
 os.environ["HARNESS_HOME_DIR"] = os.devnull
 
 # A shell that starts the tests in the background has them, and all that they start, ignore Ctrl-C.
@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Freeze what is imported: collecting it again and again took a tenth of the time."""
+    """Freeze imported objects: collecting them repeatedly took a tenth of the time."""
     gc.enable()
     gc.collect()
     gc.freeze()

@@ -103,7 +103,7 @@ async def test_keys_are_not_in_the_picture(place: Place) -> None:
     journal = session_folder(place.folder.resolve(), place.state) / f"{NAME}.jsonl"
     text = journal.read_text("utf-8")
     journal.write_text(text.replace("The file server was away", f"The key is{'x' * 9}{KEY} was away"), "utf-8")
-    for size in ("120x36", "40x30"):  # in the narrow one it does not fit into what is left of its line
+    for size in ("120x36", "40x30"):  # in the narrow one it does not fit into the rest of its line
         ended = await run(place, "shot", "-o", "shot.svg", "--size", size, env={"ANTHROPIC_API_KEY": KEY})
         assert ended.code == 0, ended.err
         told = words(place.folder / "shot.svg")

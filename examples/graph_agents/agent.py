@@ -21,7 +21,7 @@ class NaiveAgent:
     """Walks straight to the goal as long as all goes well.
 
     After a failed call it tries the same call again. After its first failure it trusts only places it has visited, so
-    on the ring it passes the exit for ever. It ignores every text. Being moved, or returned to a checkpoint from before
+    on the ring it never takes the exit. It ignores every text. Being moved, or returned to a checkpoint from before
     the failure, makes it go straight again.
     """
 

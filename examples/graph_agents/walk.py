@@ -141,10 +141,10 @@ class Walk:
         return sorted(out, key=lambda path: self._used.get((path.source, path.target), 0))
 
     def _follow(self, advice: Advice, exits: list[Path]) -> None:
-        """Carry out what was advised. The texts are for a model; this agent reads none."""
+        """Carry out the advice. The texts are for a model; this agent ignores them."""
         match advice.rung:
             case Rung.RETRY:
-                self.seconds += advice.delay_s  # the agent repeats the call by itself
+                self.seconds += advice.delay_s  # the agent repeats the call anyway
             case Rung.EXPLORE:
                 self._exit = exits[0]
             case Rung.SUBSTITUTE:

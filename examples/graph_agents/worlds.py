@@ -35,7 +35,7 @@ class World:
 
     @property
     def alternatives(self) -> dict[str, dict[str, str]]:
-        """For each tool the one that can replace it, and what is lost."""
+        """For each tool, its substitute and the limitation of that."""
         return {tool: {GENERIC: "its own checks"} for tool in self.rates if tool != GENERIC}
 
     def distances(self) -> dict[str, int]:
@@ -70,7 +70,7 @@ def ring(fail_rate: float | None = None) -> World:
 
 
 def random_graph(size: int, seed: int, fail_rate: float | None = None) -> World:
-    """A graph in which every place can be reached from the start, with many cycles.
+    """A graph with many cycles; every place is reachable from the start.
 
     Args:
         size: how many places, from `SMALLEST` to `LARGEST`.

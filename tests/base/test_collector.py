@@ -1,4 +1,4 @@
-"""What is imported is neither collected meanwhile nor searched later."""
+"""Imported modules are neither collected during the import nor scanned afterwards."""
 
 import gc
 from collections.abc import Iterator

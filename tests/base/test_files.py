@@ -1,4 +1,4 @@
-"""A file that somebody else placed is read at once, or refused at once."""
+"""Files from other parties are read or refused without blocking."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Front matter as people write it, and as nobody should."""
+"""Front matter, well-formed and malformed."""
 
 import pytest
 from hypothesis import given

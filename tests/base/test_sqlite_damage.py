@@ -1,4 +1,4 @@
-"""Damaged files of boards and schedules: what can be read is kept, nothing is overwritten, and the user is told."""
+"""Damaged files of boards and schedules: readable rows are kept, nothing is overwritten, and the user gets a notice."""
 
 import sqlite3
 from collections.abc import Callable, Iterator

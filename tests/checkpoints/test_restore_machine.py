@@ -126,7 +126,7 @@ def expected_after(memory: Memory, workspace: Path) -> tuple[State, bool]:
     """What a restore has to leave, and whether something cannot be put back because an ignored file is in the way."""
     present = state_of(workspace)
     _, ignored_now = seen(workspace)
-    # A folder that was ignored as a whole is left out as a whole, with what came into it since.
+    # A folder that was ignored as a whole is left out as a whole, including files added since.
     folders = {path[: path.index("/") + 1] for path in memory.ignored if path.startswith("d/")}
     whole = {"d/"} & folders if not any(path.startswith("d/") for path in memory.kept) else set()
     whole = {folder for folder in whole if is_ignored("d/x", memory.kept.get(".gitignore", ("", 0, b""))[2].decode())}

@@ -47,7 +47,7 @@ def events_of(name: str) -> list[Event]:
 
 
 def decisions(events: list[Event], tool: str) -> list[tuple[Dispatch, DispatchReason]]:
-    """What was decided about one tool, call by call."""
+    """The decisions about one tool, call by call."""
     return [(event.dispatch, event.reason) for event in events if isinstance(event, Dispatched) and event.tool == tool]
 
 
@@ -96,7 +96,7 @@ def test_grep_dies_bash_takes_its_place_and_grep_comes_back() -> None:
     (skipped,) = (event for event in events if isinstance(event, Dispatched) and event.dispatch is Dispatch.SKIP)
     assert skipped.alternatives[0].tool == "bash"
     last = [event for event in events if isinstance(event, TurnEnded)][-1]
-    assert "own form" in last.answer  # what was lost is said
+    assert "own form" in last.answer  # the output names the loss
 
 
 def test_three_tools_lose_their_network_and_cost_one_failure() -> None:

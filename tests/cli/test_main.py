@@ -1,4 +1,4 @@
-"""The command line: what loads, what is refused, and what the small commands print."""
+"""The command line: imported modules, rejected arguments, and output of the small commands."""
 
 import asyncio
 import json
@@ -143,7 +143,7 @@ def test_python_dash_m_is_the_same_command() -> None:
 
 
 def in_a_shell(place: Place, line: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a line of shell in which "$@" is the command with its arguments."""
+    """Run a shell line with the command and its arguments as "$@"."""
     return subprocess.run(
         ["/bin/sh", "-c", line, "sh", *COMMAND, *arguments],
         cwd=place.folder,

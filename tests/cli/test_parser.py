@@ -1,4 +1,4 @@
-"""The flags of the commands: what is accepted, and what is refused in one sentence."""
+"""The flags of the commands: accepted values, and one-sentence errors for the rest."""
 
 import pytest
 

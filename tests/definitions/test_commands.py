@@ -1,4 +1,4 @@
-"""Slash commands that files define: their names, what is put into them, and what they never do."""
+"""Slash commands that files define: names, substituted arguments, and forbidden effects."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

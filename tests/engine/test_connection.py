@@ -91,7 +91,7 @@ async def test_a_script_that_cannot_be_played_is_refused_before_anything_starts(
     async with connection(settings) as made:
         made.check()
         script.unlink()
-        await made.open()  # what was checked is played
+        await made.open()  # the checked script is played
 
 
 # ── a real model ────────────────────────────────────────────────────────────────────────────────────

@@ -289,7 +289,7 @@ def test_a_file_above_the_workspace_that_others_may_have_put_there_is_left_out(f
     os.chown(folders.repository / NAME, 12345, 12345)
     assert [one.text for one in folders.read()] == ["Of root.", "Of the workspace."]
     assert folders.told == [f"{folders.repository / NAME} is left out: it belongs to another user (uid 12345)."]
-    os.chown(folders.package, 12345, 12345)  # whoever owns the workspace may say how to work above it, too
+    os.chown(folders.package, 12345, 12345)  # the owner of the workspace may give instructions above it, too
     assert [one.text for one in folders.read()] == ["Of another user.", "Of root.", "Of the workspace."]
 
 

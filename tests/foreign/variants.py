@@ -1,7 +1,7 @@
 """One row for each difference of a server from the API: bytes that a program has to make the best of.
 
 Unless a row says otherwise it plays one reply with a tool call and then the answer: the tool has to run exactly once,
-and the answer to stand on standard output exactly once.
+and the answer has to appear on standard output exactly once.
 """
 
 import json
@@ -137,7 +137,7 @@ def _split_arguments() -> Events:
 
 
 def _unknown_things() -> Events:
-    """What the fixtures of the SDK hold beside what is known: events, deltas, blocks, and a stop of nothing."""
+    """Unknown items in the SDK's fixtures: events, deltas, blocks, and a stop without a block."""
     return [
         message_start(container=None, context_management=None),
         ("model_context", {"window": 4096}),
@@ -409,7 +409,7 @@ HOPELESS = (
     _hopeless("nothing but pauses", streamed(body_of(_nothing("pause_turn"))), "empty", requests=2),
     _hopeless("nothing but null", streamed(body_of(_nothing(None))), "empty", requests=2),
     _hopeless(
-        "cache marks refused for ever",
+        "cache marks always refused",
         _error("400 Bad Request", f"cache_control: {NOT_PERMITTED}"),
         "cache_control",
         requests=2,

@@ -159,7 +159,7 @@ HANGS = (
     Hang("summary", TOO_LONG + SILENT + ', at = 3 }\nwhen = { purpose = "summary" }\n', sign="CompactionStarted"),
     Hang("command that ignores TERM", tool(bash(STUBBORN))),
     Hang("command without an end", tool(bash("touch UP; while true; do :; done"))),
-    Hang("command that prints for ever", tool(bash("touch UP; yes"))),
+    Hang("command that prints endlessly", tool(bash("touch UP; yes"))),
     Hang("command that grows", tool(bash("touch UP; printf '%s' {1..1000000000}"))),
     Hang("command that reads a pipe", tool(bash("mkfifo p; touch UP; cat p"))),
     Hang("command in the background", tool(bash(STUBBORN, ", background = true"))),

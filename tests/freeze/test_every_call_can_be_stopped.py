@@ -19,7 +19,7 @@ BOUND_S = 6.0
 ESC, CTRL_C = "\x1b", "\x03"
 EVERY_DAY = {
     *("connect", "first event", "retry wait", "summary", "subagent", "admission", "search of another program"),
-    *("command that prints for ever", "hook before a tool", "hook at the end"),
+    *("command that prints endlessly", "hook before a tool", "hook at the end"),
 }
 """Those stopped by a signal every day: one of each kind of wait."""
 ON_SCREEN = {"between events", "command without an end", "git of a checkpoint", "permission"}

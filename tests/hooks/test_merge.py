@@ -1,4 +1,4 @@
-"""Several answers become one: against an oracle that looks at each question by itself."""
+"""Merge several hook answers into one; checked against an oracle with one loop per field."""
 
 from dataclasses import dataclass
 

@@ -1,8 +1,7 @@
-"""Writers to be killed.
+"""Journal writers that a test kills.
 
-For each line "PATH SEED" on stdin a child is forked that writes to that journal for ever. The child prints its
-process id on a line of its own and then one dot for each record that `append` has returned; its death is
-told with a newline.
+For each line "PATH SEED" on stdin, forks a child that writes to that journal until it is killed. The child prints its
+process id on a line of its own, then one dot for each record that `append` has returned. A newline follows its death.
 """
 
 import os

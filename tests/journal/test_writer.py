@@ -188,14 +188,14 @@ def test_a_full_disk_is_told_once_and_nothing_is_missing_when_there_is_room_agai
         with pytest.raises(JournalError, match=r"s\.jsonl cannot be written: .*free some space"):
             journal.append(Notice("info", "x" * 200))
         behind = [journal.behind]
-        assert journal.append(Notice("info", "still full, not told again"))
+        assert journal.append(Notice("info", "still full, not reported again"))
         behind.append(journal.behind)
         assert journal.path.stat().st_size == size + 50
     assert journal.append(Notice("info", "room again"))
     assert [*behind, journal.behind] == [True, True, False]
     journal.close()
     found = read(journal.path)
-    texts = ["before", "x" * 200, "still full, not told again", "room again"]
+    texts = ["before", "x" * 200, "still full, not reported again", "room again"]
     assert [record.event for record in found.records] == [Notice("info", text) for text in texts]
     assert [record.seq for record in found.records] == [1, 2, 3, 4]
     assert found.skipped == ()

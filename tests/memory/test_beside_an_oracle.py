@@ -25,7 +25,7 @@ Key = tuple[MemoryOwner, str]
 
 
 class Shelf(RuleBasedStateMachine):
-    """What stands in the files, by place and name; and what each of them was before, the newest last."""
+    """The content of each file by place and name, and its earlier versions, newest last."""
 
     @initialize()
     def begin(self) -> None:
@@ -41,7 +41,7 @@ class Shelf(RuleBasedStateMachine):
             self.folder.cleanup()
 
     def taken_away(self, key: Key) -> None:
-        """What stands there goes to what was before."""
+        """Move the current content to the earlier versions."""
         if key in self.files:
             self.before[key].append(self.files.pop(key))
 

@@ -43,7 +43,7 @@ class Request:
     """A request that arrived."""
 
     port: int
-    """The client's port: tells connections apart."""
+    """The client's port; identifies the connection."""
     headers: dict[str, str]
     body: Json
     path: str = "/v1/messages"

@@ -243,7 +243,7 @@ def good_texts(messages: Sequence[Message]) -> list[str]:
 
 
 def good_pairs(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    """The calls, with their results, that are in order as they stand: (input, content) as JSON, in order."""
+    """The calls, with their results, that are valid without repair: (input, content) as JSON, in order."""
     used = [b.get("id") for m in messages for b in m.content if b.get("type") == "tool_use"]
     answered = [b.get("tool_use_id") for m in messages for b in m.content if b.get("type") == "tool_result"]
     found = []

@@ -1,4 +1,4 @@
-"""The model table: who is found under which id, and how the session corrects it."""
+"""The model table: lookup by id, and corrections during the session."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The capability map from files: what extends it, and what is refused with file and line."""
+"""The capability map from files: extension, and errors with file and line."""
 
 import os
 from pathlib import Path
@@ -23,7 +23,7 @@ BASH = '[bash]\nprovides = "commands"\nfallback = "by hand"\n'
 def loaded(
     *texts: str, folder: Path, known: list[str] | None = None, also: dict[str, str] | None = None
 ) -> CapabilityMap:
-    """The map with these texts as the person's and the project's file."""
+    """The map with these texts as the user's and the project's file."""
     paths: list[Path | None] = [None, None]
     for at, (name, text) in enumerate(zip(("user.toml", "project.toml"), texts, strict=False)):
         path = folder / name
@@ -80,7 +80,7 @@ def test_a_table_takes_the_place_of_the_whole_table_of_that_tool_and_the_project
     assert glob is not None
     assert (grep.provides, grep.alternatives) == ("ours", ())
     assert bash.provides == "commands"
-    assert glob.alternatives  # as shipped
+    assert glob.alternatives  # the default
 
 
 def test_what_is_left_out_of_an_alternative_is_taken_for_the_worst(tmp_path: Path) -> None:

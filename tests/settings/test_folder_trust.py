@@ -1,4 +1,4 @@
-"""A folder's files set little by themselves, more once the user trusts it, and some things never."""
+"""A folder's settings files: few keys work untrusted, more once trusted, some never."""
 
 import pytest
 

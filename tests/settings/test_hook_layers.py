@@ -1,4 +1,4 @@
-"""Hooks in settings: they add up, and a folder brings some only if the person trusts it."""
+"""Hooks in settings: they accumulate, and a folder adds its own only when trusted."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Each mistake gets one sentence that names the place, what stands there and what fits; never a secret."""
+"""Each mistake gets one sentence with the place, the value found and the valid values; never a secret."""
 
 import json
 import traceback

@@ -144,7 +144,7 @@ class Outcome:
 
 
 ANSWERED = Outcome(0, "All parts are done.", Counter(answered=AGENTS), AGENTS)
-"""What every program says that nobody has killed."""
+"""Outcome of every program that was not killed."""
 
 
 class Sessions:
@@ -216,11 +216,11 @@ class Sessions:
 
     @property
     def now(self) -> Moment:
-        """Who is at work."""
+        """The programs and agents at work."""
         return moments_of(self.log.lines())[-1]
 
     def traces(self, programs: Sequence[int]) -> Iterator[Trace]:
-        """Signs by which their processes can be found."""
+        """Traces that identify their processes."""
         numbers = {pid: number for number, pid in enumerate(self._programs)}
         return (self._trace(numbers[pid]) for pid in programs)
 
@@ -287,7 +287,7 @@ def sessions(folder: Path, programs: int, hold_s: float, *, warm: bool = False) 
 
 @dataclass(frozen=True, slots=True)
 class Killed:
-    """What came of killing programs while their agents were at work. Each time has a place of its own."""
+    """Measurements after killing programs with working agents; one entry per kill."""
 
     programs: frozenset[int]
     until_one: tuple[float, ...]
@@ -339,7 +339,7 @@ def _have_begun(log: Log, since: float, wanted: int) -> bool:
 
 
 def check(here: Sessions, outcomes: dict[int, Outcome], killed: frozenset[int]) -> list[Moment]:
-    """What holds whatever happened; returns who was at work at which moment. Raises AssertionError."""
+    """Check the invariants; return the work at each moment. Raises AssertionError."""
     lines = here.log.lines()
     moments = moments_of(lines)
     assert max(len(moment.work) for moment in moments) == LIMIT

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 
 
 class HandClock:
-    """A clock that stands still until it is turned; then whoever's time has come goes on."""
+    """A manual clock; advancing it wakes the sleepers that are due."""
 
     def __init__(self) -> None:
         self.time = 1_800_000_000.0
@@ -44,7 +44,7 @@ class HandClock:
         for sleeper, until in self.sleepers.items():
             if until <= self.time and not sleeper.done():
                 sleeper.set_result(None)
-        await asyncio.sleep(0)  # they are not among the sleepers any more
+        await asyncio.sleep(0)  # they are no longer among the sleepers
 
     async def sleeping(self, count: int) -> None:
         """Wait until so many sleep; a store answers from a thread."""

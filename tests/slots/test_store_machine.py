@@ -33,7 +33,7 @@ class StoreBesideOracle(RuleBasedStateMachine):
     @rule(name=names, limit=st.integers(0, 4))
     def asks(self, name: str, limit: int) -> None:
         owner, number = map(int, name.split("-"))
-        self.dead.discard(owner)  # whoever asks runs
+        self.dead.discard(owner)  # the requester runs
         ran = any(one.claim.id == name and one.started is not None for one in self.oracle.entries(self.now))
         claim = SlotClaim(name, owner_of(owner), name, lease_s=10.0 if number else 1.0)
         position = self.store.ask(claim, limit, self.now)

@@ -37,7 +37,7 @@ def test_a_process_that_ended_does_not_live_before_its_parent_has_noticed_either
         owner = replace(this_process("s1"), pid=int(pid), started_at=born)
         assert lives(owner)
         process.kill()
-        assert process.stdout.read() == ""  # it has ended, and nobody has waited for it
+        assert process.stdout.read() == ""  # it has ended but was not waited for
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert not lives(owner)
         process.wait()

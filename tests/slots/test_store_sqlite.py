@@ -193,7 +193,7 @@ def test_a_process_that_stopped_with_the_lock_does_not_block_the_others(store: S
                 takes(hasty, "b")
         os.close(lock)
         assert answered_within(5.0, hasty)
-    assert ids(store) == ["a", "b"]  # what was given up was done all the same, and ends with its lease
+    assert ids(store) == ["a", "b"]  # the abandoned request was granted anyway and ends with its lease
 
 
 def answered_within(seconds: float, store: SqliteSlotStore) -> bool:

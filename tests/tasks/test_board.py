@@ -151,7 +151,7 @@ def test_after_a_sleep_of_the_machine_a_claim_is_still_that_of_its_process(
     elsewhere = TaskBoard(file, ProcessOwner("s9", "another machine", 1, ""), limits=LIMITS, clock=clock)
     done(elsewhere.claim(Actor("s9")))
     elsewhere.close()
-    clock.at += 100 * LIMITS.lease_s  # whoever looks first has not renewed yet, either
+    clock.at += 100 * LIMITS.lease_s  # the first reader has not renewed yet, either
     assert states(board) == {1: TaskState.IN_PROGRESS, 2: TaskState.PENDING, 3: TaskState.PENDING}
 
 

@@ -30,7 +30,7 @@ async def test_lines_are_numbered(context: ToolContext, root: Path) -> None:
     (root / "a.txt").write_text("one\ntwo\n")
     result = await read(context, "a.txt")
     assert (result.content, result.summary) == ("     1\tone\n     2\ttwo", "2 lines")
-    writer = write_file_tool()  # which overwrites only what was read
+    writer = write_file_tool()  # which overwrites only files it has read
     assert (await writer.run(context, writer.parse({"path": "a.txt", "content": "x"}))).outcome is ToolOutcome.OK
 
 

@@ -1,4 +1,4 @@
-"""A loop, what is done about it, and how it ends: values for the tests of what a person sees of it."""
+"""A loop, its interventions and its end: event values for the display tests."""
 
 from harness.events import (
     Attempt,

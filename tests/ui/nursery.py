@@ -1,6 +1,6 @@
-"""The process of `tests.ui.warm` that has everything loaded and forks: `python -m tests.ui.nursery SOCKET`.
+"""The preloaded fork server of `tests.ui.warm`: `python -m tests.ui.nursery SOCKET`.
 
-Whoever is at the other end of the socket sends orders. When there is nobody any more, it ends.
+Takes orders from the other end of the socket and exits when that end closes.
 """
 
 import gc
@@ -21,16 +21,16 @@ NEEDED = (
     *("harness.ui.app.controller", "harness.ui.app.run", "harness.ui.plain.headless", "harness.ui.plain.repl"),
     *("chapters.course.learn", "harness.ui.start"),
 )
-"""All that a conversation imports, on a screen and without one, and the course and those who watch."""
+"""Everything that the app, headless runs, the course and `harness watch` import."""
 LONGEST = 1_000_000
 """Bytes of one order."""
 MODULE = (sys.executable, "-m")
-"""How a command begins that can be forked: its module has been loaded, or what that needs."""
+"""Prefix of a command that can be forked; its module, or that module's dependencies, are loaded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a fork is to be. With it come its descriptors, and last the one to which is written how it ends."""
+    """The program of one fork. Sent with its descriptors; the last one receives the exit status."""
 
     command: Sequence[str]
     folder: str
@@ -38,12 +38,12 @@ class Order:
     cold: bool
     """Start the command in the fork, as a shell does, with nothing loaded."""
     terminal: bool
-    """The one descriptor is a terminal; the fork begins a session of which it is the controlling one."""
+    """The only descriptor is a terminal; the fork starts a session with it as controlling terminal."""
 
 
 def main(line: socket.socket) -> None:
-    """Load, and fork for every order. Goes on as the command in a fork."""
-    gc.disable()  # what is loaded stays
+    """Load, then fork for every order. In a fork, run the command."""
+    gc.disable()  # loaded objects stay
     _load()
     gc.freeze()
     gc.enable()
@@ -63,7 +63,7 @@ def _load() -> None:
 
 
 def _forked(line: socket.socket) -> Order:
-    """Fork for every order; returns in the process that is to run it. When nobody orders any more, it exits."""
+    """Fork for every order; return in the child. Exit when the socket closes."""
     signal.signal(signal.SIGCHLD, _collect)
     while True:
         message, given, _, _ = socket.recv_fds(line, LONGEST, 4)

@@ -31,7 +31,7 @@ def apps_of(program: tuple[str, ...], parent: int | None = None) -> list[int]:
 async def until(reached: Callable[[], object], limit_s: float = LIMIT_S) -> None:
     """Wait for something that other processes do."""
     async with asyncio.timeout(limit_s):
-        while not reached():  # noqa: ASYNC110 (no event of ours tells)
+        while not reached():  # noqa: ASYNC110 (no event to await)
             await asyncio.sleep(0.02)
 
 

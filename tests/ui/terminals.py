@@ -39,10 +39,10 @@ class Shown(ABC):
 
     @abstractmethod
     async def _look(self) -> str:
-        """What is shown now."""
+        """The text shown now."""
 
     async def sees_that(self, holds: Callable[[str], bool], what: str) -> str:
-        """Wait until something holds of what is shown; returns that."""
+        """Wait until the shown text satisfies a condition; return the text."""
         return await self._sees(self._look, holds, what)
 
     async def _sees(self, look: Callable[[], Awaitable[str]], holds: Callable[[str], bool], what: str) -> str:
@@ -102,7 +102,7 @@ class Terminal(Shown):
         self._output.set()
 
     async def sees(self, text: str) -> str:
-        """Wait until `text` comes after what was seen last; returns what came up to its end."""
+        """Wait for `text` after the last match; return the output up to its end."""
         await self.sees_that(lambda screen: text in screen[self._seen :], repr(text))
         begin, self._seen = self._seen, self.screen.index(text, self._seen) + len(text)
         return self.screen[begin : self._seen]
@@ -198,9 +198,9 @@ class Tmux(Shown):
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def sees(self, *texts: str, gone: tuple[str, ...] = ()) -> str:
-        """Wait until all texts stand on the screen, and none of `gone`; returns the screen.
+        """Wait until the screen shows all texts and none of `gone`; return the screen.
 
-        Three spaces or more in a text stand for the room between two columns, however wide it is.
+        Three or more spaces in a text match the gap between two columns, however wide.
         """
         return await self.sees_that(
             lambda screen: all(_stands(text, screen) for text in texts) and not any(text in screen for text in gone),
@@ -212,7 +212,7 @@ class Tmux(Shown):
         return await self.sees(*texts, OPEN, gone=gone)
 
     async def screen(self) -> str:
-        """What stands on the screen now."""
+        """The current screen."""
         return await self._run("capture-pane", "-p")
 
     async def _look(self) -> str:

@@ -1,4 +1,4 @@
-"""What works in the background, in the plain REPL: it arrives by itself, and the person can look, keep and kill."""
+"""Background work in the plain REPL: results arrive unprompted, and the user can inspect, keep and kill it."""
 
 import asyncio
 import signal
@@ -34,7 +34,7 @@ ARRIVES = BEGINS + '\n[[reply]]\ntext = "I heard that it is over."\n'
 
 @asynccontextmanager
 async def talking(place: Place, script: str) -> AsyncIterator[tuple[Terminal, Path]]:
-    """A terminal in which the first prompt has begun a command; the file whose existence ends it."""
+    """A terminal whose first prompt has started a command, and the file that ends the command when created."""
     async with (
         PracticeServer(script=Script.parse(script)) as server,
         Terminal(Place(place.folder, server.base_url), "--yolo") as terminal,
@@ -66,7 +66,7 @@ async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked
         await terminal.sees("I heard that it is over.")
         await terminal.sees("> ")
         await terminal.waits()
-        terminal.type(CTRL_C)  # what was typed goes, and the prompt is there again
+        terminal.type(CTRL_C)  # the typed text is dropped and the prompt returns
         await terminal.sees("Ctrl-C again")
         await terminal.sees("> ")
         terminal.type("/background\n")

@@ -1,4 +1,4 @@
-"""The breakers on the screen: the commands, the pause and what comes after it, headless and in a real terminal."""
+"""The breakers on the screen: commands, pause and continuation, headless and in a real terminal."""
 
 import json
 from pathlib import Path

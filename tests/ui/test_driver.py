@@ -28,7 +28,7 @@ SEARCH = calls('{ name = "grep", input = { pattern = "TODO" } }')
 
 
 class Noted(SessionDriver):
-    """Notes what it is to show, and what has begun."""
+    """Records what it is asked to show, and each start."""
 
     def __init__(self, loaded: LoadedSettings) -> None:
         super().__init__(logging.getLogger("tests.ui"))

@@ -1,4 +1,4 @@
-"""/effort in front of real sessions: what it shows, sets and refuses, and what a session that goes on keeps of it."""
+"""/effort in front of real sessions: what it shows, sets and refuses, and what a resumed session keeps."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Whether a folder is trusted: asked in a terminal before anything starts, and refused where nobody can answer."""
+"""Whether a folder is trusted: asked in a terminal before anything starts, refused without a user."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ LOOKS = '[[reply]]\ntools = [ { name = "read_file", input = { path = "notes.md" 
 
 
 async def ended(folder: Path, form: OutputFormat) -> tuple[int, str, str]:
-    """Exit code, output and errors of a prompt to a model that reads the same file for ever."""
+    """Exit code, output and errors of a prompt to a model that reads the same file endlessly."""
     out, err = io.StringIO(), io.StringIO()
     async with PracticeServer(script=Script.parse(LOOKS)) as server:
         loaded = settings_of(folder, server.base_url)

@@ -1,4 +1,4 @@
-"""An answer that nobody can read is no success: one line, an exit code that is not 0, and no traceback."""
+"""An answer that cannot be written is a failure: one line, a non-zero exit code, no traceback."""
 
 import subprocess
 from pathlib import Path
@@ -18,7 +18,7 @@ LOST = {
     "transitions": (("transitions",), ">&-", ""),
     "--version": (("--version",), ">/dev/full", "1"),
 }
-"""What is asked for, where its output goes, and PYTHONUNBUFFERED."""
+"""Arguments, redirection of the output, and PYTHONUNBUFFERED."""
 
 
 @pytest.mark.grid(1)

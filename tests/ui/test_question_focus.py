@@ -19,10 +19,10 @@ Typed = list[tuple[int, KeyMeaning]]
 
 @dataclass
 class Run:
-    """Keys typed at a question, with a screen that shows at once what is due, and a prompt."""
+    """Keys typed at a question, on a screen that draws at once, beside a prompt."""
 
     fates: dict[int, KeyTarget] = field(default_factory=dict)
-    """Where the key of each tick ended."""
+    """The target of each tick's key."""
 
     def __post_init__(self) -> None:
         self.text = ""
@@ -71,7 +71,7 @@ class Run:
 
 
 def expected(typed: Typed) -> dict[int, KeyTarget]:
-    """The same, said of the whole list of keys: what is near a key decides about it, and what was there before."""
+    """The same, computed from the whole list: each key depends on its neighbours and the keys before it."""
     fates: dict[int, KeyTarget] = {}
     for number, (tick, key) in enumerate(typed):
         before = [(at, one, fates[at]) for at, one in typed[:number]]

@@ -1,4 +1,4 @@
-"""What is shown of web tools: one line a use, numbered sources below the answer, nothing that moves the cursor."""
+"""Display of web tools: one line per use, numbered sources below the answer, no cursor movement."""
 
 import io
 

@@ -44,7 +44,7 @@ KEYS = (
     "\x1b[[A",
 )
 SENT = ANSWERS.map(lambda text: (text, ""))
-"""What is sent, and what of it is input."""
+"""Bytes sent, and the input among them."""
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""What runs next: order kept, nothing lost, nothing run twice, whatever comes in between."""
+"""The turn queue: order kept, nothing lost, nothing run twice, under any interleaving."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,11 +17,11 @@ STEPS = st.lists(
     ),
     max_size=60,
 )
-"""What can happen to a conversation; "end", "fail" and "kill" are about what runs at that moment."""
+"""Events of a conversation; "end", "fail" and "kill" apply to the running item."""
 
 
 class Naive:
-    """The rules again, written down without thought for cost: every line and arrival in one long story."""
+    """The rules again, without regard to cost: all lines and arrivals in one list."""
 
     def __init__(self) -> None:
         self.typed = 0
@@ -68,7 +68,7 @@ class Naive:
 
 
 class Stage:
-    """A loop whose items end when they are told to, and a note of all that happens."""
+    """A loop whose items end on demand, with a log."""
 
     def __init__(self) -> None:
         self.arrived = False
@@ -124,7 +124,7 @@ class Stage:
 
 
 async def rest() -> None:
-    """Let everything that can go on do so."""
+    """Let every runnable task run."""
     for _ in range(12):
         await asyncio.sleep(0)
 
@@ -212,7 +212,7 @@ async def test_a_delivery_that_fails_is_not_begun_again_and_again() -> None:
     stage.loop.queue.release()
     stage.loop.start()
     await stage.step("arrive", "")
-    stage.arrived = True  # it failed before the model was told
+    stage.arrived = True  # it failed before delivery to the model
     await stage.step("fail", "")
     assert (stage.begun, stage.now) == (["delivery"], None)
     await stage.step("type", "go on")

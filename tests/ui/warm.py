@@ -1,12 +1,11 @@
-"""The real command in a process that is forked and not started: interpreter, SDK and our modules are loaded once.
+"""The real command, forked instead of started: interpreter, SDK and our modules are loaded once.
 
-A start takes seconds of a processor, most of it for importing the SDK. Where a test asks what the command does, and not
-how it starts, it gets a fork of one process per test run that has done all that (`tests.ui.nursery`). What runs is
-`python -m harness` with its own arguments, environment, folder, and pipes or terminal; it hears signals and exits as if
-it had been started. What looks at it from outside sees the command line and the environment of the process that forked
-it, but its children see its own.
+A cold start takes seconds of CPU time, most of it to import the SDK. Tests that do not examine the start use a fork of
+one preloaded process per test run (`tests.ui.nursery`). The fork runs `python -m harness` with its own arguments,
+environment, folder, and pipes or terminal; it receives signals and exits like a started process. Other processes see
+the command line and environment of the parent; its children see its own.
 
-Each way to begin has a test that starts the command cold, so that a start that fails is noticed.
+Each entry point also has a test that starts the command cold.
 """
 
 import asyncio
@@ -53,7 +52,7 @@ class Fork:
         return self.returncode
 
     async def ends(self) -> int:
-        """As `wait`, while the event loop goes on; for one task at a time."""
+        """Like `wait`, without blocking the event loop; for one task at a time."""
         if self.returncode is None:
             ended = asyncio.Event()
             asyncio.get_running_loop().add_reader(self._ending, ended.set)

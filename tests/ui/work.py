@@ -1,4 +1,4 @@
-"""Agents, commands in the background and admission for tests: what they tell, made where it is needed."""
+"""Agents, commands in the background and admission for tests: factories for their events."""
 
 from collections.abc import Iterator
 
@@ -91,7 +91,7 @@ def arrived(number: int, source: str, kind: ArrivalKind = ArrivalKind.COMMAND_EN
 
 
 def delivered(*numbers: int) -> Delivered:
-    """The model was told."""
+    """Delivered to the model."""
     return Delivered(numbers)
 
 
@@ -102,7 +102,7 @@ CLOSED = AdmissionClosed(2, 18)
 
 
 def crowd(agents: int = 400, done: int = 37) -> Iterator[Event]:
-    """So many agents asked for at once, of which so many are done and every tenth of those failed."""
+    """Request `agents` agents at once; `done` of them have ended, every tenth of those failed."""
     yield LIMITS
     for number in range(1, agents + 1):
         yield created(f"a{number}", f"count the lines of module {number}")

@@ -144,7 +144,7 @@ async def test_a_chapter_by_itself_plays_and_then_listens(place: Place) -> None:
 
 @pytest.mark.stories
 async def test_a_reader_that_leaves_early_ends_it_without_a_word(place: Place) -> None:
-    """Here a chapter is started cold, by itself and by a shell; what `harness learn s01` loads is what it loads."""
+    """Starts the chapter's module cold, from a shell; it loads the same modules as `harness learn s01`."""
     line = f"{sys.executable} -m chapters.s01_agent_loop < /dev/null | head -1"
     shell = await asyncio.create_subprocess_shell(
         line, cwd=place.folder, env=place.environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE

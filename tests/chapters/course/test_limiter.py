@@ -20,7 +20,7 @@ async def test_code_that_blocks_is_interrupted_also_where_it_catches_every_excep
     )
     began = time.monotonic()
     with Limiter(str(mine), __file__, 0.3):
-        endless = asyncio.create_task(asyncio.to_thread(time.sleep, 0))  # the loop goes on afterwards
+        endless = asyncio.create_task(asyncio.to_thread(time.sleep, 0))  # the loop continues afterwards
         with pytest.raises(LessonError, match=r"mine\.py, line \d: no end after 0\.3 s"):
             load(mine).f()
         await endless

@@ -153,7 +153,7 @@ async def test_the_output_file_holds_no_key_once_it_is_read_or_no_longer_ours(ke
 
 async def test_a_command_that_has_just_ended_ended_by_itself_and_is_not_handed_over(here: Stage) -> None:
     await here.commands.start("exit 5", "c")
-    while here.processes.children:  # noqa: ASYNC110  the very moment, before anybody else has heard of it
+    while here.processes.children:  # noqa: ASYNC110  before any other task is notified
         await asyncio.sleep(0)
     assert here.of(CommandEnded) == []
     with pytest.raises(NotHandedOver):

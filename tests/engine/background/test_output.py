@@ -1,4 +1,4 @@
-"""Reads a file while it is written, and tells a question from progress."""
+"""Read a file while it is being written, and distinguish a question from progress output."""
 
 from pathlib import Path
 

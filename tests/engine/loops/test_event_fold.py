@@ -145,7 +145,7 @@ def test_waits_for_a_retry_are_no_time_of_the_agent() -> None:
         fold=fold,
     )
     assert isinstance(step, ObservedStep)
-    assert (step.calls[0].wall, step.calls[0].at) == (171.0, 111.0)  # a clock that is set back stands still
+    assert (step.calls[0].wall, step.calls[0].at) == (171.0, 111.0)  # a clock that is set back does not advance
 
 
 def test_another_current_item_of_the_plan_is_another_place_and_so_is_none() -> None:

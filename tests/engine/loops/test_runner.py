@@ -1,4 +1,4 @@
-"""Loop intervention in a turn: notices to the model and the user, what is tried, and when a turn stops."""
+"""Loop intervention in a turn: notices to the model and the user, the interventions, and the stop of a turn."""
 
 import re
 from pathlib import Path
@@ -46,7 +46,7 @@ def same(name: str, times: str = '"forever"', **input: object) -> str:
 
 
 def rungs(turn: Played) -> list[Rung]:
-    """What was tried, in order."""
+    """The attempted rungs, in order."""
     return [event.rung for event in turn.of(Intervened)]
 
 
@@ -156,7 +156,7 @@ ASKED = "substitutions=0 rollbacks=0"
 
 
 async def asked(tmp_path: Path, times: int, *choices: LoopChoice) -> tuple[Played, AnsweringUser]:
-    """A turn in which the same call is asked for so many times, and what the user saw."""
+    """Run a turn that repeats one call `times` times; return it with the user who answered."""
     user = AnsweringUser(loops=choices)
     script = same("read_file", times=str(times), path="notes.txt") + says(ANSWER)
     async with stage(tmp_path, script, asker=user, loop_limits=ASKED) as here:

@@ -1,4 +1,4 @@
-"""An agent that knows nothing of ours, watched: what is reported of it, what it is advised, and what it may not do."""
+"""Watch a foreign agent: reports, advice and vetoed calls."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Models that think, as they are today: thinking counts against the cap, and what is cut in it leaves nothing."""
+"""Thinking models: thinking counts against the cap, and a reply cut while thinking leaves nothing."""
 
 from pathlib import Path
 

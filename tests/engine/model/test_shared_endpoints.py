@@ -146,7 +146,7 @@ def test_what_is_old_is_not_believed_also_when_others_have_written_since() -> No
         json.dumps({LARGE: []}),
         json.dumps({LARGE: {"at": 0, "breaker": {"failures": "many"}}}),
         json.dumps({LARGE: {"at": 0, "breaker": {"state": "ajar"}}}),
-        json.dumps({LARGE: {"at": 0, "breaker": {"state": "open"}}}),  # open for ever: a turn could not try it
+        json.dumps({LARGE: {"at": 0, "breaker": {"state": "open"}}}),  # never closes: a turn could not try it
         json.dumps({LARGE: {"at": 0, "breaker": {"state": "open", "due": float("nan")}}}),
         json.dumps({LARGE: {"at": float("nan"), "breaker": {}}}),
         json.dumps({LARGE: {"at": 0, "breaker": {"failures": -3}}}),

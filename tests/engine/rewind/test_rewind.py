@@ -294,7 +294,7 @@ async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_withou
         await session.rewind.restore_files(1, conversation=True)
         assert [point.turn for point in session.conversation.rewind_points] == []
         cut, told = [record.event for record in read(session.path).records][-2:]
-        assert (type(cut), type(told)) == (HistoryReplaced, RolledBack)  # what is shown after a cut is not cut
+        assert (type(cut), type(told)) == (HistoryReplaced, RolledBack)  # the text after a cut is complete
 
 
 async def test_it_is_said_plainly_when_nothing_was_kept(tmp_path: Path) -> None:

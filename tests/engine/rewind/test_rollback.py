@@ -185,7 +185,7 @@ def loop(period: int, copies: int) -> Loop:
 async def test_a_loop_is_cut_after_its_first_copy(tmp_path: Path) -> None:
     turn = Turn(tmp_path)
     await turn.round("1")
-    assert turn.rollbacks.place(loop(1, 1)) is None  # one round is no copy of anything
+    assert turn.rollbacks.place(loop(1, 1)) is None  # a single round has no copy
     for text in "234567":
         await turn.round(text)
     steps = [place and place.step for place in (turn.rollbacks.place(loop(*size)) for size in ((1, 3), (2, 3), (3, 5)))]

@@ -213,7 +213,7 @@ async def test_a_job_that_lasts_fires_in_one_session_and_moves_to_another_one_wh
         await one.later(60)
         assert sorted(job for job, _, _ in one.fired) == ["c1", "c2"]
         (due,) = [due for job, due, _ in one.fired if job == "c1"]
-        one.schedule._task.cancel()  # type: ignore[union-attr]  # it is killed with fires that nobody has taken
+        one.schedule._task.cancel()  # type: ignore[union-attr]  # it is killed with fires still pending
         await until(lambda: not here.clock.sleepers)
         here.dead.append("first")
         async with session(here, "second") as two:

@@ -73,7 +73,7 @@ async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_i
             turn = await played(second.deliver())
             assert turn.end.answer == "Blue, they say."
             assert second.inbox.waiting == ()
-            assert (await played(second.deliver())).events == []  # the model has been told meanwhile
+            assert (await played(second.deliver())).events == []  # already delivered to the model
             await played(second.run("And?"))
         async with await here.open(Opening("latest")) as third:
             assert third.inbox.waiting == ()

@@ -135,7 +135,7 @@ async def test_settings_that_cannot_be_used_leave_no_journal_open(tmp_path: Path
             with pytest.raises(HarnessError, match=r"faults\.toml"):
                 factory.create(SubagentSpec(f"a{number}", (), NoAsker(), again=False))
             with Journal.open(here.agents / f"a{number}.jsonl"):
-                pass  # nobody else holds it
+                pass  # no other process holds it
 
 
 @pytest.mark.parametrize("isolated", [True, False])
@@ -167,7 +167,7 @@ async def test_many_agents_leave_no_task_and_no_file_open(tmp_path: Path) -> Non
         # A pool may keep a connection for each agent that works at the same time: two ends and one task.
         tasks, files = tasks + AT_ONCE, files + 2 * AT_ONCE
         async with asyncio.timeout(10):  # the other end of a connection may need a moment to see that it was closed
-            while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110  no event tells
+            while len(asyncio.all_tasks()) > tasks or psutil.Process().num_fds() > files:  # noqa: ASYNC110  there is no event to await
                 await asyncio.sleep(0.01)
         assert here.agent.parts.background is not None
         status, _ = here.agent.parts.background.admission

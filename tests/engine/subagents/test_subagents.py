@@ -1,4 +1,4 @@
-"""Who works for an agent: one report for each task, whatever happens to it, and nothing left behind."""
+"""Subagents: exactly one report per task, whatever happens to it, and nothing left behind."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -166,7 +166,7 @@ async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(
     second = office.asked("two", agent="a1")
     await quiet()
     (row,) = office.agents.rows
-    assert row.state is SubagentState.RUNS  # what waits does not hide what runs
+    assert row.state is SubagentState.RUNS  # waiting tasks do not hide running ones
     third = office.asked("three", agent="a1")
     await quiet()
     assert second.done()
@@ -178,7 +178,7 @@ async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(
     await quiet()
     office.of_subagent[1].go.set()
     assert (await third).content.startswith("About three")
-    assert "About one" in str(office.of_subagent[1].order.messages)  # it goes on from what it did before
+    assert "About one" in str(office.of_subagent[1].order.messages)  # it continues from its earlier work
     assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED, AgentEnd.ANSWERED, AgentEnd.ANSWERED]
     office.check()
 
@@ -252,7 +252,7 @@ async def test_an_agent_that_cannot_be_made_has_not_started_and_is_not_offered_a
     assert office.of(AgentEnded) == [AgentEnd.NOT_STARTED]
     office.refuses, office.hasty = "", True
     await office.ask(agent="a1")
-    assert not office.of_subagent[0].order.again  # there was nothing to go on from
+    assert not office.of_subagent[0].order.again  # no earlier work to continue
     office.check()
 
 

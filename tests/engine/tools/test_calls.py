@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 @tool(effect=Effect.READ)
 def greet(name: str) -> str:
-    """Greet somebody."""
+    """Greet a user by name."""
     return f"Hello, {name}."
 
 

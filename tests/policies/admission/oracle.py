@@ -13,7 +13,7 @@ def balanced(counts: WorkCounts) -> bool:
 
 
 class Oracle:
-    """Slots, queue, pauses and watch list on a clock that is told what time it is."""
+    """Slots, queue, pauses and watch list on a manually set clock."""
 
     def __init__(self, limits: AdmissionLimits) -> None:
         self.limits, self.now, self.scans, self.closed = limits, 0.0, 0, False

@@ -45,7 +45,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         super().__init__()
         self.now = 0.0
         self.fates: dict[int, str] = {}
-        """Of each piece of work, by what was published."""
+        """State of each piece of work, derived from published events."""
         self.refused = 0
         self.reported_pauses: dict[str, float | None] = {}
 
@@ -119,7 +119,7 @@ class ControllerBesideOracle(RuleBasedStateMachine):
         dropped = self.controller.counts.dropped
         for key in self.controller.due_again(self.now):
             self._asks(key)
-        assert self.controller.counts.dropped == dropped  # what comes again puts nobody out
+        assert self.controller.counts.dropped == dropped  # returning work displaces nothing
 
     @rule()
     def scans(self) -> None:

@@ -14,7 +14,7 @@ TALK = "a talk"
 
 
 class Reported:
-    """One conversation and another, and what was reported of them."""
+    """Two conversations and the changes reported for them."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -73,7 +73,7 @@ def test_the_newest_activity_comes_first() -> None:
     for at, key in enumerate("abcd"):
         watch_list.add(key, at)
     watch_list.active("b", 9.0)
-    watch_list.active("d", 1.0)  # older than what is known
+    watch_list.active("d", 1.0)  # older than the last known state
     assert watch_list.scan() == ("b", "d", "c", "a")
 
 

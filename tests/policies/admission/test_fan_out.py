@@ -85,7 +85,7 @@ def test_every_session_of_three_replies_is_ruled_as_the_naive_count_says() -> No
                 )
                 ledger.answer(numbers, yes=reply.yes)
             started += wanted * (ruling is FanOutDecision.START or (ruling is FanOutDecision.ASK and reply.yes))
-            assert mode == "allow" or started <= agreement.agreed  # nobody starts that is not agreed on
+            assert mode == "allow" or started <= agreement.agreed  # no subagent starts without approval
     assert rulings == set(FanOutDecision)
 
 

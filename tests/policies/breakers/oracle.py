@@ -15,7 +15,7 @@ MOST = 20
 
 @dataclass
 class World:
-    """Where everything stands after the list was gone through."""
+    """The state after all entries of the list."""
 
     limits: DispatchLimits
     tools: dict[str, dict[str, Any]]
@@ -27,10 +27,10 @@ class World:
     exhausted: bool = False
     groups: dict[str, dict[str, Any]] = field(default_factory=dict)
     scores: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """By tool: the score, and the first step in which it is not believed."""
+    """By tool: the score, and the step at which it expires."""
     plan: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     asked: list[dict[str, Any]] = field(default_factory=list)
-    """Every request, with what was answered."""
+    """Every request with its answer."""
     suspected: set[str] = field(default_factory=set)
     """Signatures with which two tools were open together at some time."""
     late: int = 0
@@ -221,7 +221,7 @@ class Oracle:
         return next((group for group in world.groups.values() if name in group["members"]), None)
 
     def score(self, world: World, name: str) -> str | None:
-        """What is believed of a tool."""
+        """The current health score of a tool."""
         score, until = world.scores.get(name, (None, 0))
         return score if world.step < until else None
 

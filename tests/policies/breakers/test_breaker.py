@@ -1,4 +1,4 @@
-"""One breaker: what may happen to it in which state, and what that makes of it."""
+"""One breaker: the events of each state and their transitions."""
 
 from collections.abc import Callable
 from contextlib import suppress

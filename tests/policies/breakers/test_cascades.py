@@ -1,4 +1,4 @@
-"""Tools that fail from one cause: when that is seen, who is probed when, and what is reported."""
+"""Tools that fail from one cause: detection, order of probes, and reports."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_the_second_opening_is_a_suspicion_and_the_third_makes_a_group() -> None
         CascadeChanged("transport: connection refused", SYSTEMIC, ("a", "b", "c"), "the network", 1, 4),
     ]
     assert game.registry.consumed == 1
-    assert game.call("d") is DispatchReason.HEALTHY  # others may go on, with care
+    assert game.call("d") is DispatchReason.HEALTHY  # other tools may continue, with care
     assert game.registry.decide("d").caution
 
 

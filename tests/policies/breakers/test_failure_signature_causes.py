@@ -1,4 +1,4 @@
-"""One errno, many wordings: the same cause whoever reports it, and never another one."""
+"""One errno, many wordings: every reporter's text maps to the same cause, and to no other."""
 
 import errno
 import os

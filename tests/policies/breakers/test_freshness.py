@@ -1,4 +1,4 @@
-"""Labels on results: with evidence, and never on what is fresh."""
+"""Freshness labels: given on evidence only, and never to a fresh result."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,7 +25,7 @@ def write(to: str = "notes.txt") -> Observation:
 
 
 RUN = Observation("bash", "make", "done", 0, 0.0, None, changes=True)
-"""A change of nobody knows what."""
+"""A change to unknown files."""
 
 
 def labels(
@@ -56,13 +56,13 @@ def labels(
         pytest.param([read("a"), read("b"), write(), read("a")], None, id="perhaps brought back by a write"),
         pytest.param([read("a", "x"), read("b", "y"), read("b", "x")], None, id="two files with equal content"),
         pytest.param([read("a", None, "x 1-9"), write("x"), read("a", None, "x 1-9")], None, id="a part of a file"),
-        pytest.param([read("a", undated=True)], UNKNOWN, id="from a cache, of nobody knows when"),
+        pytest.param([read("a", undated=True)], UNKNOWN, id="from a cache, of unknown age"),
         pytest.param([read("a", undated=True, as_of=99.0)], None, id="from a cache, but of now"),
         pytest.param([read("a", as_of=1.5)], UNVERIFIED, id="of before the turn"),
         pytest.param([write(), read("a", as_of=0.5)], STALE, id="of before a change of the file"),
         pytest.param([read("a"), read("b"), read("a", live=True)], None, id="changed back, and read where it is"),
         pytest.param([read("a"), write(), read("a", live=True)], None, id="changed back after a change of ours"),
-        pytest.param([read("a"), read("b", live=True), read("a")], STALE, id="older than what was read where it is"),
+        pytest.param([read("a"), read("b", live=True), read("a")], STALE, id="older than a live read"),
     ],
 )
 def test_evidence_and_its_label(history: list[Observation], last: FreshnessLabel | None) -> None:
@@ -256,7 +256,7 @@ def test_versions_are_compared_as_the_naive_oracle_compares_them(calls: list[tup
                 history.append(write(name))
             case "run":
                 history.append(RUN)
-            case _:  # of before everything, so it never adds to what is known
+            case _:  # older than everything else, so it adds no evidence
                 history.append(read("x", f"{name}'s neighbour", as_of=-1.0))
         expected.append(naive(kind, name, content))
     found = [label is not None and label is not UNVERIFIED for label in labels(history, turn_at=0.0)]

@@ -1,4 +1,4 @@
-"""What the registry promises besides its decisions: plain errors, events that may go unread, decisions that stand."""
+"""Guarantees of the registry: clear errors, no need to read its events, stable decisions."""
 
 import pytest
 

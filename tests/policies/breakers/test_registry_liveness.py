@@ -24,7 +24,7 @@ ENDLESS = DispatchLimits(budget=1_000_000)
 
 
 def request(registry: BreakerRegistry, tool: str, result: Finish | Failure, at: float = 0.0) -> Dispatch:
-    """Ask for a tool; if it may run, this is what comes of it."""
+    """Request a tool; if it may run, record `result`."""
     decision = registry.decide(tool)
     if decision.dispatch in RUNS:
         registry.record(decision.permit, result, at)
@@ -97,7 +97,7 @@ def test_probes_that_never_come_back_leave_no_tool_half_open() -> None:
     probes = []
     for step in range(2, 40):
         registry.begin_step(step)
-        if registry.decide("grep").dispatch is Dispatch.PROBE:  # and nobody ever hears of it
+        if registry.decide("grep").dispatch is Dispatch.PROBE:  # and its result never arrives
             probes.append(step)
     assert probes == list(range(4, 40, 3))
     assert registry.consumed == 3  # nothing was charged for them

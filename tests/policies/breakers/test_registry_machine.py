@@ -71,7 +71,7 @@ ORDERS: list[Callable[[list[Any]], list[Any]]] = [
 tools = st.sampled_from(TOOLS)
 outcomes = st.sampled_from([*FAILURES, *FINISHES])
 answers = st.sampled_from(list(product(TOOLS, [*FAILURES, *FAILURES, *FINISHES])))
-"""A tool, and what comes of calling it; failures more often."""
+"""A tool and the outcome of a call; weighted towards failures."""
 
 
 def limits_of(**values: Any) -> st.SearchStrategy[DispatchLimits]:
@@ -104,7 +104,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self.saves: list[tuple[int, RegistryState]] = [(0, self.registry.saved())]
         """Each with how much had been done by then."""
         self.reported = dict.fromkeys(TOOLS, (BreakerState.CLOSED, 0, 0))
-        """State, failures and generation, by what was published."""
+        """State, failures and generation, derived from published events."""
         self.reported_charges: list[tuple[str, str]] = []
         self.reported_groups: dict[str, CascadeChanged] = {}
         self.reported_suspected: set[str] = set()
@@ -124,7 +124,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
 
     @rule(steps=st.integers(2, 30))
     def leap(self, steps: int) -> None:
-        """Steps of which the registry hears nothing."""
+        """Skip steps without telling the registry."""
         self._step(self.registry.step + steps)
 
     @rule(target=out, tool=st.sampled_from([*TOOLS, NOWHERE]))
@@ -243,7 +243,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self._what_was_published_is_so(world)
 
     def teardown(self) -> None:
-        """From wherever it was saved, what was done since leads to the same state."""
+        """Replaying the calls made since any saved state gives the same final state."""
         for at, state in (self.saves[0], *self.saves[-2:]):
             registry = BreakerRegistry.restored(state, CAPABILITIES)
             for act in self.done[at:]:
@@ -319,7 +319,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
             assert probe_at is not None
             assert probe_at > self.registry.step
         group = self.registry.group_of(tool) if tool in TOOLS else None
-        if group and decision.dispatch is Dispatch.PROBE:  # and nobody else of it is being probed
+        if group and decision.dispatch is Dispatch.PROBE:  # and no other member is being probed
             states = [self.registry.breaker(name).state for name in group.members]
             assert states.count(BreakerState.HALF_OPEN) == 1
         if decision.dispatch is Dispatch.PAUSE and self.registry.exhausted:

@@ -16,7 +16,7 @@ ONE_CAUSE = Failure(FailureCategory.TRANSPORT, "refused", "transport: refused")
 def most_open(threshold: int = 3, cause: Callable[[str], Failure] = lambda tool: ONE_CAUSE) -> tuple[int, bool]:
     """The most breakers that are open at once before PAUSE, and whether a group is ever systemic.
 
-    Tries every order in which four tools can fail, all in one step, states that were seen left out.
+    Tries every order of failures of four tools within one step; skips states already visited.
     """
     start = BreakerRegistry(TOOLS, limits=DispatchLimits(threshold=threshold)).saved()
     left, seen = deque([start]), {start.breakers}

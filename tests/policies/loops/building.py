@@ -12,7 +12,7 @@ from tests.policies.loops.streams import Made, Scenario
 def call(
     made: Made, step: int = 1, at: float = 0.0, *, poll: Poll | None = None, error: str | None = None
 ) -> ObservedCall:
-    """The observation of one call; a failure has its text as its signature unless told otherwise."""
+    """The observation of one call; by default the signature of a failure is its text."""
     failed = digest(normalised_result(made.result)) if error is None else error
     return ObservedCall(
         number=step,

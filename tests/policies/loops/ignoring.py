@@ -1,4 +1,4 @@
-"""An agent that ignores everything, and whoever carries out the advice against it."""
+"""An agent that ignores all advice, and a driver that enforces it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ def done(action: LoopAction, step: int, *, applied: bool = True, call: str = "")
 
 @dataclass
 class Driver:
-    """Carries out what is advised, step by step, as the loop of an agent would."""
+    """Carries out the advice step by step, as an agent loop would."""
 
     monitor: LoopMonitor = field(default_factory=LoopMonitor)
     abilities: Abilities = field(default_factory=Abilities)

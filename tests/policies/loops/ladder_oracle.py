@@ -1,4 +1,4 @@
-"""What is due on the ladder, worked out each time from all that has happened to each loop. Slow and plain."""
+"""The next rung of the ladder, recomputed from the full history of each loop. Slow and simple."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -71,12 +71,12 @@ class Life:
         return not done or ignored or not places or visits - done[-1] >= self.loop.period
 
     def silent(self) -> int:
-        """Copies before which a user wants to hear nothing."""
+        """Number of copies before the user wants the next report."""
         answers = [at for at, entry in enumerate(self.entries) if entry == ("answer", LoopChoice.CONTINUE)]
         return 2 * self.counts()[answers[-1]] if answers else 0
 
     def wanted(self) -> Rung | None:
-        """What a user has chosen, and nobody has done since."""
+        """The user's choice that has not been carried out yet."""
         for entry in reversed(self.entries):
             match entry:
                 case ("did", *_):
@@ -101,22 +101,22 @@ class Life:
         """The last rung that was taken."""
         return next((entry[1] for entry in reversed(self.entries) if entry[0] == "did" and entry[2]), None)
 
-    def told_now(self) -> bool:
-        """With the last entry it was found, or has become twice as long as when it was told last."""
-        told: list[int] = []
+    def reported_now(self) -> bool:
+        """Whether the last entry found the loop, or doubled its count since the last report."""
+        reports: list[int] = []
         for count, entry in zip(self.counts(), self.entries, strict=True):
-            new = entry[0] in ("seen", "text", "ignored") and (not told or count >= 2 * told[-1])
-            told += [count] * new
+            new = entry[0] in ("seen", "text", "ignored") and (not reports or count >= 2 * reports[-1])
+            reports += [count] * new
         return new
 
-    def goes_on(self, step: int) -> bool:
-        """Though it is not seen."""
+    def continues_unseen(self, step: int) -> bool:
+        """Whether an ignored refusal shows that the loop continues although no call was observed."""
         ignored = [entry[1] for entry in self.entries if entry[0] == "ignored"]
         return bool(ignored) and step - ignored[-1] < self.loop.period
 
 
 def seen_in(entry: Entry) -> set[str]:
-    """The loops of which one more copy, or a part of one, was seen or asked for."""
+    """The loops that gained a full or partial copy, executed or requested."""
     match entry:
         case ("saw", _, loops, _):
             return {loop.signature for loop in loops}
@@ -129,7 +129,7 @@ def seen_in(entry: Entry) -> set[str]:
 
 
 class World:
-    """Where everything stands."""
+    """The state of all loops."""
 
     def __init__(self, policy: LoopLimits) -> None:
         self.policy = policy
@@ -254,7 +254,9 @@ class World:
         over = [
             signature
             for signature, life in self.lives.items()
-            if signature not in loops and life.loop.projection is not Projection.TEXT and not life.goes_on(step)
+            if signature not in loops
+            and life.loop.projection is not Projection.TEXT
+            and not life.continues_unseen(step)
         ]
         for signature in over:
             self._leaves(signature, by_itself=bool(loops))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """One call and what came back."""
+    """One call and its result."""
 
     tool: str
     arguments: str
@@ -14,7 +14,7 @@ class Made:
     mutates: bool = False
     """It changed the workspace."""
     poll: bool = False
-    """Declared as a poll with the limits that polls have as shipped."""
+    """Declared as a poll with the default limits."""
 
 
 Step = tuple[Made, ...]
@@ -29,7 +29,7 @@ class Scenario:
     name: str
     steps: tuple[Step, ...]
     latest: int | None = None
-    """The step, from 1, by which it should have been found; None: legitimate work, to be met with silence."""
+    """Last step, from 1, for detecting the loop; None: legitimate work, must not be reported."""
     weak: bool = False
     """Its signs leave room for doubt: a nudge is enough."""
     apart_s: float = 5.0

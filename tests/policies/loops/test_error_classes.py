@@ -69,7 +69,7 @@ MESSAGES = [
     *("429 Too Many Requests", "409 lock conflict", "no such file: a/b.txt", "could not connect", "", "nothing to say"),
     *("connection refused", "database is locked", "name resolution failed", "rate limit exceeded", "bad gateway"),
 ]
-"""None of them says where a status stands."""
+"""None of them has a field for the status."""
 WORDS = [
     *("timed", "out", "invalid", "lock", "is", "locked", "not", "found", "denied", "rate", "limit", "rows"),
     *("the", "ECONNRESET"),
@@ -113,7 +113,7 @@ def test_a_megabyte_is_read_in_time_that_grows_with_its_length(piece: str) -> No
         classify(text=text)
         return time.process_time() - began
 
-    cost(10_000)  # what is built at the first use
+    cost(10_000)  # built at the first use
     assert cost(1_000_000) < 1.0
     shorter = min(cost(50_000) for _ in range(3))
     longer = min(cost(400_000) for _ in range(3))

@@ -1,4 +1,4 @@
-"""The policy: checked, versioned, and told in an event."""
+"""The policy: validation, version, and its event."""
 
 import re
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""What is said about loops: concrete, short, and never in the way of what is quoted."""
+"""Messages about loops: concrete, short, and quoting text unchanged."""
 
 from dataclasses import replace
 from typing import Any

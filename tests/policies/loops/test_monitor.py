@@ -1,4 +1,4 @@
-"""Episodes of loops, and what is due: from observations and events to advice."""
+"""Loop episodes: from observations and events to advice."""
 
 from dataclasses import replace
 

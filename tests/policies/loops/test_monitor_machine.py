@@ -73,7 +73,7 @@ class MonitorBesideOracle(RuleBasedStateMachine):
         """The observations that count after the last rollback."""
         self.detectors = Detectors()
         self.ahead: Detectors | None = None
-        """What has seen everything, for as long as a loop from before a rollback goes on in it."""
+        """Detectors with the full history, kept while a loop from before a rollback continues in it."""
 
     # ── what happens ────────────────────────────────────────────────────────────────────────────
 
@@ -214,7 +214,7 @@ class MonitorBesideOracle(RuleBasedStateMachine):
         )
 
     def _acts(self, name: str) -> None:
-        """Carries out what is advised, and expects what the oracle expects."""
+        """Carries out the advice and compares it with the oracle's."""
         rung = self.world.rung(self.able)
         action = self.monitor.advise(self.able, 0.5)
         assert (action and action.rung) == rung
@@ -244,7 +244,7 @@ class MonitorBesideOracle(RuleBasedStateMachine):
         self.world.happens(entry)
         after = self.world.lives
         begun = {signature for signature, life in after.items() if before.get(signature, (None,))[0] is not life}
-        told = {signature for signature in seen_in(entry) & after.keys() if after[signature].told_now()}
+        told = {signature for signature in seen_in(entry) & after.keys() if after[signature].reported_now()}
         found = [event for event in events if isinstance(event, LoopFound)]
         assert {event.loop.signature for event in found} == begun | told
         assert {event.loop.signature for event in found if event.relapse} == begun & met

@@ -1,4 +1,4 @@
-"""Waits are told from loops by what their calls do and when they come, beside a naive oracle."""
+"""Polls are distinguished from loops by effect and timing of their calls; compared with a naive oracle."""
 
 from dataclasses import dataclass, field, replace
 from math import log2

@@ -70,7 +70,7 @@ def test_how_the_stream_is_cut_makes_no_difference(text: str, data: st.DataObjec
 
 
 def oracle(text: str) -> Iterator[tuple[int, int]]:
-    """(characters so far, period), for each prefix and each period by which its tail repeats for long enough."""
+    """Yield (length, period) for each prefix and each period with which its tail repeats long enough."""
     for end in range(1, len(text) + 1):
         for period in range(1, SMALL.longest_period + 1):
             wanted = max(SMALL.length, (SMALL.copies - 1) * period)

@@ -23,7 +23,7 @@ def folded(text: str) -> str:
 
 
 def matching(text: str, lag: int) -> int:
-    """How many characters at the end of `text` are what stood `lag` before."""
+    """How many characters at the end of `text` equal those `lag` positions earlier."""
     count = 0
     while count + lag < len(text) and text[-1 - count] == text[-1 - count - lag]:
         count += 1

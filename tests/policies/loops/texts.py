@@ -13,7 +13,7 @@ class Stuck:
     start: str
     unit: str
     numbered: bool = False
-    """`{}` in the unit stands for a number that runs."""
+    """`{}` in the unit is replaced by a running number."""
 
     def text(self, length: int = 60_000) -> str:
         """So much of it that any detector should have spoken."""

@@ -42,7 +42,7 @@ ALWAYS_CUT = [Code.MAX_OUTPUT_TOKENS_ESCALATE, *[Code.MAX_OUTPUT_TOKENS_RECOVERY
 NOTHING_LEFT = [Code.MAX_OUTPUT_TOKENS_RECOVERY, Code.MAX_OUTPUT_TOKENS_EFFORT, Code.MAX_OUTPUT_TOKENS_EXHAUSTED]
 ASKED_ANOTHER = {"models": ("primary", "second"), "codes": [Code.REFUSAL_FALLBACK, Code.COMPLETED]}
 
-# A name, what comes back, what is expected of the played turn, and how it differs from the ordinary one.
+# Name, server replies, expected result of the turn, and differences from the default case.
 TURNS: list[tuple[str, Iterable[Outcome], dict[str, Any], dict[str, Any]]] = [
     ("an unknown fault once in a turn", [UNKNOWN, TOOLS, UNKNOWN], {"end": Code.API_ERROR}, {}),
     ("an unknown fault behind text", for_ever(after_text(UNKNOWN)), {"posts": 2}, {}),

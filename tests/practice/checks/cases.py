@@ -1,4 +1,4 @@
-"""Cases that are data: one request on each line of a file, and the words in which the API refuses it."""
+"""Cases as data: one request per line of a file, with the API's error message."""
 
 import json
 from pathlib import Path

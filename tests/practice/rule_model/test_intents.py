@@ -1,5 +1,5 @@
-# ruff: noqa: E501 - a row is a sentence and what comes of it
-"""Every documented sentence, in both languages: the calls it makes and what is reported of their results."""
+# ruff: noqa: E501 - a row is a sentence and its result
+"""Every documented sentence, in both languages: its calls and the report of their results."""
 
 import pytest
 

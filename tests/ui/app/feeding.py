@@ -1,4 +1,4 @@
-"""A journal that is followed, as a test writes it."""
+"""A followed journal that a test writes to."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -7,21 +7,21 @@ from harness.journal.follow import FollowItem
 
 
 class Feed:
-    """What there is already, and what comes when it is put."""
+    """The existing items, then each item passed to `put`."""
 
     def __init__(self, there: Sequence[FollowItem], *more: FollowItem) -> None:
         self._coming: asyncio.Queue[FollowItem] = asyncio.Queue()
         self.closed = False
-        """Whoever followed has gone."""
+        """The follower has closed the feed."""
         for one in (*there, *more):
             self.put(one)
 
     def put(self, one: FollowItem) -> None:
-        """The next thing that a follower is told."""
+        """Send the next item to the follower."""
         self._coming.put_nowait(one)
 
     async def followed(self) -> AsyncGenerator[FollowItem, None]:
-        """As `harness.journal.follow.follow` gives it; never ends by itself."""
+        """Like `harness.journal.follow.follow`; ends only when closed."""
         try:
             while True:
                 yield await self._coming.get()

@@ -74,7 +74,7 @@ class Host(App[None]):
 
     @property
     def shown(self) -> str:
-        """The text as it stands on the screen."""
+        """The text on the screen."""
         return self.query_one(PromptText).text
 
     @property

@@ -1,4 +1,4 @@
-"""What stands on the screen of an app, as text."""
+"""The screen of an app as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from textual.events import MouseDown, MouseUp
 from textual.pilot import Pilot
 
 COLOURS = ("text-warning", "text-error", "text-success")
-"""Colours that tell something; all others only set things apart. In the default theme a warning has the accent's."""
+"""Colours with a meaning; the others are decoration. In the default theme, warnings use the accent colour."""
 
 
 def screen_lines(app: App[Any]) -> list[str]:
@@ -23,7 +23,7 @@ def screen_text(app: App[Any]) -> str:
 
 
 async def settled(pilot: Pilot[Any]) -> list[str]:
-    """The rows as soon as they do not change any more."""
+    """The rows once they stop changing."""
     await pilot.pause()
     before, now = list[str](), screen_lines(pilot.app)
     while now != before:
@@ -33,14 +33,14 @@ async def settled(pilot: Pilot[Any]) -> list[str]:
 
 
 async def click(pilot: Pilot[Any], column: int, row: int) -> None:
-    """As a terminal sends it, so that the app finds out by itself what was hit."""
+    """Click as a terminal does, so that the app finds the widget under the pointer."""
     for kind in (MouseDown, MouseUp):
         pilot.app.post_message(kind(None, column, row, 0, 0, 1, shift=False, meta=False, ctrl=False))
     await pilot.pause()
 
 
 def coloured(app: App[Any]) -> list[str]:
-    """What stands in a colour that tells something: row from 1, name of the colour, text."""
+    """The text in meaningful colours: row from 1, name of the colour, text."""
     names = {app.theme_variables[name].upper(): name.removeprefix("text-") for name in COLOURS}
     return [
         f"{number:>2} {name:<7} {text.strip()}"

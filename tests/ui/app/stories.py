@@ -1,4 +1,4 @@
-"""Sessions up to the moment of each situation, as their journals would tell them."""
+"""Sessions up to the moment of each situation, as journal records."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -71,7 +71,7 @@ NAME = "20261121-0806-d4eb95"
 
 
 def story(*parts: Event | float) -> tuple[Record, ...]:
-    """Records of these events; a number is so many seconds in which nothing happens."""
+    """Records of these events; a number is a pause in seconds."""
     at, records = NOW, list[Record]()
     for part in (*BEGINNING, *parts):
         if isinstance(part, Event):
@@ -89,7 +89,7 @@ def recorded(name: str, until_step: int) -> tuple[Record, ...]:
 
 
 def prompt(text: str) -> MessageAdded:
-    """What the person said joins the history."""
+    """The user's prompt joins the history."""
     return MessageAdded(Message("user", ({"type": "text", "text": text},)), Origin.PROMPT)
 
 
@@ -312,4 +312,4 @@ STORIES: dict[str, Sequence[Record]] = {
         TurnEnded(1, TransitionCode.MODEL_ERROR, "the key was refused", "", Usage(), 0.0, 1, 1, 2.0),
     ),
 }
-"""What had happened when the situation stood on the screen."""
+"""The records of each situation at the moment it was on the screen."""

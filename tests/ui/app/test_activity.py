@@ -1,4 +1,4 @@
-"""What runs now: the line above the prompt, the title of the terminal, and the bell."""
+"""Activity: the line above the prompt, the title of the terminal, and the bell."""
 
 import asyncio
 from collections.abc import Sequence
@@ -135,7 +135,7 @@ async def test_the_title_of_a_terminal_is_set_and_restored(place: Place) -> None
 
         async def titled(text: str) -> None:
             async with asyncio.timeout(10):
-                while (await terminal._run("display-message", "-p", "#{pane_title}")).strip() != text:  # noqa: ASYNC110 (tmux tells no event of it)
+                while (await terminal._run("display-message", "-p", "#{pane_title}")).strip() != text:  # noqa: ASYNC110 (tmux sends no event)
                     await asyncio.sleep(0.05)
 
         await titled(f"harness · {place.folder.name}")

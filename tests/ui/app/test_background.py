@@ -1,4 +1,4 @@
-"""What works beside the turn, in the app: it arrives by itself, and the person can look and kill."""
+"""Background work in the app: results arrive unprompted, and the user can inspect and kill it."""
 
 import asyncio
 from collections.abc import AsyncIterator

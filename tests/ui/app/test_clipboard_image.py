@@ -14,7 +14,7 @@ PNG = png(8, 8)
 
 
 def programs(folder: Path, **scripts: str) -> dict[str, str]:
-    """An environment in which these programs are found before those of the system."""
+    """An environment with these programs first in PATH."""
     for name, script in scripts.items():
         file = folder / name.replace("_", "-")
         file.write_text(f"#!/bin/sh\n{script}\n")

@@ -26,7 +26,7 @@ SCRIPT = calls(COMMAND, task("find the tests")) + of_subagent(says("There are te
 
 
 class Typist:
-    """Somebody who types in a session, and what is offered."""
+    """Types in a session and collects the completions offered."""
 
     def __init__(self, session: Session) -> None:
         candidates = command_candidates((*COMMANDS.values(), *SCREEN_COMMANDS.values()), session)

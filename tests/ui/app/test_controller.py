@@ -174,7 +174,7 @@ async def test_leaving_waits_for_the_prompts_before_it_and_runs_none_behind_it(t
         await waiting(here, 3)
         (tmp_path / "workspace" / "go").touch()
         async with asyncio.timeout(10):
-            while here.app.is_running:  # noqa: ASYNC110 (there is no event of it)
+            while here.app.is_running:  # noqa: ASYNC110 (no event to await)
                 await asyncio.sleep(0.02)
         assert asked(here) == [WAITS, "one"]
 

@@ -13,7 +13,7 @@ from tests.ui.terminals import REASON, TMUX, Tmux
 pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is None, reason=REASON)]
 
 SOON_S = 4.0
-"""Seconds after Esc in which the prompt works again. A tool has three to obey; a quiet machine needs a tenth."""
+"""Seconds from Esc until the prompt accepts input again. A tool has three to obey; a quiet machine needs a tenth."""
 PHASES = """
 [[reply]]
 text = "I look first."

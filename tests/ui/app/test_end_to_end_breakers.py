@@ -1,4 +1,4 @@
-"""Tools that break, on a real screen: what the panel says of them, step by step, and how a pause goes on."""
+"""Failing tools on a real screen: the panel, step by step, and the end of a pause."""
 
 import pytest
 

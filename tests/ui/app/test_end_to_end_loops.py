@@ -1,4 +1,4 @@
-"""An agent that goes in circles, on a real screen: what is tried, the question, and the report."""
+"""An agent that goes in circles, on a real screen: interventions, question and report."""
 
 import pytest
 

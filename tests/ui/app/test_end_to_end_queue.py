@@ -32,12 +32,12 @@ text = "An answer."
 
 
 def asked(screen: str) -> list[str]:
-    """What the user has said, in the order in which it stands in the conversation."""
+    """The user's prompts in conversation order."""
     return [found[1].strip() for found in re.finditer(r"^ ?you [▸!] (.*?)(?:│|$)", screen, re.MULTILINE)]
 
 
 def prompt_line(screen: str) -> str:
-    """What stands in the prompt."""
+    """The text in the prompt."""
     return next(line for line in reversed(screen.splitlines()) if line.startswith(" ▸"))[2:].strip()
 
 

@@ -1,4 +1,4 @@
-"""The real command on a real screen: what a person types, and what stands there after it."""
+"""The real command on a real screen: typed input and the resulting screen."""
 
 import re
 import signal

@@ -1,4 +1,4 @@
-"""The panel: what is painted again, and the screen of its own."""
+"""The panel: repaints, and its full-screen view."""
 
 from typing import Any, Self
 

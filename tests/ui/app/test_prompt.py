@@ -108,7 +108,7 @@ READLINE: Mapping[tuple[str, ...], str] = {
     ("home", "alt+d", "end", "ctrl+y"): " two,threeone",
     ("home", "ctrl+k", "ctrl+y", "ctrl+underscore"): "",
 }
-"""What is left of a text after some keys."""
+"""The text left after some keys."""
 
 
 async def test_keys_of_readline() -> None:
@@ -170,7 +170,7 @@ MEANT: Sequence[tuple[str, str, str, str]] = (
     ("／／etc", "prompt", "▸", "//etc"),
     ("a /b !c", "prompt", "▸", "a /b !c"),
 )
-"""A text, its mode, the sign, and what is submitted."""
+"""Text, mode, sign, and submitted text."""
 
 
 async def test_the_sign_shows_what_the_text_is_meant_as() -> None:

@@ -79,7 +79,7 @@ class Hands:
         self._tasks: list[asyncio.Task[None]] = []
 
     def ask(self, *, preselected: str = "") -> None:
-        """Have a question put; what is typed from now on may be there before it is."""
+        """Ask a question; later keys may arrive before it is shown."""
 
         async def asking() -> None:
             self.app.answers.append(await self.app.ask(Question("touch a?", CHOICES, preselected=preselected)))
@@ -133,7 +133,7 @@ class Hands:
         await self.pilot.pause()
 
     async def opens(self) -> None:
-        """Wait until the question takes keys by itself."""
+        """Wait until the question accepts keys."""
         async with asyncio.timeout(20):
             while not self.answers_now():
                 await self.pilot.pause(0.05)
@@ -184,7 +184,7 @@ class Hands:
                 await getattr(self, verb)(*arguments)
 
     async def begin_anew(self) -> None:
-        """Withdraw what is asked, and empty the prompt."""
+        """Withdraw the question and clear the prompt."""
         await self.done()
         self.app.prompt.load("")
         self.app.submitted.clear()

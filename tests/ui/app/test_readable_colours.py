@@ -69,7 +69,7 @@ def pale(app: App[Any]) -> Iterator[str]:
     region = app.screen.children[0].region if isinstance(app.screen, ModalScreen) else app.screen.region
     for row, strip in enumerate(app.screen._compositor.render_strips()):
         if not region.y <= row < region.bottom:
-            continue  # what is below a page is meant to stand back
+            continue  # the area below a page is dimmed on purpose
         for segment in strip.crop(region.x, region.right):
             style, text = segment.style, segment.text.strip().strip(LINES).strip()
             if not text or style is None or style.color is None or style.bgcolor is None:

@@ -24,7 +24,7 @@ class Alarm:
 
 @dataclass
 class Time:
-    """A clock, its alarms, and what was drawn when."""
+    """A clock, its alarms, and a log of redraws."""
 
     now: float = 100.0
     alarms: list[Alarm] = field(default_factory=list)

@@ -54,7 +54,7 @@ def drawn(panel: Panel, size: tuple[int, int]) -> str:
 
 
 async def followed(path: Path) -> list[Record]:
-    """All that a follower is told before it has caught up."""
+    """Everything a follower receives before it has caught up."""
     records = []
     async with aclosing(follow(path)) as told:
         async for one in told:

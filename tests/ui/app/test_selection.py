@@ -1,4 +1,4 @@
-"""What is selected with the mouse stays in the column where the drag began."""
+"""A mouse selection stays in the column where the drag began."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ PANEL = ("model", "context", "closed", "budget")
 
 
 async def dragged(here: Here, begin: tuple[int, int], end: tuple[int, int]) -> str:
-    """What is selected after the mouse was pulled from one cell to another, in a few steps."""
+    """Drag the mouse from one cell to another in a few steps; return the selected text."""
     await here.pilot.mouse_down(offset=begin)
     for step in range(1, 7):
         x, y = (a + (b - a) * step // 6 for a, b in zip(begin, end, strict=True))

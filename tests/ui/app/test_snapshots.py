@@ -67,7 +67,7 @@ async def test_a_situation_looks_as_it_did(number: int, situation: str) -> None:
 
 
 async def followed(records: Sequence[Record]) -> AsyncGenerator[FollowItem, None]:
-    """A journal that nobody writes any more."""
+    """A journal without a writer."""
     for record in records:
         yield record
     yield CaughtUp(None)

@@ -1,4 +1,4 @@
-"""The real app on a machine that stalls: what was answered is on the screen as soon as the machine is calm."""
+"""The real app on a stalling machine: the answer is on the screen soon after the stall ends."""
 
 import asyncio
 import random
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.stories, pytest.mark.skipif(TMUX is
 
 STALLS = Path(__file__).parent / "stalls"
 CALM_S = 2.0
-"""Seconds after the last stall in which everything is drawn."""
+"""Seconds allowed for drawing everything after the last stall."""
 PROMPTS = 4
 ANSWERS = "".join(f'[[reply]]\ntext = "Answer number {number}."\n' for number in range(1, PROMPTS + 1))
 

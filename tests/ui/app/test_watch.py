@@ -1,4 +1,4 @@
-"""Somebody else's session on the screen: followed while it goes on, or played."""
+"""Another session on the screen: followed live, or replayed."""
 
 from collections.abc import AsyncGenerator
 
@@ -43,7 +43,7 @@ async def test_lines_that_cannot_be_read_are_counted() -> None:
 
 
 async def taken_away() -> AsyncGenerator[FollowItem, None]:
-    """A journal that somebody removes."""
+    """A journal that is removed while followed."""
     yield STORIES["calm"][0]
     raise JournalError("The journal was removed while it was followed.")
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Disk:
-    """Counts who reads it, and in which thread."""
+    """Counts reads, and notes the thread of each."""
 
     def __init__(self) -> None:
         self.files: Sequence[str] = ["src/a.py"]

@@ -1,4 +1,4 @@
-"""What is a command, and what is a prompt that begins like one."""
+"""Telling commands from prompts that begin like one."""
 
 from pathlib import Path
 

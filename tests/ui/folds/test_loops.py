@@ -53,7 +53,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 
 
 def looked_at_anew(events: Sequence[Event]) -> LoopsView:
-    """What is known after these events, found by looking back for each thing."""
+    """The view after these events, computed by searching backwards for each field."""
 
     def since(*kinds: type[Event]) -> int:
         return max((place for place, event in enumerate(events) if isinstance(event, kinds)), default=-1)

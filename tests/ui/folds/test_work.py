@@ -120,7 +120,7 @@ class Anew:
         return ""
 
     def _agent(self, own: list[tuple[int, Event]]) -> SubagentView | None:
-        """Plays what is about one agent; `tasks` are those that it has not ended."""
+        """Yield the events of one agent; `tasks` are those that it has not ended."""
         view, tasks, at_end, calls = None, 0, 0, ""
         for at, event in own:
             match event:

@@ -102,7 +102,7 @@ def charged(cost: int, consumed: int) -> FailureCharged:
     ("event", "line"),
     [
         (decided(Dispatch.CALL, DispatchReason.HEALTHY), None),
-        (decided(Dispatch.SKIP, DispatchReason.OPEN, "it failed"), None),  # told with the end of the call
+        (decided(Dispatch.SKIP, DispatchReason.OPEN, "it failed"), None),  # reported when the call ends
         (decided(Dispatch.PROBE, DispatchReason.PROBE_DUE, "bash is tried once"), "◌ bash is tried once"),
         (decided(Dispatch.CALL, DispatchReason.HEALTHY, in_place_of="grep"), "→ bash in place of grep"),
         (changed(CLOSED, CLOSED, ChangeReason.FAILED), None),

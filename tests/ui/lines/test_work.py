@@ -42,7 +42,7 @@ from tests.ui import work
 
 
 def lines(*events: Event, of_calls: bool = True) -> list[Line]:
-    """What is told of these events."""
+    """The lines printed for these events."""
     told = EventLines(of_calls=of_calls)
     return [line for event in events if (line := told.line(event)) is not None]
 

@@ -1,4 +1,4 @@
-"""What the panel says of the model, the context and what was spent."""
+"""Panel lines for the model, the context and the cost."""
 
 import pytest
 

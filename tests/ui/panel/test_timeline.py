@@ -1,4 +1,4 @@
-"""One mark for each step: one cell wide, told apart without colour, the newest or the shown one in sight."""
+"""One mark per step: one cell wide, distinct without colour, with the newest or selected one visible."""
 
 from hypothesis import given
 from hypothesis import strategies as st

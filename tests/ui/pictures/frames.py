@@ -40,7 +40,7 @@ _PIECES = re.compile(r"[\x21-\x7e]+[、。」）：・ー]* *|[^\x21-\x7e][、�
 
 
 class FilmApp(SnapshotApp):
-    """Conversation and panel, to which events are added."""
+    """Conversation and panel; the caller adds events."""
 
     def __init__(self, name: str) -> None:
         super().__init__((), name, theme="", panel_only=False)

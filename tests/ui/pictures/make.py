@@ -4,7 +4,7 @@ With `redraw`, only the pictures are made anew, from the sessions there are. The
 each time; `chapters` makes only these, and only for chapters that have changed.
 
 The real command, with the scripts and faults beside this file. The journals go to `docs/sessions`, where anyone can
-replay them, and the pictures to `docs/pictures`. What would tell of the machine is put into other words.
+replay them, and the pictures to `docs/pictures`. Machine-specific values are replaced.
 """
 
 import asyncio

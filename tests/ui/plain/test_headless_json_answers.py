@@ -1,4 +1,4 @@
-"""`harness -p --json-schema FILE`: what comes out, what is refused, and what goes over the wire."""
+"""`harness -p --json-schema FILE`: output, rejected schemas, and the request on the wire."""
 
 import json
 from collections.abc import Sequence

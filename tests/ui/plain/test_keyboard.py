@@ -1,4 +1,4 @@
-"""Lines from a terminal while the loop runs; a pipe stands for what lies in its buffer."""
+"""Lines from a terminal while the loop runs; a pipe replaces the terminal's buffer."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def ends() -> Iterator[tuple[int, int]]:
-    """Where the program reads, and where somebody types."""
+    """The ends for the program's input and for the typist."""
     source, typing = os.pipe()
     yield source, typing
     for end in (source, typing):

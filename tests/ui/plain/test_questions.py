@@ -1,4 +1,4 @@
-"""What counts as an answer, and what is asked."""
+"""Questions in lines: accepted answers and the question text."""
 
 import asyncio
 import io

@@ -330,7 +330,7 @@ async def test_lines_that_wait_behind_a_command_run_in_order_or_are_named_when_i
         terminal.type("!sleep 30\n")
         await terminal.sees("○ bash")
         terminal.type("one\ntwo\n/cost\n")
-        await terminal.sees("requests, ")  # what was typed before has been read; a terminal forgets the rest at Ctrl-C
+        await terminal.sees("requests, ")  # earlier input has been read; a terminal drops the rest at Ctrl-C
         terminal.type(CTRL_C)
         await terminal.sees("not run, as you stopped: one")
         await terminal.sees("not run, as you stopped: two")

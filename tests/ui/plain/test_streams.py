@@ -31,7 +31,7 @@ def pipe() -> Iterator[tuple[TextIO, TextIO]]:
 
 
 def asked(given: str, source: TextIO) -> tuple[str, str]:
-    """The prompt, and what was said on the way."""
+    """The prompt, and the messages printed meanwhile."""
     err = io.StringIO()
     return prompt_from(given, source, err), err.getvalue()
 

@@ -1,4 +1,4 @@
-"""Whatever events come, and in whatever order: nothing raises, and what is said to have changed is all that did."""
+"""Any events in any order: nothing raises, and the reported changes are complete."""
 
 from typing import Any
 

@@ -411,7 +411,7 @@ def refused(call_id: str, why: str = "max_subagents is 100") -> ToolEnded:
 
 
 def calls(*events: Event) -> list[tuple[str, tuple[str, ...]]]:
-    """The calls of agents: the summary and those of the calls that each stands for."""
+    """The agents' calls: each summary with the calls it represents."""
     begun = [ToolStarted(f"c{number}", "agent", f"part {number}", {}) for number in range(1, 6)]
     entries = folded(*prompt(1), *begun, *events).entries
     return [(entry.summary, entry.joined) for entry in entries if isinstance(entry, CallEntry)]

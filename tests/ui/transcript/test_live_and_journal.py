@@ -23,7 +23,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Reader:
-    """Looks at a transcript whenever a turn ends, and redraws only what is said to have changed."""
+    """Reads a transcript at the end of each turn, and redraws only the reported changes."""
 
     def __init__(self) -> None:
         self.ends: list[tuple[Entry, ...]] = []

@@ -63,7 +63,7 @@ class Tab:
     async def until(self, expression: str) -> None:
         """Wait until this JavaScript is true."""
         async with asyncio.timeout(LIMIT_S):
-            while await self.evaluate(expression) is not True:  # noqa: ASYNC110 (the page tells nobody)
+            while await self.evaluate(expression) is not True:  # noqa: ASYNC110 (the page sends no event)
                 await asyncio.sleep(0.05)
 
     async def press(self, character: str) -> None:
@@ -79,7 +79,7 @@ class Tab:
     async def becomes(self, colour: tuple[int, ...], x: int, y: int) -> None:
         """Wait until a pixel has this colour."""
         async with asyncio.timeout(LIMIT_S):
-            while await self.colour(x, y) != colour:  # noqa: ASYNC110 (the page tells nobody)
+            while await self.colour(x, y) != colour:  # noqa: ASYNC110 (the page sends no event)
                 await asyncio.sleep(0.05)
 
     @property

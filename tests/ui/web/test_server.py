@@ -167,7 +167,7 @@ async def test_what_is_no_json_or_too_large_ends_the_page_and_its_app_without_a_
     for frame in ODD_FRAMES:
         async with opened(session, server.link) as page:
             await until(lambda: apps_of(APP))
-            with suppress(ConnectionError):  # the server does not wait for the end of what is too large
+            with suppress(ConnectionError):  # the server does not read an oversized body to its end
                 await page.websocket.send_str(frame)
             await page.is_closed()
         await gone(*apps_of(APP))

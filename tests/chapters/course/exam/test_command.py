@@ -1,4 +1,4 @@
-"""The final exam over real processes: a bare loop, the program itself, and what goes wrong with the command line."""
+"""The final exam over real processes: a bare loop, the program itself, and command-line errors."""
 
 import os
 import re

@@ -169,7 +169,7 @@ async def test_what_is_typed_goes_to_the_agent_of_the_chapter_and_keys_are_lette
         assert "The agent loop · the end" in screen
         assert "works" not in (await press(pilot)).splitlines()[-1]
         await press(pilot, "r")
-        assert app.prompt.text == "r"  # what is typed next is a prompt as well, and restarts nothing
+        assert app.prompt.text == "r"  # the next input is a prompt as well and restarts nothing
         await press(pilot, "backspace")
         await types(pilot, "/toolfault bash timeout")
         await sees(pilot, "The tools of this chapter cannot be")

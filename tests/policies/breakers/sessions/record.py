@@ -1,7 +1,7 @@
 """Record the two sessions that are kept here: python -m tests.policies.breakers.sessions.record
 
-The real command, with the faults that are shipped, against the script beside this file. What differs from machine to
-machine is put into the same words, so that the journals tell nothing of where they were made.
+The real command, with the faults that are shipped, against the script beside this file. Values that
+differ between machines are normalized, so that the journals do not reveal where they were recorded.
 """
 
 import asyncio
