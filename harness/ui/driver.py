@@ -309,7 +309,7 @@ class SessionDriver(ABC):
                             self.session.interrupt()  # stopped before it began, which clears the interrupt
                         begun = True
                         match event:
-                            case TurnEnded(code=code) if code in STOPPED:
+                            case TurnEnded(code=code) if code in STOPPED and not self.queue.stopping:
                                 self.queue.stop()
                             case PauseReported(report=report):
                                 paused = report

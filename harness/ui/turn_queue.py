@@ -34,6 +34,8 @@ class TurnQueue:
         self._lines: deque[str] = deque()
         self._running: Item | None = None
         self._stopping = False
+        self._before_stop = 0
+        """How many of the oldest lines were queued when the running item was last stopped."""
         self._held = True
         self._closed = False
 
@@ -65,12 +67,15 @@ class TurnQueue:
 
     def take_last(self) -> str | None:
         """Remove and return the newest line; None: there is none."""
-        return self._lines.pop() if self._lines else None
+        line = self._lines.pop() if self._lines else None
+        self._before_stop = min(self._before_stop, len(self._lines))
+        return line
 
     def clear(self) -> int:
         """Remove all lines; returns their number."""
         count = len(self._lines)
         self._lines.clear()
+        self._before_stop = 0
         return count
 
     def begin(self, *, arrived: bool) -> Item | None:
@@ -95,20 +100,21 @@ class TurnQueue:
         self._held = False
 
     def stop(self) -> bool:
-        """Mark the running item as stopped. Returns False if it was stopped before or nothing is running."""
-        if self._running is None or self._stopping:
+        """Mark the running item as stopped. Returns False if it was stopped before or nothing is running.
+
+        The lines that are queued now will not run; those that are typed later will.
+        """
+        if self._running is None:
             return False
-        self._stopping = True
-        return True
+        first, self._stopping, self._before_stop = not self._stopping, True, len(self._lines)
+        return first
 
     def end(self) -> tuple[str, ...]:
-        """The item has ended. Returns the lines to give back to the user: all queued ones after a stop, else none."""
-        stopped, self._stopping, self._running = self._stopping, False, None
-        if not stopped:
-            return ()
-        self.hold()
-        given_back = self.lines
-        self.clear()
+        """The item has ended. Returns the lines to give back to the user: those queued before its stop."""
+        if self._stopping:
+            self.hold()
+        given_back = tuple(self._lines.popleft() for _ in range(self._before_stop))
+        self._stopping, self._running, self._before_stop = False, None, 0
         return given_back
 
     def close(self) -> None:

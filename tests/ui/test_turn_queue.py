@@ -30,6 +30,7 @@ class Naive:
         self.waiting: list[str] = []
         self.running: str | None = None
         self.stopped = False
+        self.doomed: list[str] = []
         self.begun: list[str] = []
         self.returned: list[str] = []
 
@@ -42,7 +43,7 @@ class Naive:
             case "arrive":
                 self.arrived = True
             case "stop" if self.running:
-                self.stopped = True
+                self.stopped, self.doomed = True, self.waiting
             case "release":
                 self.held = False
             case "hold":
@@ -56,7 +57,8 @@ class Naive:
                     self.held = True
                 if self.stopped:
                     self.held = True
-                    self.returned, self.waiting = self.returned + self.waiting, []
+                    self.returned += [line for line in self.waiting if line in self.doomed]
+                    self.waiting = [line for line in self.waiting if line not in self.doomed]
                 self.running, self.stopped = None, False
         if self.running is None and self.waiting:
             self.running, self.waiting = self.waiting[0], self.waiting[1:]
