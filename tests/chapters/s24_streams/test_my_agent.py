@@ -42,7 +42,7 @@ async def test_an_interrupted_answer_is_kept_and_the_next_prompt_is_answered(tmp
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate(b"And when does it go out?\n")
         assert out == b"At noon.\n", shown + err
-        assert b"interrupted; what was written is kept" in err
+        assert b"interrupted; the text so far is kept" in err
         said = [(one["role"], one["content"][0]["text"]) for one in server.requests[-1].body["messages"]]
         assert [role for role, _ in said] == ["user", "assistant", "user"]
         assert said[1][1].startswith("The tide comes in at six")

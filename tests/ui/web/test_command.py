@@ -52,7 +52,7 @@ async def test_the_command_prints_its_link_and_a_signal_ends_it_with_its_apps(
 @pytest.mark.stories
 async def test_a_conversation_survives_a_reload_and_can_be_resumed_after_the_tab_was_closed(place: Place) -> None:
     """The prompt of the command line is sent once."""
-    async with serving(place, "--practice", "hello") as (process, link), entered(link) as session:
+    async with serving(place, "hello", "--practice") as (process, link), entered(link) as session:
         async with opened(session, link, "?width=100&height=30") as page:
             await page.sees("I am the rule-based practice model")
         assert b"harness --resume" in await process.stderr.readline()
@@ -61,7 +61,7 @@ async def test_a_conversation_survives_a_reload_and_can_be_resumed_after_the_tab
             await again.type("and now?\r")
             await again.sees("and now?")
             await again.sees("I am the rule-based practice model")
-        await gone(*apps_of(PRACTICE, process.pid))
+        await gone(*apps_of(app_command(["hello", "--practice"]), process.pid))
     listed = (await run(place, "sessions")).out
     assert listed.count("\n") == 1
     assert "hello (2 turns)" in (await run(place, "-c", "--practice")).out
