@@ -20,7 +20,7 @@ class SignalExit(BaseException):
 
 
 class SignalState:
-    """The signal that arrived; `number` is 0 before."""
+    """The signal that arrived; `number` is 0 before. One that ends the program counts more than an earlier Ctrl-C."""
 
     def __init__(self, task: "asyncio.Task[object]") -> None:
         self._task = task
@@ -47,11 +47,10 @@ class SignalState:
 
     def receive(self, number: int) -> None:
         """Handle a signal."""
-        if self.number:
-            self._at_once()
-            return
-        self.number = number
-        self._interrupt()
+        first = not self.number
+        if first or self.number == signal.SIGINT:
+            self.number = number
+        (self._interrupt if first else self._at_once)()
         if number != signal.SIGINT:
             asyncio.get_running_loop().call_later(GRACE_S, self._at_once)
 

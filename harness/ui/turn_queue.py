@@ -65,6 +65,10 @@ class TurnQueue:
         """Append a line."""
         self._lines.append(line)
 
+    def put_first(self, line: str) -> None:
+        """Insert a line that was typed before all others."""
+        self._lines.appendleft(line)
+
     def take_last(self) -> str | None:
         """Remove and return the newest line; None: there is none."""
         line = self._lines.pop() if self._lines else None

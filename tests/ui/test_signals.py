@@ -5,6 +5,8 @@ import os
 import signal
 from types import FrameType
 
+import pytest
+
 from harness.ui.signals import handle_signals
 
 
@@ -57,3 +59,16 @@ def test_a_second_signal_ends_the_work_at_once_as_it_is_wanted_or_else_cancels_i
 
     assert asyncio.run(work(wanted=True)) == ["interrupt", "at once"]
     assert asyncio.run(work(wanted=False)) == ["interrupt", "cancelled"]
+
+
+@pytest.mark.parametrize(("first", "second", "code"), [("INT", "TERM", 143), ("TERM", "INT", 143), ("INT", "HUP", 129)])
+def test_a_signal_that_ends_the_program_is_not_forgotten_beside_a_ctrl_c(first: str, second: str, code: int) -> None:
+    async def work() -> int:
+        with handle_signals() as signalled:
+            signalled.interrupts(lambda: None, lambda: None)
+            for name in (first, second):
+                os.kill(os.getpid(), signal.Signals[f"SIG{name}"])
+                await asyncio.sleep(0.05)
+        return signalled.exit_code
+
+    assert asyncio.run(work()) == code

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from math import inf
@@ -168,26 +169,24 @@ def _remember(history: Path) -> None:
 async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard, printer: LinePrinter) -> str | None:
     """The next prompt typed while background work runs; None if a result arrived first, or no work is left.
 
-    An unfinished line stays with the terminal, and further lines go to `queue`. Raises EOFError and KeyboardInterrupt
-    like `input`.
+    An unfinished line stays with the terminal, a prompt of several lines is typed to its end first, and further lines
+    go to `queue`, behind the returned one. Raises EOFError and KeyboardInterrupt like `input`.
     """
     inbox = session.inbox
     before = len(inbox.waiting)
     changed = asyncio.Event()
     inbox.notify(changed.set)
+    parts: list[str] = []
+    further: deque[str] = deque()
 
-    def nothing_new() -> bool:
-        return len(inbox.waiting) == before and not queue.lines
+    def listens() -> bool:
+        return len(inbox.waiting) == before and session.background.listens
 
-    def put(line: str) -> None:
-        queue.put(line)
-        changed.set()
-
-    with handle_signals() as signalled, keyboard.listening(put):
-        typed = asyncio.create_task(_line(keyboard, printer))
+    with handle_signals() as signalled, keyboard.listening(further.append):
+        typed = asyncio.create_task(_line(keyboard, printer, parts, further))
         try:
             try:
-                while not typed.done() and nothing_new() and session.background.listens:
+                while not typed.done() and (parts or listens()):
                     changed.clear()
                     woken = asyncio.create_task(changed.wait())
                     await asyncio.wait({typed, woken}, return_when=asyncio.FIRST_COMPLETED)
@@ -201,6 +200,8 @@ async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard
             if not signalled.number:
                 raise
             raise SignalExit(signalled.number) from None
+    for line in further:
+        queue.put(line)
     if not typed.cancelled():
         return typed.result()
     printer.say("")
@@ -218,14 +219,13 @@ async def arrival(session: Session, printer: LinePrinter) -> bool:
     return come
 
 
-async def _line(keyboard: Keyboard, printer: LinePrinter) -> str:
-    """A prompt, with continuation lines joined. Raises EOFError."""
-    printer.ask(SIGN)
-    if (line := await keyboard.answer(last=True)) is None:
-        raise EOFError
-    while line.endswith("\\"):
-        printer.ask(MORE)
-        if (rest := await keyboard.answer(last=True)) is None:
-            return line[:-1]
-        line = f"{line[:-1]}\n{rest}"
-    return line
+async def _line(keyboard: Keyboard, printer: LinePrinter, parts: list[str], further: deque[str]) -> str:
+    """A prompt, with continuation lines joined; `parts` are those before the last. Raises EOFError."""
+    while True:
+        printer.ask(MORE if parts else SIGN)
+        line = further.popleft() if further else await keyboard.answer(last=True)
+        if line is None and not parts:
+            raise EOFError
+        if line is None or not line.endswith("\\"):
+            return "\n".join(parts if line is None else [*parts, line])
+        parts.append(line[:-1])

@@ -204,7 +204,7 @@ class _Repl(SessionDriver):
                 typed = prompts.read(self._keyboard.take_begun() if self._keyboard else "", idle_s=idle_s)
             if typed is not None:
                 self._typed_now, self._warned = True, False
-                self.put(typed)
+                self.queue.put_first(typed)
         except TimeoutError:
             self._look()
         except EOFError:
@@ -347,6 +347,8 @@ class _Repl(SessionDriver):
                 signalled.cancel()
 
         def at_once() -> None:
+            nonlocal stopped
+            stopped = stopped and signalled.number == signal.SIGINT
             if not self.end_at_once():
                 signalled.cancel()
 

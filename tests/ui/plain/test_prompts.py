@@ -224,6 +224,22 @@ async def test_further_lines_are_queued_and_a_line_that_is_not_whole_stays_with_
         assert await waits == "one"
         assert here.queue.lines == ("two",)
         assert here.keyboard.take_begun() == "th"
+        waits = await here.next()
+        here.press("ree\\\nfour\nfive\n")
+        assert await waits == "ree\nfour"
+        assert here.queue.lines == ("two", "five")
+
+
+async def test_a_result_that_arrives_within_a_prompt_of_several_lines_waits_for_its_end(tmp_path: Path) -> None:
+    async with listening(tmp_path) as here:
+        waits = await here.next()
+        here.press("one\\\n")
+        await asyncio.sleep(0.01)
+        here.session.inbox.arrive(ArrivalKind.TASK_READY, "board", "t2 can be claimed now")
+        await asyncio.sleep(0.01)
+        assert not waits.done()
+        here.press("two\n")
+        assert await waits == "one\ntwo"
 
 
 async def test_a_result_ends_the_wait_for_a_line(tmp_path: Path) -> None:
