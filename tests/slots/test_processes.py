@@ -24,6 +24,7 @@ def wait_for(log: Log, wanted: Callable[[Line], bool], seconds: float = 10.0) ->
     raise TimeoutError(f"{len(log.lines())} lines, and not this one")
 
 
+@pytest.mark.stories
 def test_a_crowd_keeps_to_the_limit_also_when_a_third_is_killed(tmp_path: Path) -> None:
     seconds = 12.0 if WHOLE else 2.0
     with crowd(tmp_path, PROCESSES, LIMIT, seconds, hold_s=0.2) as (pids, log):

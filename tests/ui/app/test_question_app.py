@@ -208,7 +208,7 @@ async def hands(size: tuple[int, int] = (80, 24)) -> AsyncIterator[Hands]:
         await typing.done()
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("part", range(4))
 async def test_what_is_typed_around_a_question_goes_where_it_was_meant_to_go(part: int) -> None:
     """One app for a quarter of the stories; each begins with an empty prompt and without a question."""

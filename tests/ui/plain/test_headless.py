@@ -338,6 +338,7 @@ async def test_a_prompt_does_not_wait_for_an_open_pipe_that_nobody_writes_to(pla
     assert "nothing came on standard input for 3 s, so the prompt runs without it" in err.decode()
 
 
+@pytest.mark.stories
 async def test_a_slow_writer_that_has_begun_is_read_to_its_end(place: Place) -> None:
     async with server(HELLO) as standing:
         process = await start(at(place, standing), "-p", "hi")

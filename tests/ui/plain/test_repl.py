@@ -428,6 +428,7 @@ text = "That is over."
 """
 
 
+@pytest.mark.stories
 async def test_questions_of_the_model_in_lines_also_with_every_tool_call_allowed(place: Place) -> None:
     async with (
         PracticeServer(script=Script.parse(ASKS)) as server,

@@ -260,6 +260,7 @@ async def test_an_address_of_no_page_leads_to_a_new_one(server: WebServer, sessi
         assert "xxx" not in answer.url.path
 
 
+@pytest.mark.stories
 async def test_a_page_that_reads_no_more_does_not_keep_its_app() -> None:
     endless = """
 import sys

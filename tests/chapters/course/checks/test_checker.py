@@ -133,6 +133,7 @@ async def test_a_wait_that_blocks_is_ended_and_is_no_endless_loop(tmp_path: Path
     assert (first.trouble, first.text, first.line, second) == (Trouble.STUCK, "1", 3, NOT_RUN)
 
 
+@pytest.mark.stories
 async def test_the_time_that_a_busy_machine_takes_is_not_counted(tmp_path: Path) -> None:
     """A right solution that sleeps for 2.5 s of wall time without computing."""
     code = DONE.replace("def add(a, b):", "def add(a, b):\n    import time\n    time.sleep(2.5)")

@@ -103,6 +103,7 @@ def test_a_mistake_in_the_command_line_is_one_sentence(
     assert (out, err.count("\n")) == ("", 1)
 
 
+@pytest.mark.stories
 def test_ctrl_c_ends_the_exam_and_all_that_it_started(place: Path) -> None:
     command = [sys.executable, "-m", "harness", "check", "--final", "naive.py", "--parts", "stall/one tool"]
     environment = {**os.environ, "TMPDIR": str(place)}

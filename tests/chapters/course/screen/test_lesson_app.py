@@ -86,6 +86,7 @@ async def test_another_model_is_shown_live_from_the_beginning(tmp_path: Path) ->
             await sees(pilot, "I look at the time.")
 
 
+@pytest.mark.stories
 async def test_keys_change_the_pane_beside_the_conversation(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
@@ -155,6 +156,7 @@ async def test_what_does_not_fit_is_reached_by_tab(tmp_path: Path) -> None:
         assert "demo.py (2/2)" in await press(pilot, "c")
 
 
+@pytest.mark.stories
 async def test_what_is_typed_goes_to_the_agent_of_the_chapter_and_keys_are_letters_meanwhile(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
@@ -176,6 +178,7 @@ async def test_what_is_typed_goes_to_the_agent_of_the_chapter_and_keys_are_lette
         assert "step 10 of 10" in await press(pilot, "escape", "b")
 
 
+@pytest.mark.stories
 async def test_f_breaks_the_model_and_a_mistake_in_its_order_is_reported(tmp_path: Path) -> None:
     async with opened(first(), tmp_path) as (app, pilot):
         await played(app, pilot)
