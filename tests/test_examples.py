@@ -49,7 +49,7 @@ async def test_the_walk_over_a_graph_ends_as_asked(tmp_path: Path, arguments: li
     assert words in (err if code == 2 else out).decode()
 
 
-async def test_every_example_is_run_and_stands_on_the_page() -> None:
+async def test_every_example_is_run_and_is_on_the_page() -> None:
     there = {path.stem for path in (ROOT / "examples").glob("*[!_].py")} | {"graph_agents"}
     page = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
     assert there == SHOWS.keys()

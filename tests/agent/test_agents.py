@@ -134,7 +134,7 @@ async def test_several_agents_of_one_reply_work_at_the_same_time_and_results_kee
         assert max(event.running for event in turn.of(WorkAdmitted)) == 2
 
 
-async def test_a_session_starts_no_more_agents_than_it_may_and_goes_on_with_those_it_has(tmp_path: Path) -> None:
+async def test_a_session_starts_no_more_agents_than_it_may_and_continues_with_those_it_has(tmp_path: Path) -> None:
     three = calls(*(task(f"task {number}") for number in range(3)))
     again = calls(task("more", agent="a1"), task("another one"))
     script = three + of_subagent(says("Done.", times="2")) + again + of_subagent(says("More.")) + says("All.")
@@ -228,7 +228,7 @@ async def test_an_agent_may_be_given_few_tools(tmp_path: Path) -> None:
         assert [tool["name"] for tool in here.bodies[1]["tools"]] == ["glob", "grep"]
 
 
-async def test_an_agent_that_goes_on_remembers_its_work(tmp_path: Path) -> None:
+async def test_an_agent_that_is_resumed_remembers_its_work(tmp_path: Path) -> None:
     script = calls(task(prompt="Learn the word plum.")) + of_subagent(says("Learnt.")) + says("Good.")
     script += calls(task(prompt="Which word?", agent="a1")) + of_subagent(says("Plum.")) + says("Right.")
     async with on_stage(tmp_path, script) as here:
@@ -371,7 +371,7 @@ async def test_without_files_the_tool_is_as_it_always_was(tmp_path: Path) -> Non
         assert described["description"].endswith("holds what it had.")
 
 
-async def test_an_agent_keeps_its_kind_when_it_goes_on_in_a_later_session(tmp_path: Path) -> None:
+async def test_an_agent_keeps_its_kind_when_it_is_resumed_in_a_later_session(tmp_path: Path) -> None:
     write(tmp_path / "workspace", "searcher", SEARCHER)
     script = calls(task(kind="searcher")) + of_subagent(says("src/a.py")) + says("There.")
     script += calls(task(prompt="Where else?", agent="a1")) + of_subagent(says("src/b.py")) + says("And there.")

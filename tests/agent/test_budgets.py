@@ -27,7 +27,7 @@ def part(number: int, tokens: int) -> str:
     return says(f"Part {number}. ", usage=f"{{ output_tokens = {tokens} }}")
 
 
-async def test_the_model_goes_on_until_nine_tenths_of_a_token_budget_are_used(tmp_path: Path) -> None:
+async def test_the_model_continues_until_nine_tenths_of_a_token_budget_are_used(tmp_path: Path) -> None:
     script = "".join(part(number, 1_000) for number in range(1, 10))
     async with stage(tmp_path, script, token_budget=5_000) as here:
         turn = await here.turn()

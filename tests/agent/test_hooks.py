@@ -260,7 +260,7 @@ async def test_a_compaction_that_a_hook_refuses_is_not_made_and_the_overflow_end
 # ── the end of a turn ───────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_model_goes_on_as_long_as_a_stop_hook_objects_and_at_most_eight_times(tmp_path: Path) -> None:
+async def test_the_model_continues_as_long_as_a_stop_hook_objects_and_at_most_eight_times(tmp_path: Path) -> None:
     seen = Seen()
     never = always("stop", HookAnswer(block="the tests fail:\n  test_a"), name="tests")
     async with stage(tmp_path, says(ANSWER, times="9"), hooks=[never, seen.hook("stop")]) as here:
@@ -279,7 +279,7 @@ async def test_stop_hooks_are_not_asked_after_a_fault_and_a_notification_is_sent
     assert [(call.point, call.kind, call.text[:9]) for call in seen] == [("notification", "turn_ended", "api_error")]
 
 
-async def test_stop_hooks_see_what_goes_on_in_the_background(tmp_path: Path) -> None:
+async def test_stop_hooks_see_background_work(tmp_path: Path) -> None:
     seen = Seen()
     sleeps = 'name = "bash", input = { command = "exec sleep 600"'
     script = calls(f"{{ {sleeps}, background = true }} }}", task("wait", background=True)) + says(ANSWER)

@@ -1,4 +1,4 @@
-"""Rules, protected paths and dangers in whole turns: the gate is the same for every agent."""
+"""Rules, protected paths and dangers in whole turns: every agent has the same permissions."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def outcomes(turn: Played) -> list[ToolOutcome]:
     return [ended.outcome for ended in turn.of(ToolEnded)]
 
 
-async def test_a_denial_tells_the_model_which_rule_and_which_part_of_the_line(tmp_path: Path) -> None:
+async def test_a_denial_names_to_the_model_the_rule_and_which_part_of_the_line(tmp_path: Path) -> None:
     script = calls(bash("ls; git push origin main")) + says("Then not.")
     async with stage(tmp_path, script, permissions_deny=["bash(git push *)"]) as here:  # everything is allowed else
         turn = await here.turn()
@@ -154,7 +154,7 @@ async def test_a_mode_set_in_the_middle_of_a_turn_holds_for_the_next_call(tmp_pa
     assert "this session is read-only" in str(turn.results[1]["content"])
 
 
-async def test_a_session_that_goes_on_has_the_mode_of_its_settings_and_says_so(tmp_path: Path) -> None:
+async def test_a_resumed_session_has_the_mode_of_its_settings_and_says_so(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("Hello.", times='"forever"'), permission_mode="ask") as here:
         async with await here.open() as session:
             await played(session.run("Hello"))

@@ -111,7 +111,7 @@ def unfinished(events: Sequence[Event]) -> bool:
     return begun > sum(isinstance(event, TurnEnded) for event in events)
 
 
-async def test_a_session_killed_after_any_event_goes_on(tmp_path: Path) -> None:
+async def test_a_session_killed_after_any_event_continues(tmp_path: Path) -> None:
     data = await whole_journal(tmp_path / "first")
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded = settings_of(tmp_path, server.base_url)
@@ -129,7 +129,7 @@ async def test_a_session_killed_after_any_event_goes_on(tmp_path: Path) -> None:
         assert ran_in(loaded.settings.workspace) == {}
 
 
-async def test_a_program_that_was_killed_in_the_middle_of_a_tool_goes_on(tmp_path: Path) -> None:
+async def test_a_program_that_was_killed_in_the_middle_of_a_tool_continues(tmp_path: Path) -> None:
     script = f"[[reply]]\nwhen = {{ text = '{AGAIN}' }}\ntext = 'Here.'\n" + calls(
         run("before"), '{ name = "bash", input = { command = "echo begun >> ran.txt; echo > begun; exec sleep 60" } }'
     )
@@ -166,7 +166,7 @@ async def test_a_program_that_was_killed_in_the_middle_of_a_tool_goes_on(tmp_pat
         assert left_running(loaded.settings) == []
 
 
-async def test_a_copy_goes_on_and_the_original_stays_as_it_is(tmp_path: Path) -> None:
+async def test_a_copy_continues_and_the_original_stays_as_it_is(tmp_path: Path) -> None:
     data = await whole_journal(tmp_path / "first")
     async with PracticeServer(script=Script.parse(SCRIPT)) as server:
         loaded = settings_of(tmp_path, server.base_url)

@@ -34,7 +34,7 @@ HOUR = fails(429, headers='{ retry-after = "3600" }')
 # ── keys ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_goes_on(tmp_path: Path) -> None:
+async def test_a_key_that_was_not_changed_is_not_tried_again_but_the_session_continues(tmp_path: Path) -> None:
     key, base_url = KEY, ""
 
     def reread() -> Settings:

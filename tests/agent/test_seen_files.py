@@ -105,7 +105,7 @@ async def test_what_a_background_command_writes_is_new_to_the_agent(tmp_path: Pa
     assert any("g.txt has changed" in str(result["content"]) for result in turn.results)
 
 
-async def test_a_session_that_goes_on_knows_what_it_had_read(tmp_path: Path) -> None:
+async def test_a_resumed_session_knows_what_it_had_read(tmp_path: Path) -> None:
     script = READ + says("Read.") + WRITE + says("Refused.") + READ + WRITE + says("Written.")
     async with sessions(tmp_path, script) as here:
         file = here.loaded.settings.workspace / "g.txt"
@@ -121,7 +121,7 @@ async def test_a_session_that_goes_on_knows_what_it_had_read(tmp_path: Path) -> 
         assert file.read_text() == "mine\n"
 
 
-async def test_a_session_that_goes_on_may_change_what_it_knows(tmp_path: Path) -> None:
+async def test_a_resumed_session_may_change_what_it_knows(tmp_path: Path) -> None:
     async with sessions(tmp_path, READ + says("Read.") + WRITE + says("Written.")) as here:
         (here.loaded.settings.workspace / "g.txt").write_text("old\n")
         async with await here.open() as session:

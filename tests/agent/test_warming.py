@@ -95,7 +95,7 @@ async def test_a_session_that_is_closed_while_it_warms_leaves_nothing_behind(tmp
     assert listening() == before
 
 
-async def test_a_session_that_cannot_be_gone_on_with_leaves_nothing_behind(tmp_path: Path) -> None:
+async def test_a_session_that_cannot_be_resumed_leaves_nothing_behind(tmp_path: Path) -> None:
     before = listening()
     async with await open_session(practising(tmp_path), NoAsker()) as session:
         for step in (1, 2):

@@ -142,7 +142,7 @@ async def test_the_newest_types_go_to_known_models_and_the_oldest_to_others(tmp_
 # ── a search ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_paused_search_is_sent_back_byte_for_byte_and_goes_on(tmp_path: Path) -> None:
+async def test_a_paused_search_is_sent_back_byte_for_byte_and_continues(tmp_path: Path) -> None:
     async with improvised(tmp_path, web_search=True, web_fetch=True) as here:
         turn = await here.turn("search the web for harbour seals")
         first, second = here.bodies
@@ -152,7 +152,7 @@ async def test_a_paused_search_is_sent_back_byte_for_byte_and_goes_on(tmp_path: 
             bare(one["content"]) for one in first["messages"]
         ]
         last = second["messages"][-1]
-        assert last["role"] == "assistant", "the server continues; no user stands between"
+        assert last["role"] == "assistant", "the server continues without a user message"
         assert bare(last["content"]) == list(added[1].content)
         assert [block["type"] for block in last["content"]][-1] == "server_tool_use"
         assert [(event.tool, event.outcome) for event in turn.of(WebUsed)] == [
@@ -250,7 +250,7 @@ async def test_a_summary_and_a_cut_of_a_history_with_searches_are_valid(tmp_path
         await here.turn("Go on.")
 
 
-async def test_an_overflow_behind_a_search_is_cut_and_goes_on(tmp_path: Path) -> None:
+async def test_an_overflow_behind_a_search_is_cut_and_continues(tmp_path: Path) -> None:
     many = {**FOUND, "content": FOUND["content"] * 100}
     searched = entry({"type": "text", "text": "Looking."}, SEARCH, many, CITED)
     no_summary = '\n[[reply]]\nwhen = { purpose = "summary" }\nstatus = 400\nmessage = "no"\ntimes = "forever"\n'

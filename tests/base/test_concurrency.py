@@ -26,7 +26,7 @@ async def test_an_error_comes_through() -> None:
         await shielded(fail())
 
 
-async def test_a_cancellation_waits_for_the_work_and_tells_it() -> None:
+async def test_a_cancellation_waits_for_the_work_and_calls_back() -> None:
     release, told = asyncio.Event(), asyncio.Event()
     finished = []
 
@@ -69,44 +69,44 @@ def kept() -> Kept:
 
 
 @pytest.fixture
-def desk(kept: Kept) -> Iterator[WorkerThread[Kept]]:
-    desk = WorkerThread(kept.keep, name="a thing", patience_s=0.2, error=HarnessError)
-    yield desk
-    desk.close()
+def worker(kept: Kept) -> Iterator[WorkerThread[Kept]]:
+    worker = WorkerThread(kept.keep, name="a thing", patience_s=0.2, error=HarnessError)
+    yield worker
+    worker.close()
 
 
-def test_whoever_calls_the_work_is_done_on_one_thread_that_is_not_theirs(desk: WorkerThread[Kept], kept: Kept) -> None:
+def test_all_callers_share_one_worker_thread(worker: WorkerThread[Kept], kept: Kept) -> None:
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda _: desk.do(Kept.touch), range(100)))
+        answers = list(pool.map(lambda _: worker.do(Kept.touch), range(100)))
     assert answers == [1] * 100
     assert threading.get_ident() not in kept.threads
     assert kept.open == 1
 
 
 def test_closed_it_puts_away_what_it_keeps_and_ends_its_thread_and_may_begin_anew(
-    desk: WorkerThread[Kept], kept: Kept
+    worker: WorkerThread[Kept], kept: Kept
 ) -> None:
     before = threading.active_count()
     for _ in range(3):
-        desk.do(Kept.touch)
+        worker.do(Kept.touch)
         assert (kept.open, threading.active_count()) == (1, before + 1)
-        desk.close()
+        worker.close()
         assert (kept.open, threading.active_count()) == (0, before)
-    desk.close()
+    worker.close()
 
 
 @pytest.mark.parametrize("error", [ValueError("not so"), TimeoutError("of its own"), HarnessError("full")])
-def test_what_the_work_raises_is_raised_where_it_was_asked_for(desk: WorkerThread[Kept], error: Exception) -> None:
+def test_what_the_work_raises_is_raised_where_it_was_asked_for(worker: WorkerThread[Kept], error: Exception) -> None:
     def fails(_: Kept) -> None:
         raise error
 
     with pytest.raises(type(error), match=str(error)):
-        desk.do(fails)
-    assert desk.do(Kept.touch) == 1
+        worker.do(fails)
+    assert worker.do(Kept.touch) == 1
 
 
 def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
-    desk: WorkerThread[Kept], kept: Kept
+    worker: WorkerThread[Kept], kept: Kept
 ) -> None:
     done, let_go, begun = list[str](), threading.Event(), threading.Event()
 
@@ -116,18 +116,18 @@ def test_work_that_hangs_is_given_up_and_what_waited_behind_it_is_never_done(
         done.append("hung")
 
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(desk.do, hangs)
+        first = pool.submit(worker.do, hangs)
         begun.wait(10)
-        second = pool.submit(desk.do, lambda _: done.append("behind"))
+        second = pool.submit(worker.do, lambda _: done.append("behind"))
         for call in (first, second):
             with pytest.raises(HarnessError, match="a thing is held by another process"):
                 call.result(10)
     with pytest.raises(HarnessError):
-        desk.do(Kept.touch)
-    desk.close()
+        worker.do(Kept.touch)
+    worker.close()
     let_go.set()
     for thread in threading.enumerate():
         if thread.name == "worker of a thing":
             thread.join(10)
     assert (done, kept.open) == (["hung"], 0)
-    assert desk.do(Kept.touch) == 1
+    assert worker.do(Kept.touch) == 1

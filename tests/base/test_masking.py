@@ -55,7 +55,7 @@ def test_every_text_of_an_event_is_masked_and_an_event_without_keys_is_the_same_
     block = {"type": "tool_use", "id": "1", "name": "bash", "input": {"command": f"echo {KEY}", "list": [KEY, 1]}}
     added = masking.value(MessageAdded(Message("assistant", (block,)), Origin.REPLY))
     assert added.message.content[0]["input"] == {"command": f"echo {MASK}", "list": [MASK, 1]}
-    assert block["input"]["command"] == f"echo {KEY}", "what was handed over is not changed in place"  # type: ignore[index]
+    assert block["input"]["command"] == f"echo {KEY}", "the original is not changed in place"  # type: ignore[index]
     ended = masking.value(ToolEnded("1", "bash", ToolOutcome.OK, KEY, 0.0, f"a\n{KEY}", None))
     assert (ended.summary, ended.detail) == (MASK, f"a\n{MASK}")
     for event in (Notice("info", "nothing"), TextDelta("nothing")):

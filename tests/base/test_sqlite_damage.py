@@ -75,7 +75,7 @@ def test_a_whole_board_is_not_taken_for_a_damaged_one_by_the_next_program(damage
     assert (one.said, one.asides) == ([], [])
 
 
-def test_a_board_whose_columns_stand_in_another_order_keeps_what_its_tasks_need(
+def test_a_board_whose_columns_are_in_another_order_keeps_what_its_tasks_need(
     damaged: Callable[..., Damaged],
 ) -> None:
     one = damaged()

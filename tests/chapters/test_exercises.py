@@ -92,7 +92,7 @@ def said(checked: Checked) -> tuple[object, ...]:
 
 
 @each
-def test_every_check_function_is_told_to_the_learner_and_the_other_way_round(exercise: Exercise) -> None:
+def test_every_check_function_is_named_to_the_learner_and_the_other_way_round(exercise: Exercise) -> None:
     body = ast.parse(exercise.check_file.read_text("utf-8")).body
     functions = [one.name for one in body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
     assert [name for name in functions if name.startswith("check_")] == [check.name for check in exercise.checks]

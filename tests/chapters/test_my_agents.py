@@ -116,7 +116,7 @@ def session(folder: Path) -> None:
     ("name", "leave", "told"),
     [("s24_streams", plain_lines, "check before you repeat it"), ("s25_journal", session, "may or may not have run")],
 )
-async def test_a_conversation_goes_on_after_a_kill_between_a_call_and_its_result(
+async def test_a_conversation_continues_after_a_kill_between_a_call_and_its_result(
     tmp_path: Path, name: str, leave: Callable[[Path], None], told: str
 ) -> None:
     leave(tmp_path / ".my_agent")

@@ -157,7 +157,7 @@ async def test_a_file_in_place_of_a_folder_and_a_folder_in_place_of_a_file(works
     assert state_of(workspace) == before
 
 
-async def test_the_loop_goes_on_while_files_are_kept(workspace: Path, kept: Checkpoints) -> None:
+async def test_the_loop_continues_while_files_are_kept(workspace: Path, kept: Checkpoints) -> None:
     for number in range(300):
         write(workspace / f"{number}", os.urandom(5_000))
     turns = 0
@@ -230,7 +230,7 @@ async def test_files_that_were_linked_since_become_two_again(workspace: Path, ke
     assert state_of(workspace) == before
 
 
-async def test_a_checkpoint_of_version_0_1_0_is_refused_in_one_sentence_and_the_session_goes_on(
+async def test_a_checkpoint_of_version_0_1_0_is_refused_in_one_sentence_and_the_session_continues(
     workspace: Path, kept: Checkpoints, tmp_path: Path
 ) -> None:
     write(workspace / "a", "1")

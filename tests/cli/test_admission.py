@@ -36,7 +36,7 @@ async def test_before_any_session_shared_there_is_one_sentence_and_nothing_is_ma
     assert json.loads((await run(place, "admission", "status", "--json")).out)["entries"] == []
 
 
-async def test_each_agent_stands_with_its_session_process_and_lease(place: Place, store: SqliteSlotStore) -> None:
+async def test_each_agent_is_listed_with_its_session_process_and_lease(place: Place, store: SqliteSlotStore) -> None:
     slots = SharedSlots(store, owner="20261121-0345-7f3a9c", clock=SystemClock())
     await slots.acquire("a1", 2)
     await slots.acquire("a\x1b[31m2", 2)

@@ -77,7 +77,7 @@ async def test_a_kept_session_is_what_the_program_does_today(name: str, tmp_path
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_kept_session_tells_nothing_of_where_it_was_made(name: str) -> None:
+def test_a_kept_session_does_not_reveal_its_machine(name: str) -> None:
     text = (HERE / f"{name}.jsonl").read_text("utf-8")
     assert str(Path.home()) not in text
     assert "/tmp/" not in text
@@ -146,7 +146,7 @@ async def test_the_command_shows_a_file_and_the_latest_session(place: Place) -> 
         ((str(HERE / "grep-dies.jsonl"), "--at", "x"), "invalid int value"),
     ],
 )
-async def test_what_cannot_be_shown_is_told_in_one_sentence(
+async def test_what_cannot_be_shown_is_reported_in_one_sentence(
     place: Place, arguments: tuple[str, ...], part: str
 ) -> None:
     shown = await run(place, "breakers", *arguments)

@@ -219,7 +219,7 @@ def test_an_address_where_nothing_listens_is_a_failure_and_one_where_something_d
     assert model_line(page).startswith(f"✗ model: {address} refused the connection; check")
 
 
-def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
+def test_where_a_proxy_is_before_the_server_the_proxy_is_connected_to(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
@@ -239,7 +239,9 @@ def test_where_a_proxy_stands_before_the_server_the_proxy_is_connected_to(
     assert "secret" not in page
 
 
-def test_the_age_of_the_prices_is_told_and_which_model_has_none(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_age_of_the_prices_is_reported_and_which_model_has_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checked = price_list().checked
     days = (datetime.now(UTC).date() - checked).days
     assert re.search(rf"✓ prices: checked {days} days? ago \({checked}, https://\S+\)\n", examined(folder)[1])

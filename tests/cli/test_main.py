@@ -187,7 +187,7 @@ def test_an_answer_that_cannot_be_written_is_one_sentence_and_a_notice_is_none(h
     assert (notices.returncode, "no files" in notices.stdout) == (0, True)
 
 
-def test_flags_of_the_app_may_stand_on_both_sides_of_the_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_flags_of_the_app_may_be_on_both_sides_of_the_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["serve", "--no-trust-folder", "--", "-p", "hi"])
     assert "-p, --plain and --version cannot be used with serve" in capsys.readouterr().err

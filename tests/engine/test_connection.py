@@ -173,7 +173,7 @@ async def test_settings_that_cannot_be_read_again_leave_the_connection_as_it_is(
 
 
 @pytest.mark.parametrize("practice", [True, False])
-async def test_nothing_is_read_again_for_the_practice_model_or_by_nobody(tmp_path: Path, practice: bool) -> None:
+async def test_nothing_is_read_again_for_the_practice_model_or_without_a_user(tmp_path: Path, practice: bool) -> None:
     def reread() -> Settings:
         raise AssertionError("it was read")
 

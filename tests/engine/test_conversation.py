@@ -121,7 +121,7 @@ def test_spend_adds_up_and_what_was_wasted_or_has_no_price_is_counted_apart() ->
     assert len(seen) == 5
 
 
-def test_whoever_is_shown_an_event_sees_it_after_it_was_recorded_and_subscribers_last() -> None:
+def test_observers_see_an_event_after_it_was_recorded_and_subscribers_last() -> None:
     order: list[str] = []
     talk = Conversation(lambda event: order.append("recorded"))
     talk.listen(lambda event: order.append("shown"))
@@ -152,7 +152,7 @@ def test_what_events_say_of_the_session_is_known_at_once() -> None:
     assert (talk.state.board, talk.state.raised_caps) == ("shared", {"m": 32_000})
 
 
-def test_a_plan_that_a_replacement_reverts_is_told_as_it_is_now() -> None:
+def test_a_plan_that_a_replacement_reverts_is_reported_as_it_is_now() -> None:
     seen: list[Event] = []
     talk = Conversation(seen.append)
     for prompt in ("first", "second"):

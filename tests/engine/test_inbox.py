@@ -66,7 +66,7 @@ happens = st.one_of(
 
 @settings(max_examples=2_000 if WHOLE else 100)
 @given(st.lists(happens, max_size=30))
-def test_whatever_happens_and_dies_every_arrival_that_was_written_is_told_exactly_once(
+def test_whatever_happens_or_dies_every_recorded_arrival_is_delivered_exactly_once(
     story: list[tuple[str, *tuple[int, ...]]],
 ) -> None:
     life = Life()
@@ -92,7 +92,7 @@ def test_an_arrival_that_leads_to_another_has_a_number_of_its_own() -> None:
     assert sorted(arrived.number for arrived in incoming.waiting) == [1, 2]
 
 
-def test_every_change_is_told_once_and_what_changes_nothing_is_not() -> None:
+def test_every_change_is_reported_once_and_what_changes_nothing_is_not() -> None:
     changes = list[int]()
     incoming = Inbox(lambda _: None)
     incoming.notify(lambda: changes.append(len(incoming.waiting)))

@@ -54,8 +54,8 @@ def folders(tmp_path: Path) -> Folders:
 def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_folder(folders: Folders) -> None:
     home = folders.person / "home"
     for file, text in {
-        home / ".claude" / "CLAUDE.md": "Second of the person.",
-        folders.person / NAME: "First of the person.",
+        home / ".claude" / "CLAUDE.md": "Second of the user.",
+        folders.person / NAME: "First of the user.",
         folders.repository / NAME: "Third.",
         folders.repository / "CLAUDE.md": "Fourth.",
         folders.package / ".claude" / "CLAUDE.md": "Fifth.",
@@ -64,7 +64,7 @@ def test_claude_md_is_read_beside_agents_md_in_every_folder_and_from_the_home_fo
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     found = folders.read(home_dir=home)
-    words = ["First of the person.", "Second of the person.", "Third.", "Fourth.", "Fifth.", "Sixth."]
+    words = ["First of the user.", "Second of the user.", "Third.", "Fourth.", "Fifth.", "Sixth."]
     assert [one.text for one in found] == words
     assert [one.from_user for one in found] == [True, True, False, False, False, False]
 
@@ -119,7 +119,9 @@ def test_no_import_is_read_from_code_and_what_is_no_text_is_no_import(folders: F
         ("circle.md", "it cannot be read"),
     ],
 )
-def test_an_import_that_is_left_out_is_told_with_file_line_and_reason(folders: Folders, path: str, why: str) -> None:
+def test_an_import_that_is_left_out_is_reported_with_file_line_and_reason(
+    folders: Folders, path: str, why: str
+) -> None:
     home, package = folders.person.parent / "home", folders.package
     (home / ".claude").mkdir(parents=True)
     (package / "secrets").mkdir()
@@ -173,7 +175,7 @@ def test_whatever_a_file_holds_reading_it_raises_nothing(text: str) -> None:
         assert all(one.text for one in folders.read())
 
 
-def test_what_cannot_be_used_is_left_out_and_told(folders: Folders) -> None:
+def test_what_cannot_be_used_is_left_out_and_reported(folders: Folders) -> None:
     os.mkfifo(folders.package / NAME)
     (folders.repository / "packages" / NAME).mkdir()
     folders.write(folders.repository, b"\x7fELF\0\0")
@@ -210,7 +212,7 @@ async def test_the_model_reads_them_once_and_agents_that_it_asks_read_the_same(t
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / NAME).write_text("Use tabs.\n")
-    (tmp_path / NAME).write_text("Of the person: be brief.\n")
+    (tmp_path / NAME).write_text("Of the user: be brief.\n")
     script = calls(task()) + of_subagent(says("Done.")) + says("Good.") + says("Again.")
     async with stage(tmp_path, script) as on:
         await on.turn()
@@ -254,14 +256,14 @@ async def test_the_parts_of_the_prompt_are_what_is_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("layer", ["project", "dotenv"])
-def test_a_folder_cannot_say_where_the_persons_files_are(place: Place, layer: str) -> None:
+def test_a_folder_cannot_say_where_the_users_files_are(place: Place, layer: str) -> None:
     text = {"project": "user_dir = '.'", "dotenv": "HARNESS_USER_DIR=."}[layer]
     place.write(**{layer: text})
     with pytest.raises(SettingsError, match="must not bring what counts as yours"):
         place.load()
 
 
-def test_the_persons_files_are_beside_the_settings_unless_they_say_otherwise(place: Place) -> None:
+def test_the_users_files_are_beside_the_settings_unless_they_say_otherwise(place: Place) -> None:
     assert place.load().settings.user_dir == place.user_file.parent
     place.write(user="user_dir = 'notes'")
     assert place.load().settings.user_dir == place.user_file.parent / "notes"

@@ -122,7 +122,7 @@ CLAIMED = calls(call("task_create", tasks=[{"subject": "read the notes"}])) + ca
     ],
     ids=lambda value: str(value) if isinstance(value, TransitionCode) else "",
 )
-async def test_tasks_are_given_back_when_the_agent_cannot_go_on(
+async def test_tasks_are_given_back_when_the_agent_cannot_continue(
     tmp_path: Path, ending: str, settings: dict[str, object], code: TransitionCode, state: TaskState
 ) -> None:
     script = CLAIMED + ending
@@ -148,7 +148,7 @@ async def test_tasks_are_given_back_when_the_agent_cannot_go_on(
         ('The file holds {"name": "read_file"}', False),
     ],
 )
-async def test_an_answer_that_ends_with_a_call_as_text_is_told_apart_from_one_about_calls(
+async def test_an_answer_that_ends_with_a_call_as_text_is_distinguished_from_one_about_calls(
     tmp_path: Path, answer: str, told: bool
 ) -> None:
     async with sessions(tmp_path, f"[[reply]]\ntext = {json.dumps(answer)}\n") as here, await here.open() as session:

@@ -49,7 +49,7 @@ async def test_an_interruption_ends_it_and_its_children_for_certain(tmp_path: Pa
         assert left_running(here.loaded.settings) == []
 
 
-async def test_whoever_stops_listening_ends_it_too_and_the_history_says_so(tmp_path: Path) -> None:
+async def test_closing_the_stream_ends_it_too_and_the_history_says_so(tmp_path: Path) -> None:
     seen: list[Event] = []
     async with (
         sessions(tmp_path, "") as here,

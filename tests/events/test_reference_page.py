@@ -19,13 +19,13 @@ def test_the_page_in_the_documentation_is_the_one_of_the_classes() -> None:
     assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy
 
 
-def test_every_name_of_the_room_that_is_no_function_stands_on_it() -> None:
+def test_every_name_of_the_room_that_is_no_function_is_on_it() -> None:
     functions = {"decode", "encode", "key_of", "name_of", "part_key"}
     told = set(re.findall(r"^### (\w+)$|^- `(\w+) = ", as_markdown(), re.MULTILINE))
     assert set(harness.events.__all__) - functions - {"Event"} <= {name for pair in told for name in pair}
 
 
-def test_a_class_stands_on_it_once_with_all_its_fields_or_values() -> None:
+def test_a_class_is_on_it_once_with_all_its_fields_or_values() -> None:
     page = as_markdown()
     for cls in CLASSES:
         if cls in (Event, dict):

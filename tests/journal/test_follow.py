@@ -93,14 +93,14 @@ async def test_a_line_of_megabytes_comes_whole_and_in_its_place(tmp_path: Path) 
     assert len(told) == 4
 
 
-async def test_the_mark_stands_once_between_the_past_and_the_present(tmp_path: Path) -> None:
+async def test_the_mark_is_sent_once_between_the_past_and_the_present(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"".join(map(line_of, GOOD[:3])))
     told = await followed(path, [line_of(GOOD[3]), line_of(GOOD[4])])
     assert told == [*GOOD[:3], CaughtUp(None), *GOOD[3:5]]
 
 
-async def test_half_a_line_is_not_told_until_it_is_completed(tmp_path: Path) -> None:
+async def test_half_a_line_is_not_reported_until_it_is_completed(tmp_path: Path) -> None:
     path, line = tmp_path / "s.jsonl", line_of(GOOD[1])
     path.write_bytes(line_of(GOOD[0]) + line[:20])
     assert await followed(path, []) == [GOOD[0], CaughtUp(None)]
@@ -194,7 +194,7 @@ def test_a_younger_process_with_the_number_of_a_killed_writer_is_none(tmp_path: 
 
 
 @pytest.mark.parametrize("content", ["", "not a number\n", "99999999999999999999\n", "4194305\n", "³\n"])
-def test_a_lock_that_names_nobody_alive_has_no_writer(tmp_path: Path, content: str) -> None:
+def test_a_lock_that_names_no_living_process_has_no_writer(tmp_path: Path, content: str) -> None:
     tmp_path.joinpath("s.lock").write_text(content, encoding="utf-8")
     assert writer_of(tmp_path / "s.jsonl") is None
 

@@ -87,7 +87,7 @@ def test_a_whole_last_record_counts_even_without_its_newline(tmp_path: Path) -> 
     assert read(path).records == tuple(GOOD[:3])
 
 
-def test_a_line_that_stands_there_twice_counts_once_and_the_second_is_reported(tmp_path: Path) -> None:
+def test_a_line_that_appears_twice_counts_once_and_the_second_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(line_of(GOOD[0]) + line_of(GOOD[1]) + line_of(GOOD[1]) + line_of(GOOD[2]))
     reading = read(path)

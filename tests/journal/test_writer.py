@@ -84,7 +84,7 @@ def test_a_tool_call_nested_beyond_all_reason_is_kept(tmp_path: Path) -> None:
     assert read(written(tmp_path, (event,))).records[0].event == event
 
 
-def test_numbers_go_on_where_the_journal_ended(tmp_path: Path) -> None:
+def test_numbers_continue_where_the_journal_ended(tmp_path: Path) -> None:
     path = written(tmp_path, session())
     with Journal.open(path) as journal:
         record = journal.append(Notice("info", "back"))
@@ -98,7 +98,7 @@ def test_only_the_owner_can_read_a_journal(tmp_path: Path) -> None:
     assert path.parent.stat().st_mode & 0o077 == 0
 
 
-def test_a_second_opener_hears_which_process_has_the_session(tmp_path: Path) -> None:
+def test_a_second_opener_learns_which_process_has_the_session(tmp_path: Path) -> None:
     program = "import sys; from pathlib import Path; from harness.journal import Journal\n"
     program += "j = Journal.create(Path(sys.argv[1]), 's'); print(flush=True); sys.stdin.read()"
     arguments = [sys.executable, "-c", program, str(tmp_path)]
@@ -180,7 +180,7 @@ def room_for(size: int) -> Iterator[None]:
         signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a_full_disk_is_told_once_and_nothing_is_missing_when_there_is_room_again(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_once_and_nothing_is_missing_when_there_is_room_again(tmp_path: Path) -> None:
     journal = Journal.create(tmp_path, "s")
     journal.append(Notice("info", "before"))
     size = journal.path.stat().st_size

@@ -48,7 +48,7 @@ def test_sessions_side_by_side_lose_nothing(tmp_path: Path, started: list[subpro
 
 
 @pytest.mark.stories
-def test_one_that_is_killed_leaves_whole_files_and_the_next_one_goes_on(
+def test_one_that_is_killed_leaves_whole_files_and_the_next_one_continues(
     tmp_path: Path, started: list[subprocess.Popen[str]]
 ) -> None:
     for number in range(3):

@@ -322,7 +322,7 @@ def test_only_the_last_four_breakpoints_stay() -> None:
     assert [block["text"] for block in mended] == [f"n{number}" for number in range(6)]
 
 
-def test_a_server_tool_may_answer_in_the_next_message_when_only_results_stand_between() -> None:
+def test_a_server_tool_may_answer_in_the_next_message_when_only_results_are_between() -> None:
     asked: Block = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}
     answer: Block = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
     waiting = [user(text("a")), assistant(asked, call("t1")), user(result("t1"))]

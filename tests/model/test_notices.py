@@ -56,7 +56,7 @@ def test_the_texts_of_the_recovery_say_what_they_are_given() -> None:
     assert notices.dropped_steps(3).startswith("(3 older steps of")
 
 
-def test_a_summary_asks_for_everything_that_work_needs_to_go_on() -> None:
+def test_a_summary_asks_for_everything_that_work_needs_to_continue() -> None:
     request = notices.summary_request()
     headings = ["Requests:", "Decisions:", "Files:", "Commands:", "Errors:", "Done:", "Next:"]
     assert all(heading in request for heading in [*headings, "Open questions:"])

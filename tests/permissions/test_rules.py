@@ -116,7 +116,7 @@ def test_a_denial_meets_nothing_else(rule: str, line: str) -> None:
     assert isinstance(decided(line, Mode.YOLO, deny=rule), Allow)
 
 
-def test_a_rule_that_asks_is_heard_where_another_one_allows_and_where_the_command_only_looks() -> None:
+def test_a_rule_that_asks_counts_where_another_one_allows_and_where_the_command_only_looks() -> None:
     assert isinstance(decided("git push", allow="bash(git *)", ask="bash(git push *)"), Ask)
     assert isinstance(decided("git log", ask="bash(git log *)"), Ask)
     assert isinstance(decided("git log", Mode.YOLO, ask="bash(git log *)"), Allow)

@@ -209,7 +209,7 @@ async def test_nothing_can_be_read_before_a_reply_has_begun() -> None:
 
 
 @pytest.mark.anyio
-async def test_counts_of_a_script_stand_and_the_automatic_breakpoint_is_the_last_block() -> None:
+async def test_counts_of_a_script_are_kept_and_the_automatic_breakpoint_is_the_last_block() -> None:
     script = Script.parse('[[reply]]\ntext = "x"\nusage = { input_tokens = 5 }\n[[reply]]\ntext = "x"\ntimes = 2')
     body = request(system=LONG, stream=False, cache_control={"type": "ephemeral", "ttl": "1h"})
     async with PracticeServer(script=script) as server:

@@ -181,7 +181,7 @@ async def test_a_client_that_goes_away_ends_the_request_upstream() -> None:
             await gone.wait()
 
 
-async def test_a_proxy_variable_does_not_stand_between_us_and_loopback(
+async def test_a_proxy_variable_is_not_used_between_us_and_loopback(
     upstream: PracticeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")

@@ -62,7 +62,7 @@ def test_the_domain_lists_hold(limits: Json, hosts: set[str]) -> None:
         (fetched(FETCH | {"blocked_domains": ["practice.example"]}, SEAL, f"read {SEAL}"), "url_not_allowed"),
     ],
 )
-def test_errors_stand_in_the_result_as_the_api_gives_them(content: Json, code: str) -> None:
+def test_errors_are_in_the_result_as_the_api_gives_them(content: Json, code: str) -> None:
     assert content["error_code"] == code
 
 
@@ -73,7 +73,7 @@ def test_a_seal_that_was_changed_opens_no_more() -> None:
     assert unsealed("sealed by another server") == ""
 
 
-async def test_the_reply_pauses_at_the_second_call_and_goes_on_with_its_result() -> None:
+async def test_the_reply_pauses_at_the_second_call_and_continues_with_its_result() -> None:
     async with PracticeServer(RuleModel()) as server:
         body = asks("search the web for harbour seals", SEARCH, FETCH)
         first = (await post(server.base_url, body)).json

@@ -243,7 +243,7 @@ async def test_closing_waits_for_a_child_that_is_being_ended_and_does_not_signal
     assert child.output.read_text().count("asked") == 1
 
 
-async def test_interrupted_once_it_goes_on_and_interrupted_twice_it_kills_at_once(
+async def test_interrupted_once_it_continues_and_interrupted_twice_it_kills_at_once(
     root: Path, trace: Trace, tmp_path: Path
 ) -> None:
     patient = ProcessLimits(term_grace_s=30)

@@ -20,7 +20,7 @@ async def test_output_comes_in_the_order_of_writing(shell: Shell, trace: Trace) 
     assert (bytes(heard), finished) == (b"a\nb\nc\n", ProcessResult(3))
 
 
-async def test_stderr_can_be_heard_by_itself(root: Path, processes: Processes) -> None:
+async def test_stderr_can_be_read_alone(root: Path, processes: Processes) -> None:
     heard, errors = bytearray(), bytearray()
     line = "cat; echo b >&2; head -c 300000 /dev/zero >&2; echo c"
     with (root / "question").open("w+b") as question:
@@ -156,7 +156,7 @@ async def test_a_command_whose_output_is_closed_is_not_waited_for(shell: Shell) 
         assert await shell.run("echo done", pipe_grace_s=600) == ProcessResult(0)
 
 
-async def test_what_a_quick_background_child_still_writes_is_heard(shell: Shell, trace: Trace) -> None:
+async def test_what_a_quick_background_child_still_writes_is_read(shell: Shell, trace: Trace) -> None:
     heard = bytearray()
     finished = await shell.run("(sleep 0.1; echo late) & echo early", heard, pipe_grace_s=5)
     assert (bytes(heard), finished) == (b"early\nlate\n", ProcessResult(0))

@@ -98,7 +98,7 @@ def test_blanks_and_one_fence_around_an_answer_do_not_matter(answer: str) -> Non
         ("[" * 100_000, "it is not JSON ("),
     ],
 )
-def test_an_answer_that_does_not_fit_is_told_why(answer: str, why: str) -> None:
+def test_an_answer_that_does_not_fit_gets_the_reason(answer: str, why: str) -> None:
     with pytest.raises(SchemaMismatch) as told:
         AnswerSchema(COUNT).value(answer)
     assert told.value.why.startswith(why)

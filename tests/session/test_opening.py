@@ -219,9 +219,7 @@ async def test_an_argument_of_the_wrong_kind_is_named_and_leaves_no_session(
 
 
 @pytest.mark.parametrize("warm", [True, False])
-async def test_a_session_starts_what_it_needs_when_it_is_told_to_and_stops_it_at_its_end(
-    tmp_path: Path, warm: bool
-) -> None:
+async def test_a_session_starts_what_it_needs_on_demand_and_stops_it_at_its_end(tmp_path: Path, warm: bool) -> None:
     before = listening()
     async with await open_session(practising(tmp_path), NoAsker(), warm=warm) as session:
         assert listening() == before + warm

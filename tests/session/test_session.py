@@ -55,7 +55,7 @@ async def test_an_image_is_kept_once_and_privately(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("changes", [False, True])
-async def test_skills_are_told_again_only_if_they_have_changed(tmp_path: Path, changes: bool) -> None:
+async def test_skills_are_announced_again_only_if_they_have_changed(tmp_path: Path, changes: bool) -> None:
     folder = tmp_path / "workspace" / ".harness" / "skills" / "tides"
     folder.mkdir(parents=True)
     skill = "---\nname: tides\ndescription: {}\n---\nLook at the moon.\n"
@@ -112,7 +112,7 @@ async def test_an_interrupted_turn_ends_with_its_command(tmp_path: Path) -> None
 # ── what a resumed session continues ────────────────────────────────────────────────────────────────
 
 
-async def test_a_copy_goes_on_and_the_original_stays_as_it_was(tmp_path: Path) -> None:
+async def test_a_copy_continues_and_the_original_stays_as_it_was(tmp_path: Path) -> None:
     async with sessions(tmp_path, says("One.") + says("Two.")) as here:
         async with await here.open() as original:
             await played(original.run("first"))

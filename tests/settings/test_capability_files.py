@@ -90,7 +90,7 @@ def test_what_is_left_out_of_an_alternative_is_taken_for_the_worst(tmp_path: Pat
     assert (entry.alternatives[0].degradation, entry.alternatives[0].severity) == (UNSURE, Severity.HIGH)
 
 
-def test_a_persons_file_for_the_shipped_tools_does_not_stop_an_agent_that_has_others(tmp_path: Path) -> None:
+def test_a_users_file_for_the_shipped_tools_does_not_stop_an_agent_that_has_others(tmp_path: Path) -> None:
     found = loaded(BASH, folder=tmp_path, known=["weather"], also={"weather": "Rain."})
     assert [one.tool for one in found.capabilities] == ["weather"]
 

@@ -71,7 +71,7 @@ def test_trust_follows_no_link_to_another_folder(place: Place, tmp_path: Path) -
     assert names(place, HARNESS_TRUSTED_FOLDERS=str(tmp_path / "link")) == ["run tests"]
 
 
-def test_an_empty_list_in_a_folder_takes_no_hook_of_the_person_away(place: Place) -> None:
+def test_an_empty_list_in_a_folder_takes_no_hook_of_the_user_away(place: Place) -> None:
     place.write(project="hooks = []", user=f'trusted_folders = ["{place.workspace}"]\n{GUARD}')
     assert names(place) == ["guard"]
 

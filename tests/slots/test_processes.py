@@ -42,7 +42,7 @@ def test_a_crowd_keeps_to_the_limit_also_when_a_third_is_killed(tmp_path: Path) 
     assert full_again - died < 2.0  # the lease would have taken ten
 
 
-def test_who_is_stopped_loses_its_slot_with_its_lease_and_learns_it_when_it_goes_on(tmp_path: Path) -> None:
+def test_who_is_stopped_loses_its_slot_with_its_lease_and_learns_it_when_it_continues(tmp_path: Path) -> None:
     with crowd(tmp_path, 2, 1, 1.0, hold_s=1.8, lease_s=1.0) as (_, log):
         holder = wait_for(log, lambda line: line.what == "started")
         os.kill(holder.pid, signal.SIGSTOP)

@@ -62,7 +62,7 @@ def test_a_slot_is_free_when_its_lease_is_over(store: SlotStore) -> None:
     assert store.renew(["a", "b"], NOW + 10.0) == ("b",)
 
 
-def test_an_entry_tells_who_what_since_when_and_until_when(store: SlotStore) -> None:
+def test_an_entry_has_holder_work_start_and_end(store: SlotStore) -> None:
     started(store, "a", 3, NOW)
     started(store, "a", 3, NOW + 2.0)
     (entry,) = store.entries(NOW + 2.0)
@@ -98,7 +98,7 @@ def test_no_change_is_lost_between_threads(store: SlotStore) -> None:
     assert store.cells() == {"count": "200"}
 
 
-def test_a_store_goes_on_after_it_was_closed(store: SlotStore) -> None:
+def test_a_store_continues_after_it_was_closed(store: SlotStore) -> None:
     started(store, "a", 1)
     store.close()
     assert ids(store) == ["a"]

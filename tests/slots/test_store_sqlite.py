@@ -279,7 +279,7 @@ def former(file: Path) -> Iterator[SqliteSlotStore]:
         yield store
 
 
-def test_the_file_under_its_former_name_is_taken_over_once_and_the_session_that_used_it_goes_on(
+def test_the_file_under_its_former_name_is_taken_over_once_and_the_session_that_used_it_continues(
     store: SqliteSlotStore, former: SqliteSlotStore, file: Path
 ) -> None:
     assert not takes(store, "a")

@@ -82,7 +82,7 @@ async def test_a_claim_is_renewed_for_as_long_as_it_is_held(tmp_path: Path) -> N
         assert one.woken == [("s1", "t2 can be claimed now: b")]
 
 
-async def test_whoever_slept_too_long_learns_that_its_claim_has_ended(tmp_path: Path) -> None:
+async def test_a_worker_that_slept_too_long_learns_that_its_claim_has_ended(tmp_path: Path) -> None:
     async with here(tmp_path) as one:
         await one.ann.claim()
         await one.lead.tasks()

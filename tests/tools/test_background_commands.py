@@ -241,7 +241,7 @@ async def test_what_cannot_be_read_is_an_error(
     assert (result.outcome, result.content) == (ToolOutcome.ERROR, expected)
 
 
-async def test_killing_tells_the_model_itself(context: ToolContext) -> None:
+async def test_killing_reports_to_the_model_in_its_result(context: ToolContext) -> None:
     shelf = Shelf(next=replace(ENDED, end=CommandEnd.STOPPED, exit_code=-15))
     result = await call(tools(shelf)["kill_background"], context, id="b1")
     assert result.content == "b1 and all its children were ended; its output is in /outputs/b1.out."

@@ -45,7 +45,7 @@ async def test_a_file_that_is_asked_for_as_a_whole_has_the_revision_that_a_write
     assert (await read(context, "a.txt", offset=1)).revision is None
 
 
-async def test_a_range_says_where_to_go_on(context: ToolContext, root: Path) -> None:
+async def test_a_range_says_where_to_continue(context: ToolContext, root: Path) -> None:
     (root / "a.txt").write_text("".join(f"line {n}\n" for n in range(1, 11)))
     result = await read(context, "a.txt", offset=4, limit=2)
     assert result.content == "     4\tline 4\n     5\tline 5\n[More lines follow: continue with offset=6.]"

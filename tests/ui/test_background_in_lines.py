@@ -51,7 +51,7 @@ def command(place: Place) -> int:
     return int((place.folder / "pid").read_text())
 
 
-async def test_what_a_command_brings_reaches_the_model_while_the_person_is_asked_for_a_prompt(place: Place) -> None:
+async def test_what_a_command_brings_reaches_the_model_while_the_user_is_asked_for_a_prompt(place: Place) -> None:
     async with talking(place, ARRIVES) as (terminal, go):
         terminal.type("/background\n")
         assert "b1    running" in await terminal.sees("/background keep")
@@ -111,7 +111,7 @@ async def test_a_command_is_killed_while_a_turn_runs_and_while_none_does(place: 
         assert await terminal.ends() == 143
 
 
-async def test_whoever_leaves_is_told_what_ends_with_the_program(place: Place) -> None:
+async def test_leaving_lists_what_ends_with_the_program(place: Place) -> None:
     async with talking(place, BEGINS) as (terminal, _):
         pid = command(place)
         await terminal.waits()
@@ -125,7 +125,7 @@ async def test_whoever_leaves_is_told_what_ends_with_the_program(place: Place) -
         await gone(pid)
 
 
-async def test_what_is_kept_goes_on_when_the_program_has_ended(place: Place) -> None:
+async def test_what_is_kept_continues_when_the_program_has_ended(place: Place) -> None:
     async with talking(place, ARRIVES) as (terminal, go):
         pid = command(place)
         terminal.type("/background keep b1\n")
@@ -203,7 +203,7 @@ async def test_one_prompt_waits_for_its_commands_and_the_model_says_what_came_of
 
 
 @pytest.mark.parametrize("form", [("-p", "begin"), ()])
-async def test_what_takes_longer_than_the_bound_is_ended_and_that_is_said_and_heard(
+async def test_what_takes_longer_than_the_bound_is_ended_and_that_is_reported(
     place: Place, form: tuple[str, ...]
 ) -> None:
     async with PracticeServer(script=Script.parse(HEARS)) as server:

@@ -152,7 +152,7 @@ async def test_faults_that_cannot_be_used_end_the_command_at_once(
     assert "Traceback" not in ended.err
 
 
-async def test_a_folder_may_not_break_the_tools_of_whoever_opens_it(place: Place) -> None:
+async def test_a_folder_may_not_break_the_tools_of_its_user(place: Place) -> None:
     (place.folder / ".harness").mkdir()
     (place.folder / ".harness" / "settings.toml").write_text('tool_faults = "grep-dies"\n')
     ended = await run(place, "-p", "hi")
@@ -161,7 +161,7 @@ async def test_a_folder_may_not_break_the_tools_of_whoever_opens_it(place: Place
 
 
 @pytest.mark.parametrize("flag", ["--practice", "--tool-faults"])
-async def test_a_name_that_is_too_long_for_a_file_is_told_as_one(place: Place, flag: str) -> None:
+async def test_a_name_that_is_too_long_for_a_file_is_reported_as_one(place: Place, flag: str) -> None:
     ended = await run(place, "-p", "hi", flag, "a" * 300)
     assert ended.code == 2
     assert "name too long" in ended.err

@@ -91,7 +91,7 @@ async def test_a_model_that_does_not_take_the_effort_has_none_in_the_status_line
             assert said("/effort", session) == f"effort: high; {HAIKU} supports no effort levels"
 
 
-async def test_a_session_goes_on_with_its_effort_unless_another_is_asked_for(tmp_path: Path) -> None:
+async def test_a_session_continues_with_its_effort_unless_another_is_asked_for(tmp_path: Path) -> None:
     async with PracticeServer(script=Script.parse(says("One.", times="'forever'"))) as server:
 
         async def effort_of(set_to: str, opening: Opening | None = None, **values: object) -> Effort | None:

@@ -51,7 +51,7 @@ def turn_ended(code: TransitionCode, reason: str, answer: str) -> TurnEnded:
     return TurnEnded(1, code, reason, answer, Usage(), 0.0, 1, 1, 1.0)
 
 
-def test_the_page_tells_the_conversation_in_order() -> None:
+def test_the_page_shows_the_conversation_in_order() -> None:
     page = markdown(records(*session()))
     order = [
         "# 設定はどこで 読まれますか？ 🙂",
@@ -142,7 +142,7 @@ def test_deep_tool_input_is_exported() -> None:
 
 @pytest.mark.parametrize("secret", ['my "gateway" token\\', "sk-ant-api03-abcdefghijklmnopqrstuv_WX-yz"])
 @pytest.mark.parametrize("export", [markdown, as_json])
-def test_keys_and_tokens_are_masked_wherever_they_stand(export: object, secret: str) -> None:
+def test_keys_and_tokens_are_masked_everywhere(export: object, secret: str) -> None:
     assert callable(export)
     message = Message("assistant", ({"type": "tool_use", "id": "c", "name": "bash", "input": {secret: [secret]}},))
     leaky = records(
@@ -159,7 +159,7 @@ def test_keys_and_tokens_are_masked_wherever_they_stand(export: object, secret: 
     assert page.count("•••") + page.count("\\u2022\\u2022\\u2022") >= 5
 
 
-def test_a_key_that_a_tool_printed_is_masked_though_nobody_named_it() -> None:
+def test_a_key_that_a_tool_printed_is_masked_without_being_named() -> None:
     page = markdown(records(TurnStarted(1, "ANTHROPIC_API_KEY=sk-ant-api03-abcdefghijklmnop; risk-sk-x")))
     assert "> ANTHROPIC_API_KEY=•••; risk-sk-x" in page
 
@@ -251,7 +251,7 @@ def test_a_page_holds_nothing_that_a_terminal_obeys() -> None:
         (QuestionAnswered("c", "declined", "", "setting"), "not answered: no user is present"),
     ],
 )
-def test_a_question_of_the_model_and_its_answer_stand_on_the_page(end: QuestionAnswered, told: str) -> None:
+def test_a_question_of_the_model_and_its_answer_are_on_the_page(end: QuestionAnswered, told: str) -> None:
     asked = QuestionAsked("c", "Which\ncolour?", (QuestionOption("red"), QuestionOption("blue", "like the logo")))
     page = markdown(records(session_started(), TurnStarted(1, "Paint it."), asked, end))
     assert "> Which colour? [red | blue]\n" in page

@@ -173,7 +173,7 @@ def test_what_hid_the_question_begins_its_grace_anew() -> None:
 
 
 @pytest.mark.parametrize("key", [KeyMeaning.ANSWER, KeyMeaning.REASON, KeyMeaning.TEXT])
-def test_an_answer_that_was_held_long_enough_counts_even_if_nobody_looked_in_time(key: KeyMeaning) -> None:
+def test_an_answer_that_was_held_long_enough_counts_even_without_a_look_in_time(key: KeyMeaning) -> None:
     focus = QuestionFocus(0.0)
     focus.opened(1.0)
     assert focus.key(KeyMeaning.ANSWER, 2.0, in_use=False).key is KeyTarget.HELD

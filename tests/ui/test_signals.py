@@ -10,7 +10,7 @@ import pytest
 from harness.ui.signals import handle_signals
 
 
-def test_a_signal_that_comes_when_nobody_heeds_it_any_more_reaches_who_heeded_signals_before() -> None:
+def test_a_signal_after_the_block_reaches_the_previous_handler() -> None:
     arrived: list[int] = []
 
     def before(number: int, frame: FrameType | None) -> None:

@@ -46,7 +46,7 @@ async def here(row: FaultRow, folder: Path) -> Played:
 
 
 @pytest.mark.stories
-async def test_the_command_ends_a_model_that_asks_for_the_same_call_for_ever() -> None:
+async def test_the_command_ends_a_model_that_asks_for_the_same_call_endlessly() -> None:
     """Here `harness -p` is started cold, and reaches a model and its tools."""
     played = await play(row("the model asks for the same call forever"))
     assert (played.misses, played.exit_code, played.requests) == ([], 3, 7)
@@ -59,7 +59,7 @@ async def test_the_command_lets_fifty_polls_pass() -> None:
     assert (played.misses, played.exit_code, played.requests) == ([], 0, 51)
 
 
-async def test_a_call_that_fails_for_ever_ends_with_a_report(tmp_path: Path) -> None:
+async def test_a_call_that_always_fails_ends_with_a_report(tmp_path: Path) -> None:
     played = await here(row("the same call fails forever"), tmp_path)
     assert (played.misses, played.exit_code, played.requests) == ([], 3, 7)
     assert "see why bash fails" in played.stderr

@@ -11,6 +11,7 @@ intervention is an event of `harness.events`, handed to `on_event`. See docs/lib
 """
 
 import random
+import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -66,7 +67,7 @@ _PLACES = (Projection.NODE, Projection.STATE)
 
 
 class CallRefused(Exception):  # noqa: N818 (reads better where it is caught)
-    """A call that must not run: its breaker is open, another tool replaces it, or the agent was stopped.
+    """A call that must not run: its breaker is open, another tool replaces it, no such tool, or the agent was stopped.
 
     The text is written for the model of the agent, with alternatives where there are any.
     """
@@ -111,7 +112,7 @@ class _Step:
 
 
 class Watch:
-    """Watches one agent. It needs no event loop and starts no thread; calls of one step may overlap."""
+    """Watches one agent. It needs no event loop and starts no thread; calls may overlap, also in several threads."""
 
     def __init__(
         self,
@@ -134,7 +135,12 @@ class Watch:
             clock: Unix time in seconds.
             chance: a random number in [0, 1), for the pause before a retry.
         """
+        if isinstance(tools, str):
+            raise TypeError(f"tools is a list of names, not the text {tools!r}")
         known, replaced = tuple(tools), alternatives or {}
+        named = {*replaced, *(other for others in replaced.values() for other in others)}
+        if unknown := sorted(named.difference(known)):
+            raise ValueError(f"alternatives names tools that are not in tools: {', '.join(unknown)}")
         capabilities = CapabilityMap(
             Capability(
                 tool,
@@ -150,8 +156,9 @@ class Watch:
         """The breakers; `breakers.rows()` is the table of the panel."""
         self.loops = LoopMonitor(loops)
         """The detectors and the ladder; `loops.status()` is what `/loops` shows."""
-        self.stopped = False
-        """The ladder ended with a stop; only `new_task` lets calls through again."""
+        self._lock = threading.RLock()
+        self._refusal = ""
+        """Why no call runs; empty: calls run."""
         self._dispatcher = Dispatcher(self.breakers)
         self._on_event = on_event
         self._clock = clock
@@ -167,6 +174,11 @@ class Watch:
         self._last: dict[str, ObservedCall] = {}
         """The last call of each tool, the newest last."""
         self._came_back = ""
+
+    @property
+    def stopped(self) -> bool:
+        """The ladder ended with a stop, or the failure budget is used up; only `new_task` lets calls through again."""
+        return bool(self._refusal)
 
     # ── what the agent reports ──────────────────────────────────────────────────────────────────
 
@@ -187,28 +199,32 @@ class Watch:
             mutates: it changes something outside the agent.
             poll: limits of a call that is meant to be repeated until something happens.
         """
-        self._begin()
-        index, self._step.asked = self._step.asked, self._step.asked + 1
-        call_id = f"{self._number}.{index + 1}"
         action = action_of(tool, arguments)
         summary = _line(f"{tool}({', '.join(f'{name}={value}' for name, value in arguments.items())})")
-        self._admit(call_id, tool, action, summary, index)
-        self._emit(ToolStarted(call_id, tool, summary, dict(arguments)))
-        began, call = self._clock(), WatchedCall(tool, arguments)
-        seen = ObservedCall(
-            *(0, self._number, began, began, call_id, tool, action, "", True),
-            *("", None, "", "", mutates, repeatable, poll, summary),
-        )
+        with self._lock:
+            self._begin()
+            index, self._step.asked = self._step.asked, self._step.asked + 1
+            call_id = f"{self._number}.{index + 1}"
+            self._admit(call_id, tool, action, summary, index)
+            self._emit(ToolStarted(call_id, tool, summary, dict(arguments)))
+            began, call = self._clock(), WatchedCall(tool, arguments)
+            seen = ObservedCall(
+                *(0, self._number, began, began, call_id, tool, action, "", True),
+                *("", None, "", "", mutates, repeatable, poll, summary),
+            )
         try:
             yield call
         except Exception as error:
             call.error = error
-            self._ended(index, call, seen)
+            with self._lock:
+                self._ended(index, call, seen)
             raise
         except BaseException:
-            self._take(ToolEnded(call_id, tool, ToolOutcome.CANCELLED, "cancelled", self._clock() - began))
+            with self._lock:
+                self._take(ToolEnded(call_id, tool, ToolOutcome.CANCELLED, "cancelled", self._clock() - began))
             raise
-        self._ended(index, call, seen)
+        with self._lock:
+            self._ended(index, call, seen)
 
     def visit(self, place: str, state: object = None) -> None:
         """The agent reached a place of a graph, or stayed there without doing anything.
@@ -216,11 +232,12 @@ class Watch:
         Args:
             state: its state there, any value; None: unknown.
         """
-        self._begin()
-        self._observations += 1
-        self._visit_steps.append(self._number)
-        now, known = self._clock(), "" if state is None else digest(place, canonical(state))
-        self._note(self.loops.visit(Visit(self._observations, self._number, now, now, place, known)))
+        with self._lock:
+            self._begin()
+            self._observations += 1
+            self._visit_steps.append(self._number)
+            now, known = self._clock(), "" if state is None else digest(place, canonical(state))
+            self._note(self.loops.visit(Visit(self._observations, self._number, now, now, place, known)))
 
     def step(self, *, explore: Sequence[str] = (), rollback: bool = False, human: bool = False) -> Advice | None:
         """End the step. Returns the intervention that is due, if any; it counts as carried out.
@@ -230,43 +247,49 @@ class Watch:
             rollback: the agent can return to the beginning of an earlier step.
             human: a user can be asked.
         """
-        self._begin()
-        calls = [call for _, call in sorted(self._step.ended, key=itemgetter(0))]
-        if calls:
-            self._call_steps.append(self._number)
-            for call in calls:
-                self._last.pop(call.tool, None)
-                self._last[call.tool] = call
-            self._note(self.loops.step(calls))
-        for one in self.loops.status().loops:
-            if self._step.refused.intersection(one.loop.tools):
-                self._note(self.loops.ignored(one.loop.signature, self._number))
-        advice = self._advice(explore, rollback=rollback, human=human)
-        self._number += 1
-        self._step = _Step()
-        return advice
+        with self._lock:
+            self._begin()
+            calls = [call for _, call in sorted(self._step.ended, key=itemgetter(0))]
+            if calls:
+                self._call_steps.append(self._number)
+                for call in calls:
+                    self._last.pop(call.tool, None)
+                    self._last[call.tool] = call
+                self._note(self.loops.step(calls))
+            for one in self.loops.status().loops:
+                if self._step.refused.intersection(one.loop.tools):
+                    self._note(self.loops.ignored(one.loop.signature, self._number))
+            advice = self._advice(explore, rollback=rollback, human=human)
+            self._number += 1
+            self._step = _Step()
+            return advice
 
     def answer(self, advice: Advice, choice: LoopChoice) -> None:
         """The answer of the user to the question about a loop."""
-        answered = LoopAnswered(advice.loop.signature, choice)
-        self._emit(answered)
-        self.loops.on_event(answered)
+        answered = LoopAnswered(advice.loop.signature, LoopChoice(choice))
+        with self._lock:
+            self._emit(answered)
+            self.loops.on_event(answered)
 
     def rolled_back(self, step: int, not_undone: Sequence[str] = ()) -> None:
         """The agent returned to the beginning of an earlier step; `not_undone`: effects that remain, one line each."""
-        snapshot = self._snapshots.get(step) or next(iter(self._snapshots.values()))
-        self.loops.rolled_back(snapshot)
-        for steps in (self._call_steps, self._visit_steps):
-            del steps[bisect_left(steps, step) :]
-        self._last.clear()
-        self._emit(RolledBack(turn=1, step=step, not_undone=tuple(not_undone)))
+        with self._lock:
+            if step > max(self._snapshots, default=0):
+                raise ValueError(f"step {step} has not begun, so the agent cannot return to it")
+            snapshot = self._snapshots.get(step) or next(iter(self._snapshots.values()))
+            self.loops.rolled_back(snapshot)
+            for steps in (self._call_steps, self._visit_steps):
+                del steps[bisect_left(steps, step) :]
+            self._last.clear()
+            self._emit(RolledBack(turn=1, step=step, not_undone=tuple(not_undone)))
 
     def new_task(self) -> None:
         """A new task of a user: calls are let through again, the ladder and the failure budget begin anew."""
-        self.stopped = False
-        self._tried.clear()
-        self.loops.new_prompt()
-        self.breakers.begin_cycle()
+        with self._lock:
+            self._refusal = ""
+            self._tried.clear()
+            self.loops.new_prompt()
+            self.breakers.begin_cycle()
 
     # ── before and after a call ─────────────────────────────────────────────────────────────────
 
@@ -280,8 +303,8 @@ class Watch:
             del self._snapshots[next(iter(self._snapshots))]
 
     def _admit(self, call_id: str, tool: str, action: str, summary: str, index: int) -> None:
-        if self.stopped:
-            raise CallRefused(f"Not run: {summary}. The agent was stopped because it was in a loop.")
+        if self._refusal:
+            raise CallRefused(self._refusal)
         if self.loops.kept_from(action):
             self._step.refused.add(tool)
             raise CallRefused(messages.not_made(summary, self._replacement(tool) or "another tool"))
@@ -289,10 +312,13 @@ class Watch:
         detail = "" if decision.dispatch is Dispatch.CALL else decision.reason.value.replace("_", " ")
         made = (decision.dispatch, decision.reason, decision.permit.generation)
         self._emit(Dispatched(call_id, tool, *made, index, detail, caution=decision.caution))
-        if isinstance(decision, Skip | PauseTurn):
+        if isinstance(decision, PauseTurn):
+            self._refusal = paused(decision)
+            raise CallRefused(self._refusal)
+        if isinstance(decision, Skip):
             self._step.refused.add(tool)
             row = next((row for row in self.breakers.rows() if row.tool == tool), None)
-            raise CallRefused(skipped(decision, row) if isinstance(decision, Skip) else paused(decision))
+            raise CallRefused(skipped(decision, row))
 
     def _ended(self, index: int, call: WatchedCall, started: ObservedCall) -> None:
         now, error = self._clock(), call.error
@@ -367,7 +393,7 @@ class Watch:
                 self._emit(LoopAsked(loop, tuple(LoopChoice)))
                 return messages.question(loop)
             case Rung.STOP:
-                self.stopped = True
+                self._refusal = "Not run: the agent was stopped because it was in a loop."
                 tried = tuple(Attempt(one.rung, one.step, one.detail) for one in self._tried if one.rung != Rung.STOP)
                 steps, next_steps = loop.period * loop.copies, messages.next_steps(loop, tried, attended=False)
                 self._emit(StuckReported(loop, self._number, tried, steps, next_steps))

@@ -27,7 +27,7 @@ The end.
 """
 
 
-def test_marks_go_and_what_stands_between_them_stays(tmp_path: Path) -> None:
+def test_marks_are_removed_and_the_text_between_them_stays(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(TEXT, "utf-8")
     problem, following = readme(replace(lesson("s01"), folder=tmp_path), "en")
     assert problem.text == (

@@ -25,7 +25,7 @@ LINE = '    """The loop of s01, with several tools and an answer to every call."
     ],
     ids=["syntax", "name", "import", "script", "steps"],
 )
-def test_a_mistake_is_told_with_its_file_and_line(tmp_path: Path, file: str, wrong: str, said: str) -> None:
+def test_a_mistake_is_reported_with_its_file_and_line(tmp_path: Path, file: str, wrong: str, said: str) -> None:
     copytree(chapters_folder(), tmp_path / "chapters", ignore=ignore_patterns("*.svg", "__pycache__"))
     changed = tmp_path / "chapters" / "s02_tool_use" / file
     text = changed.read_text("utf-8")

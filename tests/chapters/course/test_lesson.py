@@ -60,7 +60,7 @@ def test_a_lesson_is_what_its_file_says(tmp_path: Path) -> None:
         ("title =", "title", "not valid TOML"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place(tmp_path: Path, old: str, new: str, told: str) -> None:
     assert old in WHOLE
     with pytest.raises(LessonError) as caught:
         load_lesson(written(tmp_path, WHOLE.replace(old, new, 1)))
@@ -68,11 +68,11 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str
     assert told in str(caught.value)
 
 
-def test_a_folder_without_a_lesson_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_a_lesson_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LessonError, match=r"lesson\.toml cannot be read"):
         load_lesson(tmp_path)
 
 
-def test_an_unknown_chapter_is_told() -> None:
+def test_an_unknown_chapter_is_reported() -> None:
     with pytest.raises(UnknownLesson, match="There is no chapter 's99'"):
         lesson("s99")

@@ -40,7 +40,7 @@ async def test_the_chapter_types_first_and_then_the_learner() -> None:
         assert [moment.number for moment in recording.moments] == list(range(len(recording.moments)))
 
 
-async def test_every_beat_can_be_waited_for_and_one_that_is_not_there_is_told() -> None:
+async def test_every_beat_can_be_waited_for_and_one_that_is_not_there_is_reported() -> None:
     chapter = lesson("s10")
     async with Recording(chapter, scripted_only=True) as recording:
         assert await recording.reached(0)
@@ -68,7 +68,7 @@ async def test_leaving_in_the_middle_leaves_nothing_behind() -> None:
     assert asyncio.all_tasks() == before
 
 
-async def test_a_loop_by_hand_is_heard_on_the_wire() -> None:
+async def test_a_loop_by_hand_is_recorded_on_the_wire() -> None:
     async with Recording(lesson("s01"), scripted_only=True) as recording:
         await recording.finished()
         prompts = [fact.prompt for fact in facts_of(recording, TurnStarted) if isinstance(fact, TurnStarted)]
@@ -77,7 +77,7 @@ async def test_a_loop_by_hand_is_heard_on_the_wire() -> None:
         assert numbers == list(range(1, len(numbers) + 1))
 
 
-async def test_what_is_typed_when_the_demo_has_ended_is_told() -> None:
+async def test_what_is_typed_when_the_demo_has_ended_is_reported() -> None:
     async with Recording(lesson("s10"), scripted_only=True) as recording:
         await recording.finished()
         await recording.settled()

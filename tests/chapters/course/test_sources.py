@@ -11,7 +11,7 @@ from harness import agent
 from harness.policies.recovery import compaction
 
 
-def test_a_method_is_shown_as_it_stands() -> None:
+def test_a_method_is_shown_unchanged() -> None:
     found = source("harness/agent.py:Agent.run")
     assert dedent(inspect.getsource(agent.Agent.run)) == found.text
     lines = inspect.getsource(agent).splitlines()

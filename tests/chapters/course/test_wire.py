@@ -8,7 +8,7 @@ RESULT: Block = {"type": "tool_result", "tool_use_id": "1", "content": "notes.tx
 HELLO: Block = {"type": "text", "text": "Hello."}
 
 
-def test_prompt_call_and_result_are_told_once_each() -> None:
+def test_prompt_call_and_result_are_reported_once_each() -> None:
     hearing = WireListener()
     told = _told(hearing, [_user("look")], (CALL,))
     assert [type(event) for event in told] == [TurnStarted, ToolStarted]
@@ -16,7 +16,7 @@ def test_prompt_call_and_result_are_told_once_each() -> None:
     assert [type(event) for event in told] == [ToolEnded]
 
 
-def test_after_a_turn_was_forgotten_only_the_new_prompt_is_told() -> None:
+def test_after_a_turn_was_forgotten_only_the_new_prompt_is_reported() -> None:
     hearing = WireListener()
     kept = [_user("look"), _assistant(CALL), _user(RESULT), _assistant(HELLO)]
     _told(hearing, kept[:1], (CALL,))
@@ -27,7 +27,7 @@ def test_after_a_turn_was_forgotten_only_the_new_prompt_is_told() -> None:
     assert (turn.turn, turn.prompt) == (3, "next")
 
 
-def test_a_longer_turn_that_was_forgotten_is_not_told_again() -> None:
+def test_a_longer_turn_that_was_forgotten_is_not_reported_again() -> None:
     hearing = WireListener()
     first = [_user("hello"), _assistant(HELLO)]
     lost = [*first, _user("look"), _assistant(CALL), _user(RESULT)]
@@ -39,7 +39,7 @@ def test_a_longer_turn_that_was_forgotten_is_not_told_again() -> None:
     assert turn.prompt == "next"
 
 
-def test_a_reply_that_was_cut_on_its_way_is_told_when_the_loop_has_it() -> None:
+def test_a_reply_that_was_cut_on_its_way_is_reported_when_the_loop_has_it() -> None:
     hearing = WireListener()
     prompt = [_user("look")]
     assert not _told(hearing, prompt, (CALL,), "200 with reset")[1:]

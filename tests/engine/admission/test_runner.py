@@ -25,7 +25,7 @@ OK, FAILED = WorkEnd.SUCCEEDED, WorkEnd.FAILED
 # ── turns ───────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_of_four_hundred_at_once_everybody_is_served_five_at_a_time_and_twenty_wait_in_the_queue() -> None:
+async def test_of_four_hundred_at_once_every_caller_is_served_five_at_a_time_and_twenty_wait_in_the_queue() -> None:
     callers = Callers()
     callers.ask(*(f"a{number}" for number in range(1, 401)))
     longest = 0
@@ -85,7 +85,7 @@ async def test_wherever_a_cancellation_falls_nothing_is_left(rounds: int) -> Non
 # ── pauses ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests_and_nothing_of_it_is_kept() -> None:
+async def test_the_notice_of_a_key_that_failed_five_times_says_until_when_it_rests_and_nothing_of_it_is_kept() -> None:
     callers = Callers()
     for number in range(1, 6):
         await callers.asks("a")
@@ -103,7 +103,7 @@ async def test_a_key_that_failed_five_times_in_a_row_is_told_until_when_it_rests
 # ── none ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_where_none_may_run_nobody_waits_for_ever_and_the_flag_is_named() -> None:
+async def test_with_no_slots_nothing_waits_endlessly_and_the_flag_is_named() -> None:
     callers = Callers(AdmissionLimits(max_concurrent=0))
     await callers.asks("a")
     assert callers.fate(1) == "none_allowed"
@@ -121,7 +121,7 @@ async def test_where_none_may_run_in_the_background_the_setting_is_named() -> No
         await runner.run("b1", lambda: asyncio.sleep(0))
 
 
-async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_flag_is_named() -> None:
+async def test_where_none_may_wait_work_without_a_slot_is_refused_at_once_and_the_flag_is_named() -> None:
     callers = Callers(AdmissionLimits(max_concurrent=1, max_queue_size=0))
     await callers.asks("a", "b")
     assert (callers.fate(2), callers.runner.status.deferred) == ("queue_full", ())
@@ -131,7 +131,7 @@ async def test_where_none_may_wait_who_finds_no_slot_is_told_at_once_and_the_fla
 # ── ends ────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_once_closed_nobody_waits_nothing_begins_and_what_runs_is_released() -> None:
+async def test_once_closed_nothing_waits_or_begins_and_what_runs_is_released() -> None:
     callers = Callers(AdmissionLimits(max_concurrent=1, max_queue_size=1))
     await callers.asks("a", "b", "c")
     await callers.runner.aclose()
@@ -187,7 +187,7 @@ async def test_a_clock_that_is_set_back_lengthens_no_pause() -> None:
 # ── what is told ────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_limits_are_told_with_the_first_work_and_not_before() -> None:
+async def test_the_limits_are_reported_with_the_first_work_and_not_before() -> None:
     callers = Callers()
     assert callers.events == []
     await callers.asks("a")

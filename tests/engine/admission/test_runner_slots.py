@@ -66,7 +66,7 @@ async def test_two_sessions_together_run_no_more_than_one_may(sessions: tuple[Sh
     ],
     ids=["cancelled", "its key ends", "none may run", "it closes"],
 )
-async def test_whoever_waits_for_a_slot_of_the_machine_can_be_stopped(
+async def test_waiting_for_a_slot_of_the_machine_can_be_stopped(
     sessions: tuple[SharedSlots, SharedSlots], store: InMemorySlotStore, stop: Callable[[Callers], object], fate: str
 ) -> None:
     taken = await sessions[1].acquire("another", 1)

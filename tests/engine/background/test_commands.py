@@ -81,7 +81,7 @@ async def test_the_end_of_a_command_names_its_memory_limit(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("line", "workspace"), [("a\0b", True), ("true", False)])
-async def test_what_cannot_be_started_is_told_by_the_call(here: Stage, line: str, workspace: bool) -> None:
+async def test_what_cannot_be_started_is_reported_by_the_call(here: Stage, line: str, workspace: bool) -> None:
     if not workspace:
         (here.folder / "workspace").rmdir()
     result = await here.call("bash", command=line, background=True)
@@ -93,7 +93,7 @@ async def test_what_cannot_be_started_is_told_by_the_call(here: Stage, line: str
 # ── stopping and handing over ───────────────────────────────────────────────────────────────────
 
 
-async def test_killing_ends_the_whole_tree_and_only_the_call_tells_it(here: Stage) -> None:
+async def test_killing_ends_the_whole_tree_and_only_the_call_reports_it(here: Stage) -> None:
     row = await here.commands.start("trap '' TERM; sleep 61 & echo $!; wait; sleep 62", "c")
     await here.until(row.output.read_text)
     child = int(row.output.read_text())
@@ -244,7 +244,7 @@ WRITTEN = ("working\n", "Go on? ", "name: ", "45%", "done\nSure? (y/n)\n")
 
 @settings(max_examples=15 if WHOLE else 8)
 @given(script=st.lists(st.tuples(st.sampled_from(WRITTEN), st.integers(1, 100)), min_size=1, max_size=5))
-async def test_each_silence_is_told_when_45_seconds_of_it_are_over(
+async def test_each_silence_is_reported_when_45_seconds_of_it_are_over(
     tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]
 ) -> None:
     """The oracle needs no clock: the reports follow from the pauses alone."""
@@ -319,7 +319,7 @@ def gone_on_with(folder: Path, journal: Sequence[Event]) -> list[Event]:
 
 
 @pytest.mark.stories
-async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_path: Path) -> None:
+async def test_after_a_crash_at_any_moment_every_end_is_reported_exactly_once(tmp_path: Path) -> None:
     journal = await session_of(tmp_path)
     cut = [journal[:length] for length in range(len(journal) + 1)]
     cut_again = [
@@ -340,7 +340,7 @@ async def test_after_a_crash_at_any_moment_every_end_is_told_exactly_once(tmp_pa
         assert gone_on_with(tmp_path, whole) == []
 
 
-async def test_reading_goes_on_where_the_last_answer_ended(here: Stage) -> None:
+async def test_reading_continues_where_the_last_answer_ended(here: Stage) -> None:
     os.mkfifo(here.folder / "go")
     row = await here.commands.start("echo one; read -r line < ../go; echo two", "c")
     await here.until(row.output.read_text)

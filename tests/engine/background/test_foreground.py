@@ -88,7 +88,7 @@ def continues(tmp_path: Path) -> Stage:
     return stage(tmp_path, concurrent=1, limits=CommandLimits(continues=True))
 
 
-async def test_at_its_time_limit_a_command_goes_on_while_there_is_room(continues: Stage) -> None:
+async def test_at_its_time_limit_a_command_continues_while_there_is_room(continues: Stage) -> None:
     result = await continues.call("bash", command="echo $$; exec sleep 60", timeout=0.5)
     (row,) = continues.commands.rows
     assert result.content.startswith(f"{row.pid}\n\n[Not over after its time limit of 0.5 s")
@@ -104,7 +104,7 @@ async def test_at_its_time_limit_a_command_goes_on_while_there_is_room(continues
     assert not lives(row.pid)
 
 
-async def test_a_slow_command_that_goes_on_is_no_failure(continues: Stage) -> None:
+async def test_a_slow_command_that_continues_is_no_failure(continues: Stage) -> None:
     result = await continues.call("bash", command="while :; do echo on; sleep 0.05; done", timeout=1)
     assert "It seems to be slow, not to hang" in result.content
     assert (result.outcome, result.summary) == (ToolOutcome.OK, "b1 continues in the background")
@@ -115,11 +115,11 @@ async def test_a_slow_command_that_goes_on_is_no_failure(continues: Stage) -> No
 @pytest.mark.parametrize(
     ("silent_s", "time_s", "expected"), [(60, 120, True), (44, 120, False), (45, 3_600, True), (5, 10, True)]
 )
-def test_silence_tells_a_hang_from_a_slow_command(silent_s: float, time_s: float, expected: bool) -> None:
+def test_silence_distinguishes_a_hang_from_a_slow_command(silent_s: float, time_s: float, expected: bool) -> None:
     assert hangs(silent_s, time_s) is expected
 
 
-async def test_where_nobody_is_present_a_command_that_seems_to_hang_is_ended(tmp_path: Path) -> None:
+async def test_without_a_user_a_command_that_seems_to_hang_is_ended(tmp_path: Path) -> None:
     alone = stage(tmp_path, concurrent=2, limits=CommandLimits(continues=True, ends_hanging=True))
     ended = await alone.call("bash", command="sleep 60", timeout=0.3)
     assert ended.summary == "timed out after 0.3 s"

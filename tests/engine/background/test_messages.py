@@ -32,7 +32,7 @@ HEADS = {
 
 
 @pytest.mark.parametrize("head", HEADS)
-def test_every_end_is_told_with_its_output(head: str) -> None:
+def test_every_end_is_reported_with_its_output(head: str) -> None:
     rest = f"Its output, 1,234 bytes, is in {FILE}. The end of it:\ncompiling\ndone"
     assert told(HEADS[head]) == f"{head}: make all\n{rest}"
 

@@ -22,7 +22,7 @@ def test_a_character_that_is_half_written_is_read_the_next_time(file: Path) -> N
     assert read_on(file, first.end, 100).text == "ü"
 
 
-def test_half_a_character_alone_is_shown_so_that_reading_goes_on(file: Path) -> None:
+def test_half_a_character_alone_is_shown_so_that_reading_continues(file: Path) -> None:
     file.write_bytes(b"\xc3")
     assert read_on(file, 0, 100).end == 1
 

@@ -256,7 +256,7 @@ NO_SUMMARY = {
 
 
 @pytest.mark.parametrize("kind", NO_SUMMARY)
-async def test_without_a_summary_the_oldest_part_is_left_out_and_the_turn_goes_on(kind: str, tmp_path: Path) -> None:
+async def test_without_a_summary_the_oldest_part_is_left_out_and_the_turn_continues(kind: str, tmp_path: Path) -> None:
     script = "".join(calls(prints(3_000)) for _ in range(3)) + too_long() + says(ANSWER)
     async with stage(tmp_path, script + summary_fails(NO_SUMMARY[kind])) as here:
         turn = await here.turn()
@@ -310,7 +310,7 @@ async def test_compactions_that_do_not_help_end_the_turn_without_another_request
 # ── by hand, and switched off ─────────────────────────────────────────────────────────────
 
 
-async def test_a_compaction_by_hand_looks_at_what_the_person_cares_about(tmp_path: Path) -> None:
+async def test_a_compaction_by_hand_looks_at_what_the_user_cares_about(tmp_path: Path) -> None:
     async with stage(tmp_path, calls(prints(9_000)) * 3 + says(ANSWER) + says("Good.") + summarises()) as here:
         await here.turn()
         compacted = await here.compact("the file names")

@@ -63,7 +63,7 @@ def notes(here: Stage) -> None:
 # ── nobody to ask ───────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_model_that_listens_goes_on_and_the_loop_is_left(tmp_path: Path) -> None:
+async def test_a_model_that_listens_continues_and_the_loop_is_left(tmp_path: Path) -> None:
     script = same("read_file", times="4", path="notes.txt") + calls(call("glob", pattern="*")) + says(ANSWER)
     async with stage(tmp_path, script) as here:
         notes(here)
@@ -192,7 +192,7 @@ async def test_a_user_decides_whether_files_are_taken_back_as_well(tmp_path: Pat
 REPEATED = "I will now look at the configuration of the project and see what it says about the time limit. "
 
 
-async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_model_goes_on(tmp_path: Path) -> None:
+async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_model_continues(tmp_path: Path) -> None:
     script = says("Let me see. " + REPEATED * 400, chunk="50") + says(ANSWER)
     async with stage(tmp_path, script) as here:
         turn = await here.turn()
@@ -209,7 +209,7 @@ async def test_a_reply_that_repeats_itself_is_cut_after_the_first_copy_and_the_m
 # ── what is kept ────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_new_prompt_begins_the_ladder_again_also_in_a_session_that_is_gone_on_with(tmp_path: Path) -> None:
+async def test_a_new_prompt_begins_the_ladder_again_also_in_a_resumed_session(tmp_path: Path) -> None:
     looping = same("read_file", times="20", path="notes.txt")
     async with sessions(tmp_path, looping * 2, loop_limits="substitutions=0 rollbacks=0") as here:
         (here.loaded.settings.workspace / "notes.txt").write_text(NOTES)

@@ -1,7 +1,9 @@
 """Watch a foreign agent: reports, advice and vetoed calls."""
 
 import asyncio
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
@@ -172,11 +174,45 @@ def test_a_spent_failure_budget_pauses_every_call_until_there_is_a_new_task() ->
     agent.steps(3)
     agent.error = None
     agent.steps(1, "window")
-    assert len(agent.refused) == 2
+    assert (agent.watch.stopped, len(agent.refused)) == (True, 2)
     assert all("the failure budget of this turn is used up" in text for text in agent.refused)
     agent.watch.new_task()
     agent.steps(1, "window")
-    assert len(agent.refused) == 2
+    assert (agent.watch.stopped, len(agent.refused)) == (False, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "kind", "said"),
+    [
+        (lambda: Watch("door"), TypeError, "list of names"),
+        (lambda: Watch(["door"], alternatives={"dor": {"door": "-"}}), ValueError, "not in tools: dor"),
+        (lambda: Watch(["door"], alternatives={"door": {"roof": "-"}}), ValueError, "not in tools: roof"),
+        (lambda: Watch(["door"]).rolled_back(1), ValueError, "step 1 has not begun"),
+    ],
+)
+def test_a_mistake_of_the_program_is_named(wrong: Callable[[], object], kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said):
+        wrong()
+
+
+def test_calls_and_steps_of_several_threads_do_not_disturb_each_other() -> None:
+    events: list[Event] = []
+    watch = Watch(["door"], breakers=PATIENT, on_event=events.append)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def work(thread: int) -> None:
+        for number in range(300):
+            with watch.call("door", {"way": f"{thread}.{number}"}) as call:
+                call.result = number
+            watch.step()
+
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(work, range(8))) == [None] * 8
+    finally:
+        sys.setswitchinterval(interval)
+    assert len({event.call_id for event in events if isinstance(event, ToolEnded)}) == 8 * 300
 
 
 def test_a_call_that_only_its_replacement_may_make_leaves_the_loop_when_the_replacement_is_used() -> None:

@@ -64,7 +64,7 @@ async def test_an_effort_that_is_set_within_a_turn_counts_from_the_next_one_on(t
         assert efforts(here) == ["low", "low", "max"]
 
 
-async def test_a_model_that_thinks_only_with_a_budget_gets_the_effort_and_the_user_is_told_that_it_does_not_think(
+async def test_a_model_that_thinks_only_with_a_budget_gets_the_effort_and_the_user_learns_that_it_does_not_think(
     tmp_path: Path,
 ) -> None:
     async with stage(tmp_path, TWO, model="claude-opus-4-5", effort="high") as here:
@@ -82,7 +82,7 @@ async def test_a_model_that_thinks_only_with_a_budget_gets_the_effort_and_the_us
         (OLDER, "xhigh", "claude-opus-4-6 does not support the effort xhigh; it supports low, medium, high, max"),
     ],
 )
-async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_told_once(
+async def test_a_model_that_does_not_take_the_effort_gets_none_and_that_is_reported_once(
     tmp_path: Path, model: str, wanted: str, told: str
 ) -> None:
     async with stage(tmp_path, TWO, model=model, effort=wanted) as here:

@@ -49,7 +49,7 @@ async def test_two_hard_steps_and_a_long_summary_take_no_request_in_vain(tmp_pat
         assert turn.codes == [Code.NEXT_TURN, Code.NEXT_TURN, Code.REACTIVE_COMPACT_RETRY, Code.COMPLETED]
 
 
-async def test_a_model_that_nobody_expected_to_think_costs_one_cut_reply_in_the_session(tmp_path: Path) -> None:
+async def test_a_model_that_was_not_expected_to_think_costs_one_cut_reply_in_the_session(tmp_path: Path) -> None:
     script = THINKS + step(10_000, "one") + answers(100_000) + answers(90_000, "Good.")
     async with stage(tmp_path, script, model=OTHER) as here:
         first = await here.turn()

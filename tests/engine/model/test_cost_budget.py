@@ -19,7 +19,7 @@ CENTS = st.lists(st.integers(0, 60), max_size=30)
 
 
 @given(before=CENTS, after=CENTS, budget=st.integers(1, 200))
-def test_each_share_is_told_once_also_in_a_session_that_is_resumed(
+def test_each_share_is_reported_once_also_in_a_session_that_is_resumed(
     before: list[int], after: list[int], budget: int
 ) -> None:
     told: list[Event] = []
@@ -76,7 +76,7 @@ def test_it_is_full_again_when_the_user_wants_something_new_and_no_subagent_is_a
         assert retries.left == 2
 
 
-def test_the_user_is_told_once_a_turn_and_each_agent_that_is_refused() -> None:
+def test_the_user_is_notified_once_a_turn_and_each_agent_that_is_refused() -> None:
     user, first, second = list[Event](), list[Event](), list[Event]()
     tell_user = user.append
     retries = SharedRetries(emit=tell_user)

@@ -108,7 +108,7 @@ async def test_a_move_while_the_text_is_read_stays_and_of_others_their_changes_a
     assert read(cells.text, 0.0)[LARGE].breaker == OPENED
 
 
-async def test_when_nothing_can_be_shared_everybody_goes_on_alone(caplog: pytest.LogCaptureFixture) -> None:
+async def test_when_nothing_can_be_shared_every_process_continues_alone(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
         async def change(self, name: str, change: Callable[[str | None], str | None]) -> str | None:
             raise SlotsError("The disk is gone.")
@@ -270,7 +270,7 @@ def check_told(events: list[Event], now: Endpoints) -> None:
     assert state == {f"model:{model}": now.of(model).state for model in (LARGE, SMALL)}
 
 
-def test_a_breaker_that_others_have_opened_and_closed_meanwhile_is_not_told_of() -> None:
+def test_a_breaker_that_others_have_opened_and_closed_meanwhile_is_not_reported() -> None:
     shared, told = SharedEndpoints(), list[Event]()
     kept = ModelEndpoints(Conversation(told.append), shared)
     shared.put({LARGE: CLOSED_AGAIN})

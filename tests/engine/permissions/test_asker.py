@@ -59,15 +59,15 @@ def asking(
 ) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
     """What decides, and how an agent asks."""
     permissions = Permissions(mode)
-    desk = SerialAsker(person, permissions.decide)
+    serial = SerialAsker(person, permissions.decide)
 
     async def ask(number: int, command: str) -> PermissionAnswer:
         asked, wanted = request(number, command)
-        answer = await SubagentAsker(desk, f"a{number}").permission(asked, wanted)
+        answer = await SubagentAsker(serial, f"a{number}").permission(asked, wanted)
         permissions.remember(wanted, answer)
         return answer
 
-    return permissions, lambda number, command: asyncio.create_task(ask(number, command)), desk
+    return permissions, lambda number, command: asyncio.create_task(ask(number, command)), serial
 
 
 async def test_questions_come_one_after_the_other_and_say_whose_they_are() -> None:
@@ -99,17 +99,17 @@ async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_s
 
 async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:
     person = Person()
-    permissions, _, desk = asking(person, Mode.YOLO)
+    permissions, _, serial = asking(person, Mode.YOLO)
     permissions.remember(request(1)[1], PermissionAnswer("always"))
     for _ in range(2):
-        task = asyncio.create_task(desk.permission(*request(1, why="the hook wants to know")))
+        task = asyncio.create_task(serial.permission(*request(1, why="the hook wants to know")))
         await quiet()
         person.answers[-1].set_result(PermissionAnswer("no"))
         assert (await task).choice == "no"
     assert len(person.asked) == 2
 
 
-async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() -> None:
+async def test_giving_up_in_the_queue_or_at_the_question_holds_up_no_other() -> None:
     person = Person()
     _, ask, _ = asking(person)
     tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
@@ -124,20 +124,20 @@ async def test_who_gives_up_in_the_queue_or_before_the_person_holds_up_nobody() 
 
 async def test_an_agent_asks_for_nothing_but_permission() -> None:
     person = Person()
-    _, _, desk = asking(person)
-    agent = SubagentAsker(desk, "a1")
+    _, _, serial = asking(person)
+    agent = SubagentAsker(serial, "a1")
     assert not agent.present
     assert await agent.wait(LONG) == "stop"
     assert person.asked == []
-    assert await desk.wait(LONG) == "wait"
+    assert await serial.wait(LONG) == "wait"
 
 
 async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
     person = Person()
-    _, ask, desk = asking(person)
+    _, ask, serial = asking(person)
     permission = ask(1, "make")
     await quiet()
-    question = asyncio.create_task(SubagentAsker(desk, "a2").question(QuestionAsked("call", "Which colour?")))
+    question = asyncio.create_task(SubagentAsker(serial, "a2").question(QuestionAsked("call", "Which colour?")))
     await quiet()
     assert [type(asked) for asked in person.asked] == [PermissionAsked]
     person.answers[-1].set_result(PermissionAnswer("once"))

@@ -45,7 +45,7 @@ def test_rules_come_from_the_settings_and_from_the_file(tmp_path: Path) -> None:
     assert isinstance(decide(bash("cargo test")), Ask)
 
 
-def test_a_rule_that_is_not_understood_says_where_it_stands(tmp_path: Path) -> None:
+def test_a_rule_that_is_not_understood_says_where_it_is(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"permissions_ask: 'bash\(a; b\)' has to hold one command"):
         SessionRules(settings(tmp_path, permissions_ask=["bash(a; b)"]), LOG)
     (tmp_path / "kept.toml").write_text("deny = ['(']")

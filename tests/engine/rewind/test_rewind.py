@@ -201,7 +201,7 @@ async def test_files_and_conversation_go_back_to_before_a_prompt_and_the_files_f
     assert [request.tool for request in person.shown] == ["rewind"] * 3
 
 
-async def test_a_person_sees_what_would_be_written_back_or_removed_and_what_stays(tmp_path: Path) -> None:
+async def test_a_user_sees_what_would_be_written_back_or_removed_and_what_stays(tmp_path: Path) -> None:
     person = Person(NO)
     async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
         await two_turns(session)
@@ -217,7 +217,7 @@ async def test_a_person_sees_what_would_be_written_back_or_removed_and_what_stay
     assert [line.startswith("not undone  bash echo") for line in lines[3:]] == [True, True]
 
 
-async def test_what_a_person_changes_while_they_are_asked_is_shown_before_it_is_lost(tmp_path: Path) -> None:
+async def test_what_a_user_changes_while_they_are_asked_is_shown_before_it_is_lost(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here:
         person = Person(YES, NO, meanwhile=partial((here.workspace / "mine.txt").write_text, "mine"))
         async with await here.open(person) as session:
@@ -230,7 +230,7 @@ async def test_what_a_person_changes_while_they_are_asked_is_shown_before_it_is_
 LATER = "changed after the turn"
 
 
-async def test_what_a_person_changed_after_the_turn_stays_or_is_marked(tmp_path: Path) -> None:
+async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: Path) -> None:
     person = Person(YES, YES)
     async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
         await two_turns(session)

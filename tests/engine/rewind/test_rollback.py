@@ -244,7 +244,7 @@ async def test_files_are_kept_only_before_calls_that_may_change_them_and_once_wh
     assert len(turn.made) == 2
 
 
-async def test_a_store_that_cannot_keep_is_told_of_once_and_not_asked_again(tmp_path: Path) -> None:
+async def test_a_failing_store_is_reported_once_and_not_asked_again(tmp_path: Path) -> None:
     turn = Turn(tmp_path)
     (tmp_path / "kept").write_text("a file where the folder should be")
     for text in "12":

@@ -302,7 +302,7 @@ async def test_a_clock_that_went_forward_and_back_silences_no_job(here: Here) ->
         assert len(one.fired) == 2
 
 
-async def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_offered(here: Here) -> None:
+async def test_after_a_restart_a_recurring_job_continues_from_now_and_a_single_one_is_offered(here: Here) -> None:
     async with session(here) as one:
         await one.schedule.create("* * * * *", "again and again", lasting=True)
         await one.schedule.create("in 5 minutes", "once", lasting=True)
@@ -389,7 +389,7 @@ async def test_a_schedule_that_is_off_fires_nothing_and_leaves_the_jobs_to_other
         assert one.schedule.can_fire
 
 
-async def test_a_machine_that_is_in_another_zone_now_is_told_which_jobs_keep_theirs(here: Here) -> None:
+async def test_after_a_change_of_zone_a_notice_names_the_jobs_that_keep_theirs(here: Here) -> None:
     async with session(here) as one:
         job = await one.schedule.create("0 9 * * *", "look", lasting=True)
         one.schedule.store.change(job.number, lambda job: replace(job, zone="Europe/Oslo"))

@@ -62,7 +62,7 @@ def of_journal(session: Session) -> list[Event]:
     return [record.event for record in read(session.path).records]
 
 
-async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_is_gone_on_with(tmp_path: Path) -> None:
+async def test_what_had_arrived_when_the_session_was_left_is_delivered_once_when_it_is_resumed(tmp_path: Path) -> None:
     script = BEGINS + of_subagent(says("It is blue.")) + far(says("Blue, they say.")) + far(says("Bye."))
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
@@ -83,7 +83,7 @@ async def test_what_had_arrived_when_the_session_was_left_is_told_once_when_it_i
     assert [event.numbers for event in kept if isinstance(event, Delivered)] == [(1,)]
 
 
-async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what_it_had_said(tmp_path: Path) -> None:
+async def test_an_agent_that_the_end_of_the_session_cut_off_is_reported_with_what_it_had_said(tmp_path: Path) -> None:
     script = BEGINS + of_subagent(calls(SLEEPS, text="The first half is known."))
     async with sessions(tmp_path, script) as here:
         async with await here.open() as first:
@@ -107,7 +107,7 @@ async def test_an_agent_that_the_end_of_the_session_cut_off_is_told_of_with_what
             assert second.conversation.spend.cost_usd >= ended.cost_usd > 0
 
 
-async def test_a_person_stops_agents_and_commands_by_name_and_hears_what_there_is(tmp_path: Path) -> None:
+async def test_a_user_stops_agents_and_commands_by_name_and_gets_a_list_of_them(tmp_path: Path) -> None:
     command = '{ name = "bash", input = { command = "sleep 30", background = true } }'
     script = far(calls(command, task(background=True))) + far(says("Both run.")) + of_subagent(calls(SLEEPS))
     async with sessions(tmp_path, script) as here, await here.open() as session:

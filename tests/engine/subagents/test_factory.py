@@ -32,7 +32,7 @@ LEARN = calls(task(prompt="Learn the word plum.")) + of_subagent(says("Learnt.")
 RECALL = calls(task(prompt="Which word?", agent="a1"))
 
 
-async def test_an_agent_goes_on_from_its_journal_when_the_session_is_gone_on_with(tmp_path: Path) -> None:
+async def test_an_agent_continues_from_its_journal_when_the_session_is_resumed(tmp_path: Path) -> None:
     async with sessions(tmp_path, LEARN + RECALL + of_subagent(says("Plum.")) + says("Right.")) as here:
         async with await here.open() as first:
             await played(first.run("Go."))
@@ -63,7 +63,7 @@ async def test_a_copy_of_a_session_has_no_agents_of_the_original_and_says_so(tmp
             assert (await played(copy.run("A new one."))).of(AgentEnded)[0].agent == "a2"
 
 
-async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_goes_on(tmp_path: Path) -> None:
+async def test_where_no_journal_can_be_written_it_is_said_once_and_the_work_continues(tmp_path: Path) -> None:
     script = calls(task("one", "Learn the word plum."), task("two"), task("three"))
     script += of_subagent(says("Learnt.", times="3")) + says("Good.")
     script += (
@@ -109,7 +109,7 @@ async def test_agents_side_by_side_overshoot_the_money_of_the_session_by_no_more
         assert here.agent.conversation.spend.cost_usd == pytest.approx(turn.end.cost_usd)
 
 
-async def test_a_key_that_an_agent_sees_is_in_no_event_of_whoever_asked(
+async def test_a_key_that_an_agent_sees_is_in_no_event_of_its_parent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)

@@ -131,7 +131,7 @@ def followed(*events: Event) -> tuple[Follower, Conversation, list[AgentMoved]]:
     return follower, asking, moved
 
 
-def test_every_step_is_counted_and_told_with_what_this_task_has_cost() -> None:
+def test_every_step_is_counted_and_reported_with_what_this_task_has_cost() -> None:
     _, asking, moved = followed(StepStarted(8), AFTER, StepStarted(9))
     assert moved == [
         AgentMoved("a1", 1, "asks the model", 0, 0, 0.0),
@@ -158,7 +158,9 @@ def test_every_step_is_counted_and_told_with_what_this_task_has_cost() -> None:
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, Event) else "",
 )
-def test_what_an_agent_does_is_told_and_whether_it_waits_for_the_user(event: Event, doing: str, waits: bool) -> None:
+def test_what_an_agent_does_is_reported_and_whether_it_waits_for_the_user(
+    event: Event, doing: str, waits: bool
+) -> None:
     _, _, moved = followed(event)
     assert moved == [AgentMoved("a1", 0, doing, 0, 0, 0.0, waits)]
 
@@ -184,7 +186,7 @@ def test_the_one_that_asked_learns_what_an_agent_was_denied() -> None:
 
 
 @pytest.mark.anyio
-async def test_all_that_an_agent_does_is_handed_on_and_it_is_closed_with_whoever_listens() -> None:
+async def test_all_that_an_agent_does_is_handed_on_and_closing_the_listener_closes_it() -> None:
     closed = False
 
     class Agent:

@@ -159,7 +159,7 @@ class Office:
         assert all(row.state is SubagentState.ENDED for row in self.agents.rows)
 
 
-async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(tmp_path: Path) -> None:
+async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_reported(tmp_path: Path) -> None:
     office = Office(tmp_path)
     first = office.asked("one")
     await quiet()
@@ -183,7 +183,7 @@ async def test_a_second_task_waits_and_a_third_takes_its_place_and_all_are_told(
     office.check()
 
 
-async def test_a_person_stops_what_an_agent_does_and_what_it_waits_with(tmp_path: Path) -> None:
+async def test_a_user_stops_what_an_agent_does_and_what_it_waits_with(tmp_path: Path) -> None:
     office = Office(tmp_path)
     tasks = [office.asked("one")]
     await quiet()
@@ -256,7 +256,7 @@ async def test_an_agent_that_cannot_be_made_has_not_started_and_is_not_offered_a
     office.check()
 
 
-async def test_a_fault_of_ours_in_an_agent_is_told_with_what_it_had_said_and_cost(tmp_path: Path) -> None:
+async def test_a_fault_of_ours_in_an_agent_is_reported_with_what_it_had_said_and_cost(tmp_path: Path) -> None:
     office = Office(tmp_path)
     office.breaks = office.hasty = True
     result = await office.ask()
@@ -267,7 +267,9 @@ async def test_a_fault_of_ours_in_an_agent_is_told_with_what_it_had_said_and_cos
 
 
 @pytest.mark.parametrize("background", [False, True])
-async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(tmp_path: Path, background: bool) -> None:
+async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_reported(
+    tmp_path: Path, background: bool
+) -> None:
     for rounds in range(24):
         office = Office(tmp_path, AdmissionLimits(max_concurrent=1, max_queue_size=1))
         tasks = [office.asked("one", background=background), office.asked("two", background=background)]
@@ -294,7 +296,7 @@ async def test_cancelled_at_any_moment_nothing_is_left_and_the_end_is_told(tmp_p
 
 
 @pytest.mark.parametrize("kept", [False, True])
-async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_may_go_on(
+async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_may_continue(
     tmp_path: Path, kept: bool
 ) -> None:
     office = Office(tmp_path, kept=kept)
@@ -316,7 +318,7 @@ async def test_of_very_many_agents_the_last_are_listed_and_those_with_a_journal_
 # ── a session that is gone on with ──────────────────────────────────────────────────────────────
 
 
-async def test_whenever_the_program_is_killed_each_background_task_is_told_of_exactly_once(tmp_path: Path) -> None:
+async def test_whenever_the_program_is_killed_each_background_task_is_reported_exactly_once(tmp_path: Path) -> None:
     office = Office(tmp_path, kept=True)
     await office.ask("one", background=True)
     await quiet()

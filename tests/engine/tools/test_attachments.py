@@ -54,7 +54,7 @@ async def test_a_prompt_takes_the_files_with_it_that_it_names(tmp_path: Path) ->
     assert not turn.of(Notice)
 
 
-async def test_a_file_that_a_rule_denies_is_not_attached_and_the_turn_goes_on(tmp_path: Path) -> None:
+async def test_a_file_that_a_rule_denies_is_not_attached_and_the_turn_continues(tmp_path: Path) -> None:
     async with stage(tmp_path, says("Then not."), permissions_deny=["read(**/secret*)"]) as here:
         (here.workspace / "secret.png").write_bytes(png(8, 8))
         turn = await here.turn("show @secret.png")
@@ -87,7 +87,7 @@ async def test_a_file_outside_the_workspace_is_asked_about(tmp_path: Path, choic
         ("long.pdf", pdf(101), "long.pdf has 101 pages, and a PDF may have 100; attach a part of it."),
     ],
 )
-async def test_what_cannot_be_attached_is_told_to_user_and_model(
+async def test_what_cannot_be_attached_is_reported_to_user_and_model(
     tmp_path: Path, name: str, data: bytes | None, why: str
 ) -> None:
     async with stage(tmp_path, says("I see.")) as here:
@@ -125,7 +125,9 @@ REFUSALS = [
 
 @pytest.mark.parametrize("message", REFUSALS)
 @pytest.mark.parametrize("name", ["a.png", "a.pdf"])
-async def test_what_the_api_refuses_is_taken_out_and_the_turn_goes_on(tmp_path: Path, name: str, message: str) -> None:
+async def test_what_the_api_refuses_is_taken_out_and_the_turn_continues(
+    tmp_path: Path, name: str, message: str
+) -> None:
     async with stage(tmp_path, fails(400, message=f'"{message}"') + says("Without.") + says("Later.")) as here:
         (here.workspace / name).write_bytes(png(8, 8) if name.endswith("png") else pdf(1))
         turn = await here.turn(f"show @{name}")

@@ -97,7 +97,7 @@ async def test_a_call_that_ran_keeps_its_result_beside_a_cut_one_of_the_same_id(
 
 @pytest.mark.skipif(not landlock_version(), reason="the kernel does not offer Landlock")
 @pytest.mark.parametrize("only_looks", [True, False])
-async def test_a_call_is_held_to_looking_only_where_that_is_why_nobody_was_asked(
+async def test_a_call_is_held_to_looking_only_where_that_is_why_no_question_was_asked(
     only_looks: bool, tmp_path: Path
 ) -> None:
     core = core_in(tmp_path)

@@ -145,7 +145,7 @@ async def test_an_interrupted_probe_gives_the_next_call_another_one(tmp_path: Pa
 # ── the budget ──────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_budget_pauses_the_turn_with_a_report_and_a_fresh_one_goes_on(tmp_path: Path) -> None:
+async def test_the_budget_pauses_the_turn_with_a_report_and_a_fresh_one_continues(tmp_path: Path) -> None:
     broken = [flaky(name, exception) for name, exception in (("reader", REFUSED), ("writer", LATE))]
     script = rounds("reader", 3) + rounds("writer", 2) + says(ANSWER)
     async with stage(tmp_path, script, tools=broken) as here:

@@ -173,7 +173,7 @@ async def test_a_tool_that_failed_itself_is_charged_with_category_and_signature(
     assert (registry.consumed, registry.breaker(key).failures) == (1, 1)
 
 
-async def test_what_nobody_allowed_says_nothing_against_the_tool(bench: Bench) -> None:
+async def test_a_call_that_was_not_allowed_says_nothing_against_the_tool(bench: Bench) -> None:
     ended, registry = await bench.call("bash", {"command": "true"}, mode=Mode.DENY)
     assert (ended, registry.consumed) == ((O.DENIED, None), 0)
 

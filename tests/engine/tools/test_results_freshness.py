@@ -68,7 +68,7 @@ async def test_work_as_usual_carries_no_label(bench: Bench) -> None:
     assert [await bench.call(name, **input) for name, input in work] == [None] * len(work)
 
 
-async def test_a_reader_that_gives_what_it_gave_before_is_told_after_a_change(bench: Bench) -> None:
+async def test_a_reader_that_repeats_its_result_is_labelled_after_a_change(bench: Bench) -> None:
     (stale,) = parse('[[fault]]\ntool = "read_file"\nkind = "stale"', "x").applied([TOOLS["read_file"]])
     assert await bench.call(stale, path="notes.txt") is None
     await bench.call("edit_file", path="notes.txt", old_string="one", new_string="two")
@@ -99,7 +99,7 @@ def test_odd_input_names_no_resource(input: Json) -> None:
         assert resource(input) is None
 
 
-async def test_the_model_reads_the_label_before_the_result_and_the_event_tells_it(tmp_path: Path) -> None:
+async def test_the_model_reads_the_label_before_the_result_and_the_event_contains_it(tmp_path: Path) -> None:
     script = (
         calls(call("write_file", path="n.txt", content="one\n"))
         + calls(call("read_file", path="n.txt"))
@@ -141,7 +141,7 @@ async def edit(bench: Bench, old: str, new: str, path: str = "notes.txt") -> Non
 # ── what is stale although more happened since ──────────────────────────────────────────────────
 
 
-async def test_a_reader_that_is_behind_is_told_each_time_and_the_true_one_never(bench: Bench) -> None:
+async def test_a_stale_reader_is_labelled_each_time_and_the_true_one_never(bench: Bench) -> None:
     reader = behind(TOOLS["read_file"])
     assert await bench.call(reader, path="notes.txt") is None
     await edit(bench, "one", "two")
@@ -193,7 +193,7 @@ async def test_the_output_of_a_command_that_ended_before_the_turn_says_of_when_i
         assert turn.results[-1]["content"].startswith("[NOT VERIFIED: ")
 
 
-async def test_a_tool_that_keeps_its_results_or_says_so_of_one_is_told_that_nobody_knows_their_time(
+async def test_a_tool_that_keeps_its_results_or_says_so_of_one_is_labelled_as_of_unknown_age(
     bench: Bench,
 ) -> None:
     async def undated(context: ToolContext, arguments: Any) -> ToolResult:

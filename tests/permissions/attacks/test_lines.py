@@ -1,4 +1,4 @@
-"""No hostile line runs unasked and does harm. The real gate looks at a real disk; what it allows is run and watched."""
+"""No hostile line does harm unasked. Real permissions check a real disk; allowed lines run under observation."""
 
 import pytest
 

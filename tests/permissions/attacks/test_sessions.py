@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 
 MODES = ("ask", *(pytest.param(mode, marks=pytest.mark.stories) for mode in ("edits", "deny")))
-"""What the gate decides about every line is in test_lines; that a session obeys it shows in some and in one mode."""
+"""test_lines covers the decision about every line; here some lines in one mode show that a session obeys it."""
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ def test_another_form_does_not_only_look() -> None:
     assert [line for line in lines(__file__, "does more") if line.split()[0] in text.PROGRAMS and looks(line)] == []
 
 
-def test_what_may_go_on_for_ever_does_not_end_by_itself() -> None:
+def test_an_endless_program_does_not_count_as_ending() -> None:
     found = {line: parsed_line(line) for line in lines(__file__, "endless")}
     assert [line for line, one in found.items() if one is not None and one.ends] == []
 

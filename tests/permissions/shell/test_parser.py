@@ -319,7 +319,7 @@ def test_words_are_those_that_bash_passes_on(line: str) -> None:
     if any(word.kind is WordKind.UNKNOWN for word in read[0].words):
         return
     expected = words_of_bash(line)
-    assert expected is not None, "what is read, bash accepts"
+    assert expected is not None, "bash accepts every line that is read"
     assert [word.text for word in read[0].words[2:]] == (expected if expected != [""] or read[0].words[2:] else [])
 
 

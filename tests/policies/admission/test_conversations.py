@@ -29,7 +29,7 @@ class Reported:
         return self
 
 
-def test_five_failures_in_a_row_pause_it_for_a_minute_and_nobody_else() -> None:
+def test_five_failures_in_a_row_pause_it_and_no_other_for_a_minute() -> None:
     reported = Reported().ends(*[FAILED] * 4)
     assert not reported.all.is_paused(TALK, 0.0)
     reported.ends(FAILED, now=100.0)
@@ -97,7 +97,7 @@ def test_a_fifth_of_the_places_is_reserved_and_at_least_one(cap: int, reserved: 
         st.tuples(st.sampled_from(["active", "scan", "scan", "add", "remove"]), st.integers(0, 24)), max_size=150
     ),
 )
-def test_nobody_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
+def test_nothing_waits_longer_than_the_bound(cap: int, percent: int, happens: list[tuple[str, int]]) -> None:
     limits = AdmissionLimits(watch_cap=cap, reserved_percent=percent)
     watch_list = watching(limits)
     waits: dict[str, int] = {}

@@ -31,7 +31,7 @@ class Admitting:
             self.admission.ask(key, f"work for {key}")
 
 
-def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_stands() -> None:
+def test_many_follow_ups_of_one_conversation_take_one_place_and_the_newest_counts() -> None:
     controller = Admitting(1, 20)
     controller.asks("a", "b", "c")
     assert [controller.admission.ask("b", f"round {number}") for number in (4, 5)] == [Enqueue(4, 2), Enqueue(5, 4)]

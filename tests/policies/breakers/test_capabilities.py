@@ -60,7 +60,7 @@ def test_on_any_map_the_ways_are_viable_ordered_and_complete(found: CapabilityMa
 
 
 @given(maps(), st.sampled_from(NAMES), st.sets(st.sampled_from(NAMES)))
-def test_no_way_is_told_twice_and_of_indirect_ones_the_shortest(
+def test_no_route_is_listed_twice_and_of_indirect_ones_the_shortest(
     found: CapabilityMap, tool: str, viable: set[str]
 ) -> None:
     """A tool may be named twice only where the file names it twice, with two methods: those are two ways."""

@@ -29,7 +29,7 @@ def test_a_sub_task_that_needs_several_open_tools_names_each_of_them_once() -> N
     assert deferred.unblock == "/reset bash; /reset fetch"
 
 
-def test_tools_that_are_down_for_one_reason_are_told_by_it_once() -> None:
+def test_tools_that_are_down_for_one_reason_are_listed_by_it_once() -> None:
     scope = reduced([PlanItem("Ship it", tools=("bash", "fetch"))], lambda _: False, lambda _: ("no network", "wait"))
     assert scope.deferred[0].reason == "no network"
     assert scope.deferred[0].unblock == "wait"

@@ -118,7 +118,7 @@ def test_a_replay_decides_the_same_and_ends_in_the_same_state(
 
 
 @given(ROUNDS, st.data())
-def test_a_state_that_was_saved_between_two_steps_goes_on_as_if_it_never_had_been(
+def test_a_state_that_was_saved_between_two_steps_continues_as_if_it_never_had_been(
     rounds: list[Event | list[tuple[str, Failure | None]]], data: st.DataObject
 ) -> None:
     events = played(rounds).events
@@ -152,7 +152,7 @@ def test_a_result_of_a_call_that_was_not_let_through_is_nothing_to_the_registry(
     assert session.dispatcher.registry.saved() == before
 
 
-def test_a_decision_that_would_be_another_one_today_is_told() -> None:
+def test_a_decision_that_would_be_another_one_today_is_reported() -> None:
     reported: list[tuple[Dispatched, DispatchDecision]] = []
     replay = BreakerReplay(BreakerRegistry(TOOLS), lambda *pair: reported.append(pair))
     recorded = Dispatched("1", "grep", Dispatch.SKIP, DispatchReason.OPEN, 4, 0)
@@ -171,7 +171,7 @@ def test_the_moment_of_a_result_is_kept_for_the_table() -> None:
     assert replay.registry.seen("grep").last_failure == 12.5
 
 
-def test_a_journal_of_an_agent_with_other_tools_can_be_gone_on_with() -> None:
+def test_a_journal_of_an_agent_with_other_tools_can_be_resumed() -> None:
     registry = BreakerRegistry(["bash"])
     replay = BreakerReplay(registry)
     before = registry.saved()

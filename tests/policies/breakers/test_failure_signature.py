@@ -46,9 +46,7 @@ def test_time_outs_are_the_same_however_they_are_said() -> None:
 
 @pytest.mark.parametrize("category", [C.TRANSPORT, C.SYSTEM, C.CRASHED, C.REFUSED])
 @pytest.mark.parametrize(("signature", "texts"), FAILURES["network"].items())
-def test_what_everybody_meets_on_a_network_is_one_cause_however_it_is_said(
-    category: C, signature: str, texts: list[str]
-) -> None:
+def test_a_common_network_fault_is_one_cause_however_it_is_said(category: C, signature: str, texts: list[str]) -> None:
     assert {signature_of(category, text, "weather") for text in texts} == {signature}
     assert suspected_root(signature) in ("the network", "something that does not answer")
 

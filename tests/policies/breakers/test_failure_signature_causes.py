@@ -17,7 +17,7 @@ WORDINGS = tomllib.loads(Path(__file__).with_name("failures.toml").read_text("ut
 
 
 @pytest.mark.parametrize("texts", WORDINGS.values(), ids=WORDINGS)
-def test_one_cause_has_one_signature_whoever_reports_it_and_in_whatever_category(texts: list[str]) -> None:
+def test_one_cause_has_one_signature_from_every_reporter_and_in_whatever_category(texts: list[str]) -> None:
     categories = [one for one in FailureCategory if one is not FailureCategory.TIMEOUT]
     (signature,) = {signature_of(category, text, "tool") for category in categories for text in texts}
     assert suspected_root(signature) != NO_GUESS

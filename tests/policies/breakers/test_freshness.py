@@ -177,7 +177,7 @@ def test_what_is_labelled_was_a_stale_read(actions: list[tuple[str, str, int]]) 
 
 
 @given(ACTIONS, st.booleans())
-def test_what_was_read_where_it_is_carries_no_label_whoever_changed_it(
+def test_what_was_read_where_it_is_carries_no_label_after_any_change(
     actions: list[tuple[str, str, int]], versions: bool
 ) -> None:
     history = []

@@ -116,7 +116,7 @@ def test_the_report_reads_from_the_reason_to_what_a_user_can_do() -> None:
     )
 
 
-def test_without_a_plan_the_tool_calls_are_told_and_called_so() -> None:
+def test_without_a_plan_the_tool_calls_are_listed_under_that_name() -> None:
     lines = report_lines(pause_report("x", calls=[ToolTally("bash", 2, 1)]))
     assert "No sub-tasks were declared; these are the tool calls." in lines
     assert lines[lines.index("Done") + 1] == "  [x] bash, 2 calls"
@@ -131,7 +131,7 @@ def test_failures_of_one_cause_explain_why_the_budget_is_below_the_log() -> None
     assert "Failure budget: 2 of 2 used" in report_lines(pause_report("x", consumed=3, budget=2, log=log))
 
 
-def test_tools_in_trouble_stand_below_each_other_with_their_names_cut() -> None:
+def test_tools_in_trouble_are_below_each_other_with_their_names_cut() -> None:
     rows = [replace(BASH, tool="a" * 25, failures=1), replace(GREP, tool="b" * 24, note="degraded"), GREP]
     lines = report_lines(pause_report("x", health=rows))
     assert lines[lines.index("Tools") + 1 :][:3] == (

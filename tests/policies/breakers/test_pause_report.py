@@ -40,7 +40,7 @@ def texts_of(report: PauseReport) -> list[str]:
     return [*report.completed, *report.failed, *report.not_attempted, *waiting]
 
 
-def test_without_a_plan_the_report_says_so_and_tells_the_tool_calls() -> None:
+def test_without_a_plan_the_report_says_so_and_lists_the_tool_calls() -> None:
     report = pause_report("the budget is used up", calls=[ToolTally("read_file", 3, 0), ToolTally("bash", 1, 2)])
     assert not report.planned
     assert report.completed == ("read_file, 3 calls", "bash, 1 call")
@@ -76,7 +76,7 @@ def test_a_very_long_message_is_cut_in_the_advice_and_whole_in_the_log() -> None
 
 
 @given(reports.plans, st.sets(st.sampled_from(reports.TOOLS)))
-def test_every_sub_task_of_a_plan_is_told_exactly_once(items: list[PlanItem], open_tools: set[str]) -> None:
+def test_every_sub_task_of_a_plan_is_reported_exactly_once(items: list[PlanItem], open_tools: set[str]) -> None:
     scope = reduced(items, lambda tool: tool not in open_tools, lambda tool: (f"{tool} is open", "wait"))
     report = pause_report("x", items, scope.deferred)
     assert Counter(texts_of(report)) == Counter(item.text for item in items)

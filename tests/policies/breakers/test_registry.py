@@ -85,7 +85,7 @@ def test_the_score_of_a_tool_that_does_not_exist_is_not_kept() -> None:
     assert made.saved() == before
 
 
-def test_a_decision_stands_until_something_changes() -> None:
+def test_a_decision_holds_until_something_changes() -> None:
     made = registry()
     first = made.decide("grep")
     made.record(first.permit, Finish.OK)
@@ -97,7 +97,7 @@ def test_a_decision_stands_until_something_changes() -> None:
     assert made.decide("grep").reason is DispatchReason.DEGRADED
 
 
-def test_what_happened_is_told_in_order_and_once() -> None:
+def test_what_happened_is_reported_in_order_and_once() -> None:
     made = registry()
     fail(made, "grep", 3)
     reported = made.drain_events()

@@ -71,9 +71,7 @@ def test_whatever_depends_on_what_no_probe_waits_longer_than_twenty_steps(
 
 @settings(max_examples=40)
 @given(needs=edges, distance=distances, lost=st.sets(st.sampled_from(TOOLS)))
-def test_probes_that_get_lost_make_nobody_wait_longer(
-    needs: list[tuple[int, int]], distance: int, lost: set[str]
-) -> None:
+def test_lost_probes_make_no_tool_wait_longer(needs: list[tuple[int, int]], distance: int, lost: set[str]) -> None:
     registry = registry_of(needs, distance)
     for tool in TOOLS:
         fails(registry, tool)

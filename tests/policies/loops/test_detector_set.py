@@ -67,7 +67,7 @@ def test_the_first_new_step_clears_a_loop_and_another_result_is_new() -> None:
     assert watch.observe(replace(A, result="another")) == ()
 
 
-def test_a_loop_has_one_signature_wherever_it_begins_and_however_long_it_goes_on() -> None:
+def test_a_loop_has_one_signature_wherever_it_begins_and_however_long_it_lasts() -> None:
     signatures = set()
     for begin in range(3):
         watch = Watch()
@@ -111,7 +111,7 @@ def test_calls_that_repeat_are_found_however_they_are_dealt_out_to_replies() -> 
     assert one(watch).projection is Projection.INTERACTION
 
 
-def test_one_of_several_calls_that_goes_on_alone_is_not_the_same_loop() -> None:
+def test_one_of_several_calls_that_continues_alone_is_not_the_same_loop() -> None:
     for alone in (A, B):
         watch = Watch()
         assert first(watch, [(A, B)] * 6) == 4
@@ -258,7 +258,7 @@ def test_a_word_of_the_user_ends_the_episode() -> None:
 
 
 @given(STEPS, STEPS, STEPS)
-def test_restored_detectors_go_on_as_if_nothing_had_come_between(
+def test_restored_detectors_continue_as_if_nothing_had_come_between(
     before: list[Made], lost: list[Made], then: list[Made]
 ) -> None:
     straight, back = Watch(), Watch()
@@ -303,7 +303,7 @@ def test_runs_say_how_near_each_projection_is_to_a_loop() -> None:
     assert runs[Projection.NODE] == RepeatRun(Projection.NODE, 0, 0, 8)
 
 
-def test_strong_verdicts_stand_before_weak_ones() -> None:
+def test_strong_verdicts_are_before_weak_ones() -> None:
     detectors = Detectors()
     watch = Watch(detectors)
     for step in stagnating(16):

@@ -98,7 +98,7 @@ def test_tuples_are_lists_and_addresses_say_nothing() -> None:
     assert canonical(Plain(object())) == canonical(Plain(object()))
 
 
-def test_circles_are_told_by_how_far_up_they_lead() -> None:
+def test_circles_are_classified_by_how_far_up_they_lead() -> None:
     one: list[object] = [1]
     one.append(one)
     two: list[object] = [1]

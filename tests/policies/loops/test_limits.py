@@ -11,7 +11,7 @@ from harness.events import LoopPolicySet, Rung
 from harness.policies.loops.limits import QUOTAS, RANGES, THRESHOLD_RANGES, LoopLimits, LoopThresholds, announced_limits
 
 
-def test_quotas_as_shipped() -> None:
+def test_default_quotas() -> None:
     policy = LoopLimits()
     assert [policy.quota(rung) for rung in Rung] == [3, 1, 2, 1, 1, 1, 1, 1]
     assert {rung for rung in Rung if rung not in QUOTAS} == {Rung.STOP}
@@ -82,7 +82,7 @@ def test_the_event_of_a_policy_is_enough_to_have_it_again(changes: dict[str, obj
     assert announced_limits(policy.announced()) == policy
 
 
-def test_an_event_names_only_what_is_not_as_shipped() -> None:
+def test_an_event_names_only_changed_values() -> None:
     assert LoopLimits().announced() == LoopPolicySet(enabled=True, version=1)
     changed = LoopLimits().with_changes(enabled=False, nudges=2, retry_base_s=0.5, walk_length=9)
     assert changed.announced() == LoopPolicySet(

@@ -45,7 +45,7 @@ def test_a_step_outside_of_a_loop_brings_no_event_and_no_advice(streams: list[li
 # ── episodes ─────────────────────────────────────────────────────────────────────
 
 
-def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_goes_on_from_its_rung() -> None:
+def test_a_loop_that_gives_way_to_another_was_not_freed_and_that_one_continues_from_its_rung() -> None:
     monitor = LoopMonitor()
     for step in range(1, 5):  # one error whatever the arguments, found at its fourth; then the arguments stay the same
         monitor.step([replace(observed("bash", step, ok=False), action=str(min(step, 3)))])

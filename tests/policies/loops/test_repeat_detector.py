@@ -80,7 +80,7 @@ def test_a_loop_is_found_at_the_symbol_that_completes_it_and_left_at_the_first_n
 
 
 @given(st.data(), st.lists(st.sampled_from(["a", "b", None]), max_size=30))
-def test_a_restored_tail_goes_on_as_the_kept_one(data: st.DataObject, symbols: Symbols) -> None:
+def test_a_restored_tail_continues_as_the_kept_one(data: st.DataObject, symbols: Symbols) -> None:
     kept = seen(symbols, 8)
     snapshot = kept.snapshot()
     restored = seen(data.draw(st.lists(st.sampled_from("abx"), max_size=10)), 5)

@@ -94,7 +94,7 @@ def test_no_verdict_before_that_of_an_oracle_and_none_much_later(text: str) -> N
         assert late.seen <= end + period + SMALL.sign
 
 
-def test_units_without_words_must_go_on_for_longer() -> None:
+def test_units_without_words_must_last_longer() -> None:
     for unit, wanted in (("so it is ", SHIPPED.length), ("=", SHIPPED.length_of_signs)):
         found = fed([unit * 20_000])
         assert found is not None
@@ -107,7 +107,7 @@ def test_a_wide_character_counts_twice() -> None:
     assert found.seen == SHIPPED.length // 2 + 6
 
 
-def test_copies_that_differ_in_a_number_must_go_on_for_longer_and_rows_of_numbers_may_for_ever() -> None:
+def test_copies_that_differ_in_a_number_must_last_longer_and_rows_of_numbers_may_endlessly() -> None:
     steps = lines(900, lambda number: f"Step {number + 99}: do the same for the next file.")
     found = fed([steps])
     assert found is not None

@@ -211,7 +211,7 @@ def test_both_limits_of_a_cap_can_be_passed_once_and_then_the_history_is_shorten
     assert [type(decision) for decision in played.decisions] == [Repair, Repair, Compact]
 
 
-def test_a_server_that_refuses_every_cap_is_not_asked_for_ever() -> None:
+def test_a_server_that_refuses_every_cap_is_not_asked_endlessly() -> None:
     played = play(overflow(None, 7_000 - n) for n in range(500))
     assert (played.posts, played.end) == (8, Code.PROMPT_TOO_LONG)
 
@@ -304,7 +304,7 @@ def test_a_refusal_whose_stream_broke_leaves_nothing_behind() -> None:
     assert (decision.code, decision.keep) == (Code.MODEL_ERROR, ())
 
 
-def test_a_stream_that_breaks_for_ever_behind_whole_text_ends_and_keeps_what_it_brought() -> None:
+def test_a_stream_that_always_breaks_behind_whole_text_ends_and_keeps_what_it_brought() -> None:
     played = play(for_ever(after_text(RESET)))
     assert played.posts == 11
     assert [type(decision) for decision in played.decisions] == [Continue] * 3 + [Resend] * 7 + [Stop]
@@ -312,14 +312,14 @@ def test_a_stream_that_breaks_for_ever_behind_whole_text_ends_and_keeps_what_it_
     assert played.last.keep == (text("a whole block"),)
 
 
-def test_an_interrupted_reply_keeps_its_text_and_no_call_that_nobody_will_answer() -> None:
+def test_an_interrupted_reply_keeps_its_text_and_no_call_that_will_stay_unanswered() -> None:
     broken = fault(Kind.CANCELLED, kept=(text("so far"), use(CALL)), calls=(CALL,))
     decision = decide(FRESH, broken, LIMITS, ORDINARY)
     assert isinstance(decision, Stop)
     assert (decision.code, decision.keep) == (Code.ABORTED_STREAMING, (text("so far"),))
 
 
-def test_no_turn_ends_with_a_tool_call_that_nobody_answers() -> None:
+def test_no_turn_ends_with_an_unanswered_tool_call() -> None:
     for kind in FaultKind:
         last = play(for_ever(fault(kind, should_retry=False, kept=(use(CALL),)))).last
         assert isinstance(last, Stop), kind

@@ -183,7 +183,7 @@ def test_old_long_results_can_be_drained_oldest_first_and_the_newest_stay(length
     kinds=st.lists(st.sampled_from(["prompt", "calls", "answer", "news"]), min_size=1, max_size=12),
     keep_last=st.integers(0, 3),
 )
-def test_what_nobody_has_answered_is_never_drained_whatever_stands_behind_it(kinds: list[str], keep_last: int) -> None:
+def test_an_unanswered_call_is_never_drained_whatever_follows_it(kinds: list[str], keep_last: int) -> None:
     messages: list[Message] = [Message("user", (text("begin"),))]
     for number, kind in enumerate(kinds):
         if kind == "calls":

@@ -242,7 +242,7 @@ def test_a_summary_leaves_the_caps_of_the_turns_own_request_alone(cap: int | Non
     assert (after.lowered_cap, after.cut_at) == (cap, 7)
 
 
-def test_a_summary_is_retried_like_a_request_that_somebody_waits_for_or_given_up() -> None:
+def test_a_summary_is_retried_like_a_request_in_the_foreground_or_given_up() -> None:
     for kind in set(FaultKind) - {FaultKind.CANCELLED}:
         first = summary(fault(kind))
         alike = decide(FRESH, fault(kind), LIMITS, ORDINARY)

@@ -135,7 +135,7 @@ def test_whole_calls_before_the_cut_are_run_once_nothing_more_can_be_asked_for()
     assert (decision.calls, decision.cut_calls) == ((CALL,), (CUT_CALL,))
 
 
-def test_the_last_cut_reply_leaves_no_call_that_nobody_answers() -> None:
+def test_the_last_cut_reply_leaves_no_unanswered_call() -> None:
     cut = reply("so far", "max_tokens", calls=(CALL,))
     last = play(for_ever(cut)).last
     assert isinstance(last, Stop)
@@ -200,7 +200,7 @@ SEARCH: Block = {"type": "server_tool_use", "id": "s1", "name": "web_search", "i
 FOUND: Block = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}
 
 
-def test_a_search_without_its_result_is_kept_only_where_the_server_goes_on_with_it() -> None:
+def test_a_search_without_its_result_is_kept_only_where_the_server_continues_with_it() -> None:
     searching = replace(reply("looking"), content=(*reply("looking").content, SEARCH))
     paused = decide(FRESH, replace(searching, stop_reason="pause_turn"), LIMITS, ORDINARY)
     assert isinstance(paused, Continue)

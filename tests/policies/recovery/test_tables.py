@@ -16,7 +16,7 @@ def test_the_page_in_the_documentation_is_the_one_of_the_tables() -> None:
     assert PAGE.read_text(encoding="utf-8").rstrip() == as_markdown().rstrip(), remedy
 
 
-def test_every_code_stands_in_both_forms_once_with_all_that_is_known_of_it() -> None:
+def test_every_code_is_in_both_forms_once_with_all_that_is_known_of_it() -> None:
     markdown, text = (page.split(REMEDIES_TITLE)[0].splitlines() for page in (as_markdown(), as_text()))
     for code in TransitionCode:
         row = TRANSITIONS[code]
@@ -25,7 +25,7 @@ def test_every_code_stands_in_both_forms_once_with_all_that_is_known_of_it() -> 
         assert sum(line.startswith(f"{code} ") for line in text) == 1
 
 
-def test_every_kind_of_fault_stands_in_both_forms_with_its_answer() -> None:
+def test_every_kind_of_fault_is_in_both_forms_with_its_answer() -> None:
     assert [kind for kind in FaultKind if f"| `{kind}` | {REMEDIES[kind]} |" not in as_markdown()] == []
     told = [line.split(maxsplit=1) for line in as_text().split(REMEDIES_TITLE)[1].splitlines() if line]
     assert {line[0]: line[-1] for line in told if line[0] in set(FaultKind)} == REMEDIES

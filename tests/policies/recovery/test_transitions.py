@@ -88,7 +88,7 @@ EXITS = {
 """Answered, failed, stopped, interrupted."""
 
 
-def test_a_code_goes_on_or_ends_with_its_exit_code() -> None:
+def test_a_code_continues_or_ends_with_its_exit_code() -> None:
     ends = {code: status for status, codes in EXITS.items() for code in codes}
     assert ends.keys() | CONTINUES == set(Code)
     for code, row in TRANSITIONS.items():
@@ -105,7 +105,7 @@ def test_a_code_goes_on_or_ends_with_its_exit_code() -> None:
             exit_code(code)
 
 
-def test_every_code_that_goes_on_names_what_ends_it() -> None:
+def test_every_code_that_continues_names_what_ends_it() -> None:
     assert not [row.code for row in TRANSITIONS.values() if row.kind is TransitionKind.CONTINUE and row.guard == "-"]
 
 

@@ -58,7 +58,7 @@ def test_missed_times_of_a_machine_that_slept() -> None:
     assert fired(at(EACH, *times)) == JobFire("c3@1100", 1_100.0)
 
 
-def test_after_a_restart_a_recurring_job_goes_on_from_now_and_a_single_one_is_offered() -> None:
+def test_after_a_restart_a_recurring_job_continues_from_now_and_a_single_one_is_offered() -> None:
     for job in (SKIP, ONCE, EACH):
         skipped = at(job, 1_100.0, 1_700.0, after_restart=True)
         assert isinstance(skipped, Skip)

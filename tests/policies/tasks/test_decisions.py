@@ -144,7 +144,7 @@ def test_a_claim_needs_what_the_task_needs_and_the_loser_learns_who_won(board: B
     assert board.tasks[1].claim.expires == board.now + LIMITS.lease_s
 
 
-def test_an_assigned_task_is_for_its_assignee_and_for_whoever_leads(board: Board) -> None:
+def test_an_assigned_task_is_for_its_assignee_and_for_the_lead(board: Board) -> None:
     changed(board.edit(1, TaskEdit(assignee=BEN.name)))
     assert refused(board.claim(1)) == "t1 is assigned to s1/a2."
     changed(board.claim(1, BEN))
@@ -186,7 +186,7 @@ def test_an_old_claim_changes_nothing(board: Board) -> None:
     changed(board.act(1, TaskAction.COMPLETE, BEN))
 
 
-def test_whoever_leads_ends_what_its_subagents_hold_and_not_what_other_sessions_do(board: Board) -> None:
+def test_the_lead_ends_what_its_subagents_hold_and_not_what_other_sessions_do(board: Board) -> None:
     board.claim(1, Actor("s2", Role.LEAD))
     board.claim(2, ANN)
     assert "is held by s2" in refused(board.act(1, TaskAction.COMPLETE, LEAD))
@@ -201,7 +201,7 @@ def test_the_end_of_a_very_long_chain_is_decided_at_once() -> None:
     assert (len(deferred), time.thread_time() - began < 2) == (9_999, True)
 
 
-def test_a_task_that_nobody_finishes_is_set_aside_with_its_reason(board: Board) -> None:
+def test_a_task_that_is_never_finished_is_set_aside_with_its_reason(board: Board) -> None:
     for reason in ("first", "second"):
         board.claim(1)
         board.apply(expire(board.tasks[1], reason, board.tasks, now=board.now, limits=LIMITS))

@@ -82,7 +82,7 @@ async def test_an_error_event_may_hold_anything_and_come_late() -> None:
     assert seen.body.endswith(b"data: upstream died\n\n")
 
 
-async def test_bad_utf8_and_bad_json_stand_in_the_stream() -> None:
+async def test_bad_utf8_and_bad_json_are_in_the_stream() -> None:
     assert b"\xff\xfe" in (await play_fault('"bad_utf8"')).body
     assert b'"text_del\n\n' in (await play_fault('"bad_json"')).body
 

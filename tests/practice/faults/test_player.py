@@ -76,7 +76,7 @@ def test_a_place_beyond_the_reply_is_just_before_message_stop() -> None:
     assert names(model_faults.ErrorEvent(500))[-2:] == ["message_delta", "error"]
 
 
-def test_pings_go_on_for_ever_or_end_after_a_count() -> None:
+def test_pings_continue_endlessly_or_end_after_a_count() -> None:
     assert len(played(model_faults.PingsOnly(1), limit=50)) == 50
     assert names(model_faults.PingsOnly(0, count=2)) == ["ping", "ping"]
 

@@ -99,7 +99,7 @@ async def test_a_system_message_is_no_order_of_the_user(checks: str) -> None:
     assert seen.json["stop_reason"] == "tool_use"
 
 
-async def test_the_sdk_s_tool_runner_goes_on_without_a_thread(sdk: AsyncAnthropic) -> None:
+async def test_the_sdk_s_tool_runner_continues_without_a_thread(sdk: AsyncAnthropic) -> None:
     @beta_async_tool
     async def get_weather(location: str) -> str:
         """The weather of a place.

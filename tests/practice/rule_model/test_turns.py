@@ -68,7 +68,7 @@ def test_where_the_alternative_fails_too_the_user_reads_how_to_do_it() -> None:
     assert "By hand: look yourself." in Talk({"grep": (SKIP,), "bash": (NO_WAY,)}, failures=failures).ask("find TODO")
 
 
-def test_a_turn_that_pauses_goes_on_with_what_failed() -> None:
+def test_a_turn_that_pauses_continues_with_what_failed() -> None:
     pause = "Not run: the turn pauses here, because the failure budget of this turn is used up."
     talk = Talk({"read_file": ("     1\tx",), "bash": (pause, "fine")}, failures=frozenset({pause}))
     assert "The turn pauses here; not done: bash make" in talk.ask("read a.txt and run make")
@@ -119,7 +119,7 @@ def test_images_are_measured() -> None:
 
 @pytest.mark.parametrize("max_tokens", [3, 25, 100])
 @pytest.mark.parametrize("request_text", [notices.CONTINUE_AFTER_CUT, notices.CONTINUE_AFTER_BREAK, "continue"])
-def test_a_cut_answer_goes_on_where_it_was_cut(max_tokens: int, request_text: str) -> None:
+def test_a_cut_answer_continues_where_it_was_cut(max_tokens: int, request_text: str) -> None:
     whole = Talk().ask("help")
     talk = Talk(max_tokens=max_tokens)
     answer = talk.ask("help")

@@ -101,7 +101,7 @@ def test_faults_at_random_may_be_for_some_requests_only() -> None:
     assert script.chance == Chance(1, 0, ("refused",), When(lacks="agent"))
 
 
-def test_a_call_can_stand_many_times_each_with_its_number() -> None:
+def test_a_call_can_be_repeated_each_with_its_number() -> None:
     step = only(
         'tools = [ { name = "agent", times = 3, input = { prompt = "Part {n}", tools = ["{n}"], steps = 1 } } ]'
     )

@@ -93,7 +93,7 @@ async def test_server_and_proxy_refuse_pages_in_the_form_of_the_api(given: dict[
             assert seen.json["request_id"] == seen.headers["request-id"]
 
 
-async def test_the_sdk_goes_on_working_through_both() -> None:
+async def test_the_sdk_continues_working_through_both() -> None:
     async with both() as listeners:
         for listener in listeners:
             for address in (listener.base_url, listener.base_url.replace("127.0.0.1", "localhost")):

@@ -65,7 +65,7 @@ async def shown(pilot: Pilot[None]) -> list[str]:
     return [row[:40].strip() for row in (await settled(pilot))[:-1]]
 
 
-async def test_few_entries_stand_at_the_top_also_after_the_window_changed_its_size() -> None:
+async def test_few_entries_are_at_the_top_also_after_the_window_changed_its_size() -> None:
     app = Host()
     async with app.run_test(size=(60, ROWS)) as pilot:
         app.chat.update(entries(8))

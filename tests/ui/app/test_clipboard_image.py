@@ -39,12 +39,12 @@ async def test_a_mac_without_pngpaste_says_it_in_hexadecimal_digits(tmp_path: Pa
 
 
 @pytest.mark.parametrize("script", ["echo text", "exit 1", f"cat {os.devnull}"])
-async def test_a_clipboard_without_an_image_is_told(tmp_path: Path, script: str) -> None:
+async def test_a_clipboard_without_an_image_is_reported(tmp_path: Path, script: str) -> None:
     environment = programs(tmp_path, wl_paste=script, xclip=script)
     with pytest.raises(ClipboardError, match="The clipboard contains no image"):
         await clipboard_image(environment, "linux")
 
 
-async def test_a_system_without_such_programs_is_told(tmp_path: Path) -> None:
+async def test_a_system_without_such_programs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ClipboardError, match="install wl-clipboard, xclip or pngpaste"):
         await clipboard_image({"PATH": str(tmp_path), "DISPLAY": ":0"}, "linux")

@@ -28,7 +28,7 @@ def script(place: Place, text: str) -> str:
     return str(path)
 
 
-async def test_a_session_is_gone_back_in_left_listed_and_gone_on_with(place: Place) -> None:
+async def test_a_session_is_gone_back_in_left_listed_and_resumed(place: Place) -> None:
     async with Tmux(place, "--practice", script(place, TALK)) as terminal:
         await terminal.sees("loading")
         await terminal.say("first words")  # typed before anything is ready
@@ -72,7 +72,7 @@ text = "It is not."
 """
 
 
-async def test_files_go_back_with_a_prompt_when_the_person_wants_it_and_forth_again(place: Place) -> None:
+async def test_files_go_back_with_a_prompt_when_the_user_wants_it_and_forth_again(place: Place) -> None:
     made = place.folder / "made.txt"
     async with Tmux(place, "--yolo", "--practice", script(place, WRITES)) as terminal:
         await terminal.sees("asks nothing")

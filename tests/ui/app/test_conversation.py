@@ -341,7 +341,7 @@ async def test_a_conversation_with_the_keys_lists_and_pages_that_come_between(tm
         assert timers_running(here.app) == [], "a drawing that is due when the views have gone draws nothing"
 
 
-async def test_every_key_is_told_and_any_closing_key_closes(tmp_path: Path) -> None:
+async def test_every_key_is_listed_and_any_closing_key_closes(tmp_path: Path) -> None:
     async with opened(tmp_path, says("One.")) as here:
         for key in ("escape", "q", "question_mark", "ctrl+c"):
             await here.pilot.press("f1")

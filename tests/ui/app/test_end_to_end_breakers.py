@@ -42,7 +42,7 @@ last = 6
 """
 
 
-async def test_a_storm_of_failures_pauses_and_goes_on_as_the_person_says(place: Place) -> None:
+async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: Place) -> None:
     script, faults = place.folder.parent / "script.toml", place.folder.parent / "faults.toml"
     script.write_text(CALLS)
     faults.write_text(FAULTS)

@@ -16,7 +16,7 @@ times = "forever"
 """
 
 
-async def test_a_person_is_asked_about_a_loop_lets_it_go_on_and_stops_it_when_it_has_doubled(place: Place) -> None:
+async def test_a_user_is_asked_about_a_loop_lets_it_continue_and_stops_it_when_it_has_doubled(place: Place) -> None:
     script = place.folder.parent / "script.toml"
     script.write_text(SCRIPT)
     async with Tmux(place, "--practice", str(script)) as terminal:

@@ -37,7 +37,7 @@ text = "The storm is over."
 
 
 @pytest.mark.stories
-async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_go_on(place: Place) -> None:
+async def test_a_conversation_from_the_first_paint_to_the_line_that_says_how_to_continue(place: Place) -> None:
     async with Tmux(place, PRACTICE) as terminal:
         await terminal.sees("▸", "loading")
         await terminal.type("list the files")  # typed before anything is ready

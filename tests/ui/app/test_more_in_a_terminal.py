@@ -74,7 +74,7 @@ text = "Unreachable."
     assert not (place.folder / "ran").exists()
 
 
-async def test_a_pause_asks_how_to_go_on_and_a_reset_goes_on(place: Place) -> None:
+async def test_a_pause_asks_how_to_continue_and_a_reset_continues(place: Place) -> None:
     search = '[[reply]]\ntools = [{ name = "grep", input = { pattern = "x" } }]\n'
     replies = search * 3 + '[[reply]]\ntext = "Went on."\n'
     flags = ("--tool-faults", "grep-dies", "--yolo")

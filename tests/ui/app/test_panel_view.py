@@ -21,7 +21,7 @@ from tests.ui.panel.situations import FAILED, NOW, SPENT
 pytestmark = pytest.mark.anyio
 
 
-async def test_it_goes_on_showing_what_happens() -> None:
+async def test_it_keeps_showing_events() -> None:
     feed = Feed(story(*AT_WORK))
     app = WatchApp(NAME, feed.followed())
     async with app.run_test(size=(80, 24)) as pilot:

@@ -57,7 +57,7 @@ async def test_a_line_break_is_typed_with_any_of_four_keys() -> None:
         assert app.submitted == []
 
 
-async def test_a_backslash_before_enter_goes_on_with_the_next_line() -> None:
+async def test_a_backslash_before_enter_continues_with_the_next_line() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press("a", "backslash", "enter", "b")
@@ -80,7 +80,7 @@ async def test_the_prompt_grows_with_its_text_up_to_eight_rows(size: Size) -> No
         assert text.size.height == 1
 
 
-async def test_nothing_ticks_while_nobody_types() -> None:
+async def test_nothing_ticks_between_keys() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)):
         assert not app.query_one(PromptText).cursor_blink
@@ -188,7 +188,7 @@ async def test_the_sign_shows_what_the_text_is_meant_as() -> None:
 
 
 @SIZES
-async def test_wide_characters_wrap_and_the_terminal_cursor_stands_behind_them(size: Size) -> None:
+async def test_wide_characters_wrap_and_the_terminal_cursor_is_behind_them(size: Size) -> None:
     app = Host()
     async with app.run_test(size=size) as pilot:
         await type_text(pilot, "天気予報")
@@ -265,7 +265,7 @@ async def test_a_pasted_path_of_an_image_becomes_an_attachment_that_one_key_dele
         assert app.submitted == [f'see @"{tmp_path}/a b.png"']
 
 
-async def test_the_sign_tells_what_a_folded_paste_will_be_taken_for() -> None:
+async def test_the_sign_shows_what_a_folded_paste_will_be_taken_for() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
         await paste(pilot, "!ls\n" * 20)
@@ -332,7 +332,7 @@ async def test_two_prompts_share_a_history_file(tmp_path: Path) -> None:
         assert second.shown == "a\nb"
 
 
-async def test_a_history_that_cannot_be_written_is_told_once(tmp_path: Path) -> None:
+async def test_a_history_that_cannot_be_written_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "history").mkdir()
     app = Host(PromptHistory(tmp_path / "history"))
     async with app.run_test(size=(60, 20)) as pilot:
@@ -546,7 +546,7 @@ async def test_a_draft_that_the_editor_left_as_it_was_stays_folded(
 
 
 @pytest.mark.parametrize("script", [None, "exit 3", 'rm "$1"'], ids=["missing", "failing", "deleting"])
-async def test_an_editor_that_fails_is_told_and_the_draft_kept(
+async def test_an_editor_that_fails_is_reported_and_the_draft_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str | None
 ) -> None:
     monkeypatch.setenv("VISUAL", editor(tmp_path, script) if script else str(tmp_path / "none"))
@@ -574,7 +574,7 @@ class Plain(App[None]):
         self.refused.append(message.text)
 
 
-async def test_where_no_editor_can_be_opened_that_is_told() -> None:
+async def test_where_no_editor_can_be_opened_that_is_reported() -> None:
     app = Plain(Host().prompt)
     async with app.run_test(size=(60, 20)) as pilot:
         app.prompt.focus()
@@ -600,7 +600,7 @@ async def test_a_prompt_that_is_disabled_takes_no_key_and_keeps_its_text() -> No
         assert app.prompt.text == "keptx"
 
 
-async def test_every_other_text_is_told() -> None:
+async def test_every_other_text_has_a_message() -> None:
     app = Host()
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.press("a", "b", "left")

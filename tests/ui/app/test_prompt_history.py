@@ -98,7 +98,7 @@ def test_two_programs_append_to_one_file_and_no_prompt_is_lost(file: Path) -> No
         assert [prompt for prompt in prompts if prompt.startswith(name)] == [f"{name} {n}" for n in range(200)]
 
 
-def test_a_file_that_cannot_be_used_is_told_once_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_used_is_reported_once_and_the_run_continues(tmp_path: Path) -> None:
     history = PromptHistory(tmp_path)
     history.add("a")
     assert str(tmp_path) in (history.problem() or "")

@@ -358,7 +358,7 @@ async def test_a_paste_narrows_a_list_and_ctrl_u_shows_all_of_it_again() -> None
         assert "one" in "\n".join(await settled(user.pilot))
 
 
-async def test_text_that_was_begun_before_a_list_opened_goes_on_in_the_prompt() -> None:
+async def test_text_that_was_begun_before_a_list_opened_continues_in_the_prompt() -> None:
     async with hands() as user:
         await user.burst(*"read ")
         user.app.push_screen(Picker("Which?", ["one", "two"]))

@@ -90,7 +90,7 @@ def test_a_change_is_drawn_at_once_and_then_nothing_is_left_waiting() -> None:
     assert time.set == []
 
 
-def test_what_a_person_asks_for_is_drawn_now_and_what_was_due_does_not_follow() -> None:
+def test_what_a_user_asks_for_is_drawn_now_and_what_was_due_does_not_follow() -> None:
     time = Time()
     refreshing = time.refreshing()
     refreshing.changed()
@@ -138,7 +138,7 @@ def test_however_much_drawing_costs_it_is_drawn_in_the_end() -> None:
     assert all(later - before <= LATEST_S + 0.1 for before, later in begun)
 
 
-def test_what_moves_is_drawn_when_it_does_by_one_timer_at_a_time_until_it_stands_still() -> None:
+def test_what_moves_is_drawn_when_it_does_by_one_timer_at_a_time_until_it_stops() -> None:
     time = Time(moves_in=1.0)
     refreshing = time.refreshing()
     refreshing.changed()

@@ -52,7 +52,7 @@ async def running(app: Small) -> "asyncio.Task[int]":
     return task
 
 
-async def test_a_handler_that_fails_ends_the_app_and_who_ran_it_is_told() -> None:
+async def test_a_handler_that_fails_ends_the_app_and_is_reported_to_its_caller() -> None:
     app = Small()
     task = await running(app)
     app.simulate_key("x")

@@ -55,7 +55,7 @@ async def test_a_journal_that_is_taken_away_ends_it_with_the_reason() -> None:
         await app.run_to_end()
 
 
-async def test_when_it_is_left_nobody_follows_any_more() -> None:
+async def test_leaving_it_ends_the_following() -> None:
     feed = Feed(STORIES["calm"], CaughtUp(None))
     app = WatchApp(NAME, feed.followed())
     async with app.run_test() as pilot:

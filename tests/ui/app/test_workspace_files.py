@@ -33,7 +33,7 @@ async def test_the_first_call_knows_nothing_and_the_changes_come_by_themselves()
     assert disk.threads[0] != threading.current_thread().name
 
 
-async def test_files_are_read_again_when_they_are_old_and_somebody_asks() -> None:
+async def test_files_are_read_again_when_they_are_old_and_asked_for() -> None:
     now, disk, changed = [0.0], Disk(), asyncio.Event()
     files = WorkspaceFiles(disk.read, changed.set, clock=lambda: now[0])
     files()
@@ -49,7 +49,7 @@ async def test_files_are_read_again_when_they_are_old_and_somebody_asks() -> Non
     assert files() == ("b.py",)
 
 
-async def test_how_many_files_were_read_is_told_each_time() -> None:
+async def test_how_many_files_were_read_is_reported_each_time() -> None:
     disk, changed, counts = Disk(), asyncio.Event(), list[int]()
     WorkspaceFiles(disk.read, changed.set, counts.append)()
     await changed.wait()

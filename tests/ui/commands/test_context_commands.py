@@ -68,7 +68,7 @@ def test_it_says_what_happens_when_the_window_is_nearly_full(automatic: bool, ga
     assert words in "\n".join(context_lines(use))
 
 
-def test_the_numbers_stand_below_each_other(tmp_path: Path) -> None:
+def test_the_numbers_are_below_each_other(tmp_path: Path) -> None:
     use = ContextUse(
         parts_of_request((Message("user", ()),), frozenset(), system=5, together=9, estimate=12_345, count=lambda _: 1),
         *(12_345, 200_000, thresholds(200_000, 64_000)),

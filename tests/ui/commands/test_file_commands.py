@@ -93,7 +93,7 @@ async def test_help_lists_them_and_a_name_of_the_program_goes_first(tmp_path: Pa
             run_command("/fxi", session)
 
 
-async def test_a_command_is_taken_by_p_as_well_and_a_folder_that_nobody_trusts_does_not_stop_it(tmp_path: Path) -> None:
+async def test_a_command_is_taken_by_p_as_well_and_an_untrusted_folder_does_not_stop_it(tmp_path: Path) -> None:
     folder = tmp_path / "workspace"
     write(folder, "fix", FIX)
     async with PracticeServer(script=Script.parse(says("Fixed."))) as server:

@@ -138,7 +138,7 @@ def test_memory_is_bounded() -> None:
         ([END[TransitionCode.LOOP_STOPPED]], Phase.IDLE),
     ],
 )
-def test_the_model_waits_as_long_as_the_question_stands(events: list[Event], phase: Phase) -> None:
+def test_the_model_waits_as_long_as_the_question_is_open(events: list[Event], phase: Phase) -> None:
     model = panel(FOUND, LoopAsked(CIRCLE, tuple(LoopChoice)), *events).model
     assert (model.phase, model.loop is not None) == (phase, phase is Phase.LOOP)
 

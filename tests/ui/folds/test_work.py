@@ -252,7 +252,7 @@ def test_every_prefix_leads_to_what_a_look_at_all_of_it_finds(events: list[Event
         assert set(fold.now.work.admission) == anew.admission
 
 
-def test_a_crowd_is_told_apart_by_what_each_agent_does() -> None:
+def test_agents_in_a_crowd_are_distinguished_by_what_each_agent_does() -> None:
     fold = PanelFold()
     for event in (*BEGINNING, *work.crowd(agents=60, done=20)):
         fold.on_event(event, 1.0)

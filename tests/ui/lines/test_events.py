@@ -61,7 +61,7 @@ def test_a_late_fire_says_how_late_it_is() -> None:
     assert str(line_of(late)) == "→ c1 fires (due 2026-11-24 09:30 CET, 90 min late, in place of 2 more): look"
 
 
-def test_repairs_of_the_same_kind_are_told_once_without_ids() -> None:
+def test_repairs_of_the_same_kind_are_reported_once_without_ids() -> None:
     missing = tuple(f"message 5: added an error for the missing result of the call toolu_{one}" for one in "abc")
     told = "· history repaired before sending: added an error for the missing result (3 times); dropped a block"
     assert str(line_of(HistoryRepaired((*missing, "message 9: dropped a block")))) == told
@@ -271,7 +271,7 @@ def test_whatever_a_hook_changed_is_one_quiet_line(outcome: HookOutcome) -> None
     assert (line.tone is Tone.TROUBLE) is (outcome is HookOutcome.STOPPED)
 
 
-def test_a_failure_is_told_once() -> None:
+def test_a_failure_is_reported_once() -> None:
     first = HookFailed(POINT, "guard", "it ended with exit code 1", 0.1, required=False, times=1)
     assert (
         shown(first)

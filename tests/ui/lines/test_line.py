@@ -20,7 +20,7 @@ def test_every_command_is_in_the_help_once_on_a_line_of_its_own() -> None:
     assert max(cell_len(name + text) for name, text in lines) <= BESIDE_THE_PANEL
 
 
-def test_on_a_narrow_screen_the_meaning_stands_below_the_name() -> None:
+def test_on_a_narrow_screen_the_meaning_is_below_the_name() -> None:
     lines = [name + text for name, text in laid_out(help_groups(), 40)]
     assert lines[1:3] == ["  /help", "    list the commands, or describe one"]
     assert max(map(cell_len, lines)) <= 40

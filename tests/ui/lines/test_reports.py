@@ -16,7 +16,7 @@ LONGEST_START = len("  step 9999  other tool  ")
 ATTEMPTS = st.builds(Attempt, st.sampled_from(Rung), st.integers(1, 9_999), TEXT)
 
 
-def test_it_says_what_repeats_what_was_tried_and_what_a_person_can_do() -> None:
+def test_it_says_what_repeats_what_was_tried_and_the_users_options() -> None:
     assert stuck_lines(REPORT) == (
         "IN A LOOP: read_file notes.txt, 4 times in a row, with the same result each time",
         "The turn ended in step 12, after 8 steps in it.",
@@ -69,7 +69,7 @@ NUMBERS = st.integers(0, 5_000)
         ),
     ],
 )
-def test_only_what_happened_is_told(exits: ExitCounts, words: str) -> None:
+def test_only_what_happened_is_reported(exits: ExitCounts, words: str) -> None:
     assert exits_in_words(exits) == words
 
 

@@ -123,7 +123,7 @@ NAMED = (work.created("a1"), work.command("b1", "npm test"))
         (AdmissionClosed(0, 0), None),
     ],
 )
-def test_one_line_for_what_a_person_would_want_to_know_later(event: Event, line: str | None) -> None:
+def test_one_line_for_what_a_user_wants_to_know_later(event: Event, line: str | None) -> None:
     assert list(map(str, lines(*NAMED, event))) == ([] if line is None else [line])
 
 
@@ -132,7 +132,7 @@ def test_a_pause_says_until_when() -> None:
     assert line.text.startswith("a3 is paused until ")
 
 
-def test_what_the_model_is_told_of_is_named() -> None:
+def test_deliveries_to_the_model_are_named() -> None:
     assert list(map(str, lines(work.arrived(1, "b1"), work.arrived(2, "a1"), work.delivered(1, 2)))) == [
         "· results of b1, a1 delivered to the model"
     ]
@@ -155,7 +155,7 @@ def test_where_calls_are_shown_only_agents_in_the_background_have_lines() -> Non
     assert [line.text.split()[0] for line in told] == ["a2", "a2"]
 
 
-def test_work_that_newer_work_replaced_is_told_by_its_own_name() -> None:
+def test_work_that_newer_work_replaced_is_listed_under_its_own_name() -> None:
     told = lines(
         work.created("a1", "read part 1"),
         work.created("a1", "read part 2"),
@@ -180,7 +180,7 @@ def task(call_id: str, outcome: ToolOutcome = ToolOutcome.OK) -> tuple[ToolStart
     return ToolStarted(call_id, "agent", "find the tests", {}), ToolEnded(call_id, "agent", outcome, "answered", 8.3)
 
 
-def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
+def test_in_lines_a_call_is_described_by_what_its_agent_does() -> None:
     started, over = task("call-a1")
     assert printed((started, work.created("a1"), work.admitted("a1", 1, 1), work.ended("a1"), over)) == [
         '→ a1 "find the tests" started',
@@ -188,7 +188,7 @@ def test_in_lines_a_call_is_told_by_what_its_agent_does() -> None:
     ]
 
 
-def test_a_call_without_an_agent_is_told_as_any_other() -> None:
+def test_a_call_without_an_agent_is_described_as_any_other() -> None:
     assert printed(task("x", ToolOutcome.DENIED)) == ["○ agent find the tests: not allowed, answered, 8.3 s"]
     background = (work.created("a1", background=True), *task("call-a1"))
     assert printed(background) == ["✓ agent find the tests: ok, answered, 8.3 s"]
@@ -212,7 +212,7 @@ def test_text_of_others_cannot_write_to_the_terminal() -> None:
     assert not set("\x1b\x07") & set("".join(printed(events)))
 
 
-def test_what_happens_at_the_prompt_stands_above_it() -> None:
+def test_what_happens_at_the_prompt_is_above_it() -> None:
     out = io.StringIO()
     plain = LinePrinter(out)
     plain.ask("> ")
@@ -302,7 +302,7 @@ def test_of_four_hundred_the_first_have_lines_and_then_numbers_come_once_a_secon
     assert told_numbers[-1][1] == "· 400 agents: 400 answered"
 
 
-def test_those_that_were_stopped_or_never_began_stand_together() -> None:
+def test_those_that_were_stopped_or_never_began_are_grouped() -> None:
     ends = [(AgentEnd.CANCELLED, "")] * 15 + [(AgentEnd.NOT_STARTED, "the turn was stopped")] * 385
     lines = told(whole(ends, at_once=400), step_s=0.0)
     assert lines[-3:] == [
@@ -330,7 +330,7 @@ def test_the_next_crowd_begins_with_names_again() -> None:
     assert told([*crowd, *crowd]) == [*once, *once]
 
 
-def test_commands_and_admission_are_told_as_they_are_elsewhere() -> None:
+def test_commands_and_admission_have_the_same_lines_as_elsewhere() -> None:
     lines = told([*whole([(AgentEnd.ANSWERED, "")] * 20), work.command("b1"), work.over("b1"), work.CLOSED])
     assert lines[-2:] == ['✓ b1 "npm run dev" is done (12 s)', "! 18 queued pieces of work dropped"]
 

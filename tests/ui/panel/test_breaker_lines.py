@@ -14,7 +14,7 @@ from tests.ui.panel.drawn import look, panel_content, says
 from tests.ui.panel.situations import NOW
 
 
-def test_an_open_tool_stands_out_with_its_probe_and_the_way_round() -> None:
+def test_an_open_tool_is_highlighted_with_its_probe_and_the_way_round() -> None:
     says(situation.OPEN, "grep PAUSED        3", '→ bash: rg "timeout" src/; loses grep\'s own formatting')
     [line] = (line for line in look(situation.OPEN) if line.startswith("grep"))
     assert line.endswith("step 4")
@@ -48,7 +48,7 @@ def test_the_expanded_panel_lists_all_tools_with_the_technical_words_and_explain
 
 
 @pytest.mark.parametrize(("state", "told"), [(BreakerState.CLOSED, False), (BreakerState.HALF_OPEN, True)])
-def test_the_last_failure_of_a_tool_is_told_until_it_works_again(state: BreakerState, told: bool) -> None:
+def test_the_last_failure_of_a_tool_is_reported_until_it_works_again(state: BreakerState, told: bool) -> None:
     row = HealthRow("grep", state, 0, message="timed out", note="degraded")
     lines = look(situation.CALM._replace(rows=(row,)))
     assert ("  degraded; timed out" in lines, "  degraded" in lines) == (told, not told)
@@ -96,7 +96,7 @@ def test_names_that_have_no_room_are_cut_so_that_they_stay_apart() -> None:
     assert max(map(cell_len, lines)) <= 46
 
 
-def test_a_common_cause_is_told_once_and_not_again_for_each_tool() -> None:
+def test_a_common_cause_is_reported_once_and_not_again_for_each_tool() -> None:
     says(situation.SYSTEMIC, "cause    the network", "glob, grep, read_file failed together")
     lines = look(situation.SYSTEMIC)
     assert sum("network" in line for line in lines) == 1

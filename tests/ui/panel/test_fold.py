@@ -258,7 +258,7 @@ def test_the_streamed_characters_count_text_thinking_and_every_tool_call_once() 
     )
 
 
-def test_where_no_session_has_told_of_a_model_the_first_one_asked_is_no_fallback() -> None:
+def test_where_no_session_has_named_a_model_the_first_one_asked_is_no_fallback() -> None:
     panel = folded(timed([TurnStarted(1, "hi"), RequestSent(MODEL, 8_000, 900, 1)])).now
     assert (panel.model.chosen, panel.model.active) == (MODEL, MODEL)
 

@@ -123,7 +123,7 @@ def test_a_long_text_is_wrapped_into_so_many_lines_and_the_last_is_cut() -> None
     assert wrapped(" ", 20) == []
 
 
-def test_a_label_stands_before_the_first_line_only() -> None:
+def test_a_label_is_before_the_first_line_only() -> None:
     assert plain(headed("loop", "one two three four five", 20)) == [
         "loop     one two",
         "         three four…",
@@ -136,7 +136,7 @@ def test_a_label_stands_before_the_first_line_only() -> None:
     assert labelled("a very long label", "text").plain == "a very … text"
 
 
-def test_parts_stand_side_by_side_while_they_fit() -> None:
+def test_parts_are_side_by_side_while_they_fit() -> None:
     parts = [Content(text) for text in ("aaaa", "bbbb", "cc")]
     assert plain(flowing(parts, LABEL + 11)) == [f"{'':{LABEL}}aaaa   bbbb", f"{'':{LABEL}}cc"]
     assert plain(flowing(parts, LABEL + 10)) == [f"{'':{LABEL}}aaaa", f"{'':{LABEL}}bbbb   cc"]

@@ -31,7 +31,7 @@ def test_when_all_is_well_the_model_is_one_line_and_nothing_has_a_colour() -> No
         assert not any("warning" in colour or "error" in colour for colour in seen)
 
 
-def test_a_retry_tells_why_which_when_what_was_kept_and_what_can_be_pressed() -> None:
+def test_a_retry_says_why_which_when_what_was_kept_and_what_can_be_pressed() -> None:
     assert look(situation.WAITING, now=NOW + 0.05, actions=KEYS)[:6] == [
         "model    529 overloaded · attempt 3 of 10",
         "         next try in 3 s",
@@ -58,7 +58,7 @@ def test_a_long_wait_is_a_question() -> None:
     )
 
 
-def test_a_fallback_tells_for_whom_it_answers_and_how_that_one_is() -> None:
+def test_a_fallback_says_for_whom_it_answers_and_how_that_one_is() -> None:
     says(situation.FALLBACK, "asking claude-haiku-4-5", "→ instead of claude-sonnet-4-6")
     says(situation.FALLBACK, "claude-sonnet-4-6: PAUSED after 3 failures")
 
@@ -69,28 +69,28 @@ def test_a_model_that_is_asked_again_is_not_called_paused() -> None:
     assert "PAUSED" not in "\n".join(look(waiting, 60))
 
 
-def test_a_compaction_tells_the_tokens_before_and_after() -> None:
+def test_a_compaction_shows_the_tokens_before_and_after() -> None:
     says(situation.COMPACTING, "compacting about 212k tokens")
     says(situation.COMPACTED, "✂ compacted 212k → 38k tokens", "38k of 200k")
 
 
-def test_other_ways_to_go_on_are_told() -> None:
+def test_other_ways_to_continue_are_listed() -> None:
     says(situation.CAP_RAISED, "▲ output cap 8k → 64k tokens")
     says(situation.CONTINUED, "… continuation 2 of 3")
     says(situation.DRAINED, "↻ collapse drain retry: why")
 
 
-def test_a_way_to_go_on_is_told_for_one_more_step() -> None:
+def test_a_way_to_continue_is_shown_for_one_more_step() -> None:
     drained = situation.next_request(TransitionCode.COLLAPSE_DRAIN_RETRY)
     assert "collapse drain" in "\n".join(look(situation.after(*drained)))
     assert "collapse drain" not in "\n".join(look(situation.after(*drained, StepStarted(3))))
 
 
-def test_silence_is_told_with_the_time_that_is_left() -> None:
+def test_silence_is_shown_with_the_time_left() -> None:
     says(situation.STALLED, "silent for 22 s · asks again in 68 s")
 
 
-def test_a_question_about_a_call_tells_what_would_run() -> None:
+def test_a_question_about_a_call_shows_what_would_run() -> None:
     says(situation.QUESTION, "a question for you", "Which colour shall the header have?")
     says(situation.ASKED, "may bash run?", "rm -rf build", "it runs a program", "y once", actions=[("y", "once")])
 
@@ -105,13 +105,13 @@ def test_the_end_of_a_turn_that_failed_stays_with_its_reason() -> None:
     assert not is_calm(situation.FAILING)
 
 
-def test_why_a_turn_ended_is_not_told_after_an_answer_nor_twice() -> None:
+def test_why_a_turn_ended_is_not_shown_after_an_answer_nor_twice() -> None:
     assert not any("answered" in line for line in look(situation.IDLE))
     paused = situation.after(PauseReported(situation.REPORT), *ended(TransitionCode.FAILURE_BUDGET_PAUSED, "because"))
     assert not any("because" in line for line in look(paused))
 
 
-def test_how_long_it_has_been_going_on_is_told_when_it_is_noticed() -> None:
+def test_the_time_a_pause_has_lasted_is_shown_when_noticed() -> None:
     assert look(situation.CALM, now=NOW + 1.9)[0] == "model    claude-sonnet-4-6 answers"
     assert look(situation.CALM, now=NOW + 12.3)[0] == "model    claude-sonnet-4-6 answers · 12 s"
 

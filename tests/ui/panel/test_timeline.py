@@ -44,7 +44,7 @@ def test_what_happened_in_a_step_shows_before_how_it_ended_well() -> None:
     assert sign_of(StepMark(1, TransitionCode.LOOP_STOPPED, loops=1)) is module.LOOP_STOPPED
 
 
-def test_marks_stand_apart_where_they_fit_and_what_is_left_out_is_told() -> None:
+def test_marks_are_separate_where_they_fit_and_what_is_left_out_is_reported() -> None:
     marks = steps(*[TransitionCode.NEXT_TURN] * 9, TransitionCode.COMPLETED)
     assert timeline(marks, 19).plain == "· · · · · · · · · ●"
     assert timeline(marks, 18).plain == "·········●"

@@ -25,7 +25,7 @@ def test_failures_say_what_follows_in_as_many_lines_as_it_takes() -> None:
     says(failing._replace(consumed=6), "failures ▓▓▓▓▓ 5 of 5 · used up")
 
 
-def test_a_pause_tells_why_what_it_cost_and_what_to_do() -> None:
+def test_a_pause_says_why_what_it_cost_and_what_to_do() -> None:
     says(
         situation.PAUSED,
         "claude-sonnet-4-6 · the turn is paused",
@@ -72,7 +72,7 @@ def test_of_several_loops_that_were_left_a_small_panel_names_the_last() -> None:
     assert heights == {0, 1, 2}
 
 
-def test_a_loop_tells_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
+def test_a_loop_says_what_repeats_and_how_far_the_ladder_was_climbed() -> None:
     says(
         situation.NUDGED,
         "loop     read_file notes.txt, 4 times in a row, with the",
@@ -96,7 +96,7 @@ def test_a_question_about_a_loop_is_the_first_thing_to_see() -> None:
     assert not is_calm(situation.LOOP_ASKED)
 
 
-def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
+def test_a_turn_that_was_stopped_in_a_loop_lists_the_users_options() -> None:
     says(
         situation.STOPPED_IN_A_LOOP,
         "model    claude-sonnet-4-6 · stopped in a loop",
@@ -110,7 +110,7 @@ def test_a_turn_that_was_stopped_in_a_loop_tells_what_a_person_can_do() -> None:
     assert not is_calm(situation.STOPPED_IN_A_LOOP)
 
 
-def test_what_the_person_said_of_a_loop_is_told() -> None:
+def test_the_users_answer_about_a_loop_is_shown() -> None:
     panel = situation.after(FOUND, LoopAnswered(CIRCLE.signature, LoopChoice.CONTINUE))
     says(panel, "loop     read_file notes.txt", "you let it continue")
 

@@ -53,7 +53,7 @@ def test_a_row_says_what_an_agent_does_and_what_it_took(events: tuple[Event, ...
     assert found.split() == row.split()
 
 
-def test_where_there_is_little_room_the_steps_stand_below() -> None:
+def test_where_there_is_little_room_the_steps_are_below() -> None:
     assert lines(work.created("a1"), work.moved("a1"), width=40) == [
         "a1       ◍ find the tests    $0.03 · 9 s",
         "           step 3 · grep load_config · …",
@@ -136,7 +136,7 @@ def test_what_runs_in_the_background_is_calm_and_what_asks_is_not() -> None:
     assert not is_calm(after(*runs, work.created("a1", background=True)))
 
 
-def test_nothing_is_drawn_again_when_nothing_goes_on() -> None:
+def test_nothing_is_drawn_again_when_nothing_happens() -> None:
     runs = after(work.command("b1"), work.begun("b1")).work
     assert changes_in(IDLE.work, NOW) is None
     assert changes_in(after(work.command("b1"), work.begun("b1"), work.over("b1")).work, NOW) is None

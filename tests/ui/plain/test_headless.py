@@ -234,7 +234,7 @@ async def test_a_refused_call_names_the_flag_that_allows_it(place: Place) -> Non
     )
 
 
-async def test_nobody_needs_to_read_to_the_end(place: Place) -> None:
+async def test_output_need_not_be_read_to_the_end(place: Place) -> None:
     slow = HELLO.replace("\n", "\nchunk = 1\nevent_delay = 0.05\n", 1)
     async with server(slow) as standing:
         process = await start(at(place, standing), "-p", "hi", "--output-format", "stream-json")
@@ -256,7 +256,7 @@ async def test_without_a_key_the_practice_model_answers_and_says_so(place: Place
     assert "ANTHROPIC_API_KEY" in line
 
 
-async def test_continue_and_fork_go_on_with_the_conversation(place: Place) -> None:
+async def test_continue_and_fork_continue_with_the_conversation(place: Place) -> None:
     async with server(HELLO, "repeat") as standing:
         here = at(place, standing)
         await answered(here, "first prompt")
@@ -305,7 +305,7 @@ async def test_what_a_session_keeps_is_for_its_user_alone(place: Place, own_umas
 
 
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
-async def test_what_was_not_allowed_is_told_with_an_exit_code_of_its_own(place: Place, form: str) -> None:
+async def test_what_was_not_allowed_is_reported_with_an_exit_code_of_its_own(place: Place, form: str) -> None:
     """Also of a subagent."""
     touch = '{ name = "bash", input = { command = "touch x" } }'
     script = calls(touch, task("look")) + of_subagent(calls(touch) + says("I could not.")) + says("Pushed.")
@@ -326,7 +326,7 @@ async def test_what_was_not_allowed_is_told_with_an_exit_code_of_its_own(place: 
 
 
 @pytest.mark.stories
-async def test_a_prompt_does_not_wait_for_an_open_pipe_that_nobody_writes_to(place: Place) -> None:
+async def test_a_prompt_does_not_wait_for_an_open_pipe_without_a_writer(place: Place) -> None:
     async with server(HELLO) as standing:
         process = await start(at(place, standing), "-p", "hi")  # its input stays open
         assert process.stdout is not None

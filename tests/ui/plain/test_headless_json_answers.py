@@ -105,7 +105,7 @@ async def test_what_the_api_cannot_say_is_asked_for_in_words(place: Place, schem
     assert "Answer with one JSON value that fits this JSON schema" in str(body["messages"])
 
 
-async def test_a_model_that_nobody_knows_is_asked_in_words(place: Place) -> None:
+async def test_an_unknown_model_is_asked_in_words(place: Place) -> None:
     ended, server = await answered(place, says(GOOD), "--model", "some-model")
     assert ended.code == 1, "the practice server has no such model"
     assert "output_config" not in bodies(server)[0]

@@ -76,7 +76,7 @@ async def test_a_question_at_the_prompt_is_answered_before_the_prompt(ends: tupl
         assert (await another, await question, await prompt) == ("one", "two", "three")
 
 
-async def test_a_question_that_nobody_wants_answered_any_more_takes_no_line(ends: tuple[int, int]) -> None:
+async def test_a_withdrawn_question_takes_no_line(ends: tuple[int, int]) -> None:
     source, typing = ends
     keyboard, lines = Keyboard(source), list[str]()
     with keyboard.listening(lines.append):

@@ -63,7 +63,7 @@ def result(call_id: str, outcome: ToolOutcome, summary: str) -> ToolEnded:
     return ToolEnded(call_id, "bash", outcome, summary, 0.23)
 
 
-def test_text_goes_out_as_it_comes_and_lines_stand_apart() -> None:
+def test_text_goes_out_as_it_comes_and_lines_are_separate() -> None:
     assert printed([TextDelta("Hel"), TextDelta("lo"), REPLY, ended()]) == "Hello\n· 3.2 s, 2 requests, $0.0123\n"
 
 
@@ -103,7 +103,7 @@ def test_a_retry_says_why_which_and_when() -> None:
     assert printed([RETRY]) == "↻ retry 2 of 10 in 1.5 s: overloaded (529)\n"
 
 
-def test_a_retry_tells_the_servers_words_where_they_say_more() -> None:
+def test_a_retry_quotes_the_server_where_they_say_more() -> None:
     assert printed([replace(RETRY, detail="try later")]).endswith(": overloaded (529), try later\n")
 
 
@@ -156,7 +156,7 @@ def test_a_turn_that_failed_says_why_and_an_interrupted_one_that_nothing_is_lost
     assert printed([ended(TransitionCode.ABORTED_TOOLS)]).startswith("○ interrupted; partial results are kept")
 
 
-def test_a_loop_is_told_with_its_steps_and_its_report() -> None:
+def test_a_loop_is_reported_with_its_steps_and_its_report() -> None:
     kept = CheckpointMade("c", 1, 1, 3, ("a.bin: too big",))
     shown = printed(
         [kept, kept, FOUND, took(Rung.NUDGE), REPORT, ended(TransitionCode.LOOP_STOPPED, "nothing freed it")]
@@ -192,7 +192,7 @@ class HungUp(io.StringIO):
         raise OSError(5, "Input/output error")
 
 
-def test_colours_need_a_terminal_that_has_them_and_a_person_who_wants_them() -> None:
+def test_colours_need_a_terminal_that_has_them_and_a_user_who_wants_them() -> None:
     assert has_colours(Screen(), {"TERM": "xterm"})
     assert not has_colours(Screen(), {"TERM": "xterm", "NO_COLOR": "1"})
     assert not has_colours(Screen(), {"TERM": "dumb"})

@@ -227,7 +227,7 @@ async def test_further_lines_are_queued_and_a_line_that_is_not_whole_stays_with_
         waits = await here.next()
         here.press("ree\\\nfour\nfive\n")
         assert await waits == "ree\nfour"
-        assert here.queue.lines == ("two", "five")
+        assert list(here.queue.lines) == ["two", "five"]
 
 
 async def test_a_result_that_arrives_within_a_prompt_of_several_lines_waits_for_its_end(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ async def test_without_pauses_a_session_is_printed_as_it_was(place: Place) -> No
     assert (end.code, end.out, end.err) == (0, TOLD + GO_ON, "")
 
 
-async def test_with_pauses_a_long_silence_is_shortened_and_told(place: Place) -> None:
+async def test_with_pauses_a_long_silence_is_shortened_and_reported(place: Place) -> None:
     written(place)
     begun = asyncio.get_running_loop().time()
     end = await run(place, "replay", "--speed", "8")
@@ -238,7 +238,7 @@ async def test_a_speed_that_does_not_exist_is_bad_usage(place: Place, speed: str
     assert (end.code, end.err) == (2, "harness: --speed must be from 0.25 to 32, or 0 for no pauses.\n")
 
 
-async def test_a_journal_from_elsewhere_is_replayed_without_a_way_to_go_on(place: Place, tmp_path: Path) -> None:
+async def test_a_journal_from_elsewhere_is_replayed_without_a_way_to_continue(place: Place, tmp_path: Path) -> None:
     elsewhere = tmp_path / "sent by somebody.jsonl"
     elsewhere.write_bytes(written(place).read_bytes() + b"rubbish\n")
     end = await run(place, "replay", str(elsewhere), "--speed", "0")

@@ -126,7 +126,7 @@ async def test_a_conversation_with_all_that_can_come_between(place: Place) -> No
     assert "Traceback" not in terminal.screen
 
 
-async def test_a_running_command_goes_on_in_the_background(place: Place) -> None:
+async def test_a_running_command_continues_in_the_background(place: Place) -> None:
     waits = "until [ -e go ]; do sleep 0.05; done; echo over"
     script = f"""
 [[reply]]
@@ -384,7 +384,7 @@ async def test_what_was_typed_before_a_question_is_no_answer_and_not_lost(
 
 
 @pytest.mark.stories
-async def test_a_line_begun_before_a_question_is_gone_on_with_after_its_answer(place: Place) -> None:
+async def test_a_line_begun_before_a_question_is_continued_after_its_answer(place: Place) -> None:
     async with (
         PracticeServer(script=Script.parse(TYPED_AHEAD)) as server,
         Terminal(Place(place.folder, server.base_url)) as terminal,
@@ -543,7 +543,7 @@ async def pauses(terminal: Terminal) -> None:
     await terminal.sees("PAUSED: the failure budget of this turn is used up")
 
 
-async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(place: Place) -> None:
+async def test_a_user_is_asked_after_the_pause_and_continues_with_a_tool_reset(place: Place) -> None:
     async with playing(*[SEARCH] * 4, ANSWER) as server:
         served = Place(place.folder, server.base_url)
         async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:
@@ -562,7 +562,7 @@ async def test_a_person_is_asked_after_the_pause_and_goes_on_with_a_tool_reset(p
             await terminal.sees("failure budget: 0 of 3 used")
 
 
-async def test_a_person_who_stops_after_the_pause_can_go_on_later(place: Place) -> None:
+async def test_a_user_who_stops_after_the_pause_can_continue_later(place: Place) -> None:
     async with playing(*[SEARCH] * 3, ANSWER) as server:
         served = Place(place.folder, server.base_url)
         async with Terminal(served, "--plain", "--yolo", "--tool-faults", faults(place)) as terminal:

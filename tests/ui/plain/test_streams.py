@@ -138,7 +138,7 @@ def test_a_line_ends_once_and_arrives_at_once() -> None:
         assert (source.readline(), source.readline()) == ("one\n", "two\n")
 
 
-def test_a_reader_that_has_gone_is_told_as_such() -> None:
+def test_a_closed_reader_is_reported_as_such() -> None:
     with pipe() as (source, sink):
         source.close()
         with pytest.raises(BrokenPipeError):
@@ -147,7 +147,7 @@ def test_a_reader_that_has_gone_is_told_as_such() -> None:
             sink.close()
 
 
-def test_a_full_disk_is_told_with_where_the_answer_is() -> None:
+def test_a_full_disk_is_reported_with_where_the_answer_is() -> None:
     no_space = "cannot write to standard output: No space left on device; `harness export"
     with pytest.raises(OSError, match="No space"), Path("/dev/full").open("w", encoding="utf-8") as full:
         refused(full, no_space)
@@ -213,7 +213,7 @@ async def test_an_output_that_is_read_does_not_end_the_work_and_is_not_watched_a
         assert not asyncio.get_running_loop().remove_reader(sink.fileno())
 
 
-async def test_whoever_cancels_the_work_sees_it_cancelled() -> None:
+async def test_cancelled_work_raises_to_its_caller() -> None:
     with pipe() as (_, sink):
         task = asyncio.create_task(until_stopped(asyncio.Event().wait(), sink))  # type: ignore[arg-type]
         await asyncio.sleep(0)

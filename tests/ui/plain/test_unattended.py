@@ -106,7 +106,7 @@ async def test_a_wait_that_was_stopped_does_not_begin_again(tmp_path: Path) -> N
         assert await wait.come() is False
 
 
-def test_nobody_is_there_and_the_remedy_is_named() -> None:
+def test_without_a_user_the_remedy_is_named() -> None:
     asker = Unattended()
     assert (asker.present, asker.waits_for_work) == (False, True)
     assert asker.remedy.startswith("--yolo, or a rule in permissions_allow")

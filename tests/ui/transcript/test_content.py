@@ -79,7 +79,7 @@ def test_joined_calls_are_counted_in_one_line_and_listed_when_expanded() -> None
     assert look(joined, 80, expanded=True)[1:4] == ["  part 1", "  b", "  c"]
 
 
-def test_duration_and_result_stand_in_columns_of_their_own() -> None:
+def test_duration_and_result_are_in_columns_of_their_own() -> None:
     lines = [*look(CALL, 80), *look(replace(CALL, tool="read_file", summary="a.py", result="88 lines"), 80)]
     assert lines == [
         '● grep "timeout" src/                               0.2 s   3 hits',
@@ -115,7 +115,7 @@ def test_wide_characters_count_as_what_they_take() -> None:
         (call(ToolOutcome.SKIPPED, why="it is off"), "○ grep", "skipped  it is off"),
     ],
 )
-def test_how_a_call_ended_is_told_without_colour(entry: CallEntry, begins: str, ends: str) -> None:
+def test_how_a_call_ended_is_visible_without_colour(entry: CallEntry, begins: str, ends: str) -> None:
     [line] = look(entry, 72)
     assert line.startswith(begins)
     assert line.endswith(ends)
@@ -246,7 +246,7 @@ def test_lines_that_are_not_there_are_counted_by_what_the_output_had() -> None:
     assert look(replace(head, detail_of=4))[-1] == "  … 1 more line"
 
 
-def test_the_output_of_the_persons_own_command_is_shown_at_once() -> None:
+def test_the_output_of_the_users_own_command_is_shown_at_once() -> None:
     assert look(replace(CALL, by_user=True, detail="one\ntwo"))[1:] == ["  one", "  two"]
 
 
@@ -279,7 +279,7 @@ def test_only_the_end_of_a_turn_that_failed_is_red() -> None:
     assert "error" not in " ".join(styles(entry_content(entry, 60)) for entry in others)
 
 
-def test_words_stand_apart_and_calls_together() -> None:
+def test_words_are_separate_and_calls_together() -> None:
     shell = PromptEntry(0, "ls", 0.0, shell=True)
     entries: list[Entry] = [
         PromptEntry(1, "hi", 0.0),
@@ -299,7 +299,7 @@ def test_a_pause_shows_its_report() -> None:
     assert look(PauseEntry(PauseReport("the budget is spent")))[0] == "PAUSED: the budget is spent"
 
 
-def test_the_report_of_a_loop_wraps_below_itself_and_stands_apart() -> None:
+def test_the_report_of_a_loop_wraps_below_itself_and_is_separate() -> None:
     lines = look(LoopReportEntry(REPORT), 40)
     assert lines[:3] == [
         "IN A LOOP: read_file notes.txt, 4 times",

@@ -135,7 +135,7 @@ def test_streamed_text_is_one_answer_that_its_message_settles() -> None:
     assert transcript.entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
 
-def test_an_answer_of_which_nothing_streamed_stands_there_all_the_same() -> None:
+def test_an_answer_of_which_nothing_streamed_is_shown_all_the_same() -> None:
     assert folded(*prompt(1), added("Forty-two.")).entries[1:] == (AnswerEntry("Forty-two.", done=True),)
 
 
@@ -188,7 +188,7 @@ def test_a_hint_that_passes_leaves_nothing() -> None:
     assert folded(SilenceHint("headers", 20.0, 40.0)).entries == ()
 
 
-def test_what_a_command_prints_while_an_answer_streams_in_stands_below_it() -> None:
+def test_what_a_command_prints_while_an_answer_streams_in_is_below_it() -> None:
     transcript = folded(TextDelta("Forty-"))
     transcript.show(TextEntry("$0.01"))
     transcript.on_event(TextDelta("two"), 2.0)
@@ -240,14 +240,14 @@ def test_a_failure_carries_its_number_in_a_row() -> None:
     assert isinstance(note, NoteEntry)
 
 
-def test_a_label_stands_at_its_call() -> None:
+def test_a_label_is_at_its_call() -> None:
     label = ResultLabelled("c1", "grep", FreshnessLabel.CACHED, "read 5 minutes ago")
     [call] = folded(started(), label, ended()).entries
     assert isinstance(call, CallEntry)
     assert call.label == "cached: read 5 minutes ago"
 
 
-def test_a_command_of_the_person_shows_what_was_typed_and_how_it_went() -> None:
+def test_a_command_of_the_user_shows_what_was_typed_and_how_it_went() -> None:
     transcript = folded(
         ToolStarted("shell-1", "bash", "ls", {"command": "ls -l"}),
         ended("shell-1", "bash"),
@@ -293,7 +293,7 @@ def test_a_rewind_after_a_compaction_knows_only_the_turns_since() -> None:
     assert len(transcript.entries) == before - 3
 
 
-def test_after_a_rollback_everything_stands_there_still_and_a_note_says_what_the_model_does_not_see() -> None:
+def test_after_a_rollback_everything_is_still_shown_and_a_note_says_what_the_model_does_not_see() -> None:
     told = (*turns(1), *prompt(2), added("One."), HistoryReplaced(history(3), "rollback"), BACK)
     transcript = folded(*told, added("Two."))
     said, one, note, two = transcript.entries[-4:]
@@ -322,7 +322,7 @@ def test_several_views_of_one_loop_leave_it_with_one_line() -> None:
     assert texts(transcript.entries) == ["NoteEntry out of the loop (same error) after: nudge"]
 
 
-def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_told_once() -> None:
+def test_the_report_of_a_loop_is_an_entry_and_what_no_checkpoint_holds_is_reported_once() -> None:
     kept = CheckpointMade("c", 1, 1, 3, ("a.bin: too big",))
     transcript = folded(kept, kept, REPORT)
     assert texts(transcript.entries[:1]) == ["NoteEntry a rollback cannot restore: a.bin: too big"]
@@ -351,7 +351,7 @@ def test_the_end_of_a_turn_is_an_entry() -> None:
 # ── what changed ────────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_first_change_since_the_last_look_is_told_once() -> None:
+def test_the_first_change_since_the_last_look_is_reported_once() -> None:
     transcript = folded(*prompt(1), started(), Notice("info", "one"))
     assert transcript.changes() == TranscriptChanges(0)
     assert transcript.changes() is None
@@ -380,7 +380,7 @@ def cpu_seconds(pieces: int, settled: int) -> float:
 
 
 @pytest.mark.stories
-def test_a_piece_costs_the_same_however_much_stands_there() -> None:
+def test_a_piece_costs_the_same_however_long_the_transcript_is() -> None:
     cpu_seconds(1_000, 10)
     assert cpu_seconds(100_000, 10_000) < 5 * max(cpu_seconds(100_000, 10), 0.05)
 

@@ -64,7 +64,7 @@ async def test_both_show_the_same_at_the_end_of_every_turn(seed: int, tmp_path: 
             assert not any(entry.running for entry in live.ends[-1] if isinstance(entry, CallEntry))
 
 
-async def test_a_rewind_takes_its_turn_off_the_screen_and_leaves_the_persons_own_command_before_it(
+async def test_a_rewind_takes_its_turn_off_the_screen_and_leaves_the_users_own_command_before_it(
     tmp_path: Path,
 ) -> None:
     async with PracticeServer(script=Script.parse('after = "repeat"\n[[reply]]\ntext = "Whole."\n')) as server:

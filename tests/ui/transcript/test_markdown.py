@@ -156,7 +156,7 @@ def test_code_is_indented_and_coloured_where_its_language_is_known() -> None:
     assert look("```\n[bold]\n```") == "  [bold]"
 
 
-def test_a_table_stands_in_columns_by_cells() -> None:
+def test_a_table_is_laid_out_in_columns_by_cells() -> None:
     assert look("| name | 値段 |\n|---|---:|\n| 天気予報 | 1 |\n| ab | 100 |") == lines(
         "name      値段",
         "──────────────",
@@ -283,7 +283,7 @@ def test_a_text_twice_as_long_takes_about_twice_as_long() -> None:
     assert seconds(1_000) < 5 * seconds(500)
 
 
-def test_a_line_that_goes_on_has_a_space_only_in_a_script_that_has_spaces() -> None:
+def test_a_line_that_continues_has_a_space_only_in_a_script_that_has_spaces() -> None:
     assert markdown_content("one\ntwo", 40).plain == "one two"
     assert markdown_content("書くように訓練されて\nいます。", 40).plain == "書くように訓練されています。"
     assert markdown_content("**訓練**\n**です**", 40).plain == "訓練 です"

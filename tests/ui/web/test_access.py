@@ -94,7 +94,7 @@ def test_the_link_is_exchanged_once() -> None:
     assert DOOR.used().decide(PAGE) is AccessGrant.ENTER
 
 
-def test_whether_a_link_was_used_is_told_only_to_those_who_have_it() -> None:
+def test_whether_a_link_was_used_is_reported_only_to_those_who_have_it() -> None:
     wrong = replace(LINK, token="guessed")
     assert DOOR.used().decide(wrong) == DOOR.decide(wrong)
 
@@ -149,7 +149,7 @@ def test_the_decision_is_the_plain_conjunction(knock: AccessRequest, link_used: 
     assert decided == oracle(knock, link_used=link_used)
 
 
-def test_nothing_is_loaded_from_elsewhere_and_nobody_frames_it() -> None:
+def test_nothing_is_loaded_from_elsewhere_and_it_cannot_be_framed() -> None:
     policy = security_headers(OWN)["Content-Security-Policy"]
     assert "default-src 'none'" in policy
     assert "frame-ancestors 'none'" in policy

@@ -68,7 +68,7 @@ async def test_a_conversation_survives_a_reload_and_can_be_resumed_after_the_tab
 
 
 @pytest.mark.stories
-async def test_a_question_in_a_tab_takes_no_letters_of_whoever_is_typing(place: Place) -> None:
+async def test_a_question_in_a_tab_takes_no_letters_typed_for_the_prompt(place: Place) -> None:
     script = place.folder.parent / "asks.toml"
     script.write_text(
         '[[reply]]\ntools = [{ name = "bash", input = { command = "touch ran.txt" } }]\n'

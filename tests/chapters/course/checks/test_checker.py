@@ -45,7 +45,7 @@ async def test_code_that_is_right_passes_and_leaves_nothing_in_the_folder(tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["adding.py", "s07_sums"]
 
 
-async def test_a_wrong_result_is_told_by_the_case(tmp_path: Path) -> None:
+async def test_a_wrong_result_is_reported_by_the_case(tmp_path: Path) -> None:
     told = await checked(tmp_path, GIVEN)
     assert not told.passed
     assert failures(told) == [
@@ -68,14 +68,14 @@ async def test_a_wrong_result_is_told_by_the_case(tmp_path: Path) -> None:
         ("    raise TimeoutError('slow')", CheckFailure(Trouble.RAISED, 2, "TimeoutError: slow")),
     ],
 )
-async def test_what_it_raises_is_told_with_the_line_and_the_next_check_runs(
+async def test_what_it_raises_is_reported_with_the_line_and_the_next_check_runs(
     tmp_path: Path, body: str, failure: CheckFailure
 ) -> None:
     told = await checked(tmp_path, f"def add(a, b):\n{body}\n{LATER}")
     assert failures(told) == [failure, failure]
 
 
-async def test_a_function_that_takes_something_else_or_is_gone_is_told(tmp_path: Path) -> None:
+async def test_a_function_that_takes_something_else_or_is_gone_is_reported(tmp_path: Path) -> None:
     told = await checked(tmp_path, "def add(a):\n    return a\n")
     first, second = failures(told)
     assert first == CheckFailure(Trouble.UNFIT, None, "TypeError: add() takes 1 positional argument but 2 were given")
@@ -94,7 +94,7 @@ async def test_a_function_that_takes_something_else_or_is_gone_is_told(tmp_path:
         (b"a = 1\n\0", CheckFailure(Trouble.SYNTAX, None, "")),
     ],
 )
-async def test_a_file_that_cannot_be_loaded_is_told_with_the_line(
+async def test_a_file_that_cannot_be_loaded_is_reported_with_the_line(
     tmp_path: Path, code: str | bytes, failure: CheckFailure
 ) -> None:
     told = await checked(tmp_path, code)
@@ -104,7 +104,7 @@ async def test_a_file_that_cannot_be_loaded_is_told_with_the_line(
     assert failures(told) == [NOT_RUN, NOT_RUN]
 
 
-async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
     told = await run_checks(small_exercise(tmp_path), tmp_path / "adding.py")
     assert (told.loading, failures(told)) == (CheckFailure(Trouble.ABSENT), [NOT_RUN, NOT_RUN])
 
@@ -116,7 +116,7 @@ async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
         "    while True:\n        try: pass\n        except BaseException: pass",
     ],
 )
-async def test_an_endless_loop_is_ended_and_its_line_told(tmp_path: Path, body: str) -> None:
+async def test_an_endless_loop_is_ended_and_its_line_reported(tmp_path: Path, body: str) -> None:
     told = await checked(tmp_path, f"def add(a, b):\n{body}\n{LATER}", SHORT)
     first, second = failures(told)
     assert first is not None
@@ -147,7 +147,7 @@ async def test_a_wait_without_end_is_ended_and_the_other_checks_run(tmp_path: Pa
     assert failures(told) == [None, CheckFailure(Trouble.STUCK, 7, "1")]
 
 
-async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_told_with_its_line(tmp_path: Path) -> None:
+async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_reported_with_its_line(tmp_path: Path) -> None:
     thread = "import asyncio, threading\n    threading.Thread(target=work.add, args=(0, 0), daemon=True).start()\n    "
     check = CHECK.replace("got = await", f"{thread}await asyncio.Event().wait()\n    got = await")
     (tmp_path / "adding.py").write_text("def add(a, b):\n    while a == 0:\n        pass\n    return a + b\n" + LATER)
@@ -158,7 +158,9 @@ async def test_an_endless_loop_in_a_thread_that_a_check_waits_for_is_told_with_i
     assert (endless.trouble, endless.line in (2, 3)) == (Trouble.ENDLESS, True)
 
 
-async def test_an_endless_loop_while_the_file_is_loaded_is_told_where_its_folder_has_any_name(tmp_path: Path) -> None:
+async def test_an_endless_loop_while_the_file_is_loaded_is_reported_where_its_folder_has_any_name(
+    tmp_path: Path,
+) -> None:
     folder = tmp_path / "演習 (1)\n"
     folder.mkdir()
     told = await checked(folder, "while True:\n    pass", SHORT)
@@ -166,7 +168,7 @@ async def test_an_endless_loop_while_the_file_is_loaded_is_told_where_its_folder
     assert (told.loading.trouble, told.loading.line in (1, 2)) == (Trouble.ENDLESS, True)
 
 
-async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_told(tmp_path: Path) -> None:
+async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_reported(tmp_path: Path) -> None:
     code = f"import time\ndef add(a, b):\n    time.sleep(60)\n{LATER}"
     told = await checked(tmp_path, code, CheckLimits(check_s=50, wait_s=50, all_s=3))
     assert failures(told) == [CheckFailure(Trouble.STUCK, None, "50"), NOT_RUN]
@@ -175,7 +177,7 @@ async def test_when_all_checks_together_take_too_long_the_one_that_ran_is_told(t
 @pytest.mark.parametrize(
     ("body", "code"), [("os._exit(0)", "0"), ("os.kill(os.getpid(), 9)", "-9"), ("os.execv('/bin/false', ['x'])", "1")]
 )
-async def test_a_process_that_is_gone_without_a_word_is_told(tmp_path: Path, body: str, code: str) -> None:
+async def test_a_process_that_is_gone_without_a_word_is_reported(tmp_path: Path, body: str, code: str) -> None:
     told = await checked(tmp_path, f"import os\ndef add(a, b):\n    {body}\n{LATER}")
     assert failures(told) == [CheckFailure(Trouble.GONE, None, code), NOT_RUN]
 
@@ -213,7 +215,7 @@ async def test_programs_that_it_leaves_running_are_ended_and_counted(tmp_path: P
     assert not _lives(int(told.printed))
 
 
-async def test_it_gets_no_key_no_home_and_no_folder_of_the_person(
+async def test_it_gets_no_key_no_home_and_no_folder_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-recognisable")

@@ -49,7 +49,7 @@ def test_an_exercise_goes_from_its_hole_to_done(
     assert sorted(file.name for file in folder.iterdir()) == [".exercise.json", "TASK.md", "check.py", "machine.py"]
 
 
-def test_a_result_is_told_although_it_cannot_be_remembered(
+def test_a_result_is_reported_although_it_cannot_be_remembered(
     state: Path, machine: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
     solution_of(machine, copy_exercise(machine, Path.cwd(), "en"))

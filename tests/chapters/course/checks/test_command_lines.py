@@ -88,7 +88,7 @@ def test_every_trouble_has_a_sentence(copy: Copy, language: Language) -> None:
             assert "{not a field} \\x1b[31m" in told, trouble
 
 
-def test_a_file_that_cannot_be_loaded_is_told_once(copy: Copy) -> None:
+def test_a_file_that_cannot_be_loaded_is_reported_once(copy: Copy) -> None:
     not_run = came_of(copy, CheckFailure(Trouble.NOT_RUN), CheckFailure(Trouble.NOT_RUN))
     told = lines(copy, replace(not_run, loading=CheckFailure(Trouble.SYNTAX, 4, "expected ':'")))
     assert told[0] == "✗ line 4: This is not valid Python: expected ':'."
@@ -115,7 +115,7 @@ def test_what_the_code_printed_is_shown_and_bounded(copy: Copy, printed: str, co
     assert told[3:-4] == ["Your code printed:", *shown]
 
 
-def test_programs_that_were_left_and_other_checks_are_told(copy: Copy) -> None:
+def test_programs_that_were_left_and_other_checks_are_reported(copy: Copy) -> None:
     (copy.folder / "check.py").write_text("")
     told = lines(copy, replace(came_of(copy, None, None), left=2))
     assert told[0] == "! check.py in this folder was changed; the original was run."

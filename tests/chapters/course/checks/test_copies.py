@@ -36,7 +36,7 @@ def test_a_copy_holds_what_the_learner_needs_and_no_more(exercise: Exercise, her
     assert (folder / "adding.py").read_text() == GIVEN
 
 
-def test_the_task_is_told_in_the_language_of_the_learner(exercise: Exercise, here: Path) -> None:
+def test_the_task_is_described_in_the_language_of_the_learner(exercise: Exercise, here: Path) -> None:
     task = (copy_exercise(exercise, here, "en") / "TASK.md").read_text("utf-8")
     assert task.startswith("# s07 · Add two numbers\n\nWrite `add`.\n\n## Checks\n\n- One and two are three.\n")
     assert "There are 2 hints" in task
@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(exercise: Exercise, her
         copy_exercise(exercise, here, "en")
 
 
-def test_a_copy_is_found_from_everywhere_a_learner_may_stand(exercise: Exercise, here: Path) -> None:
+def test_a_copy_is_found_from_every_folder_a_learner_may_be_in(exercise: Exercise, here: Path) -> None:
     folder = copy_exercise(exercise, here, "en")
     places = (here, here / "harness-exercises", folder, folder / "adding.py", here / "s07-adding")
     assert [the_copy(place, exercise).folder for place in places] == [folder] * len(places)
@@ -99,7 +99,7 @@ def test_a_copy_whose_note_is_lost_is_known_by_its_name(exercise: Exercise, here
     assert (copy.exercise, copy.note.language, copy.note.hints) == (exercise, "en", ())
 
 
-def test_a_copy_of_an_exercise_that_is_gone_is_told_by_name(exercise: Exercise, here: Path) -> None:
+def test_a_copy_of_an_exercise_that_is_gone_is_reported_by_name(exercise: Exercise, here: Path) -> None:
     folder = copy_exercise(exercise, here, "en")
     (folder / ".exercise.json").write_text(json.dumps({"exercise": "s07-ading", "language": "en", "hints": 0}))
     with pytest.raises(NoCopy, match="'s07-ading'; did you mean s07-adding"):
