@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
+import pytest
+
 from tests.slots.crowd import Line, Log, crowd, kill, moments_of
 from tests.whole import WHOLE
 
