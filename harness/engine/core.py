@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SharedParts:
-    """One value for the agent of a session and all its subagents."""
+    """The parts that the agent of a session shares with all its subagents."""
 
     connection: ModelConnection
     rules: SessionRules

@@ -279,7 +279,7 @@ class DecisionRunner:
             case Remedy.DROP_SERVER_TOOLS:
                 if not self._calls.drop_web(turn.state.model):
                     return False
-                text = f"{turn.state.model} takes no web search or fetch; they are left out from now on"
+                text = f"{turn.state.model} does not support web search or fetch; these tools are omitted from now on"
                 conversation.emit(Notice("warning", text))
             case Remedy.DROP_FORMAT if self._calls.drop_format(turn.state.model):
                 text = f"{turn.state.model} does not take this output format; it is asked for in words"

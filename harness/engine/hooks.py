@@ -121,7 +121,7 @@ class HookRunner:
         return SubmittedPrompt(str(asked.input["prompt"]), words_of(notes))
 
     async def _begin_session(self) -> str:
-        """Why the session may not begin; empty: it may, or has begun already."""
+        """Run the session_start hooks; return why the session may not begin, or "" if it may or has begun."""
         if self._began or self._agent:
             return ""
         source = "resumed" if self._conversation.messages else "new"

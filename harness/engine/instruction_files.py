@@ -34,8 +34,8 @@ MOST_HOPS = 5
 MOST_IMPORTS = 100
 """Files that are imported in a session."""
 PROSE = frozenset({".md", ".mdc", ".markdown", ".txt"})
-"""Ends of names of texts. Outside of the project only such files are imported, and only of these a missing one is
-reported: `@dataclass` and `@scope/package` are not imports."""
+"""Suffixes of text files. Outside the project only such files are imported. A missing file is reported only if it has
+one of these: `@dataclass` and `@scope/package` are not imports."""
 _OF_OTHERS = frozenset(
     {".git", ".tox", ".venv", "bower_components", "dist-packages", "node_modules", "site-packages", "vendor", "venv"}
 )
@@ -260,7 +260,7 @@ class _Reader:
         if file.st_uid not in {os.geteuid(), 0, self._workspace.stat().st_uid}:
             return f"it belongs to another user (uid {file.st_uid})"
         if not found.is_relative_to(self._workspace) and (file.st_mode | found.parent.stat().st_mode) & stat.S_IWOTH:
-            return "every user of this machine may write it or its folder"
+            return "every user of this machine can write to it or its folder"
         return ""
 
     def _left_out(self, what: Path | str, why: str) -> None:

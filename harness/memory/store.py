@@ -188,7 +188,7 @@ class MemoryStore:
         if not description or not text:
             raise StoreError("A memory needs a description and a text.")
         if len(description) > LONGEST_DESCRIPTION:
-            raise StoreError(f"The description has {len(description)} characters; {LONGEST_DESCRIPTION} are the most.")
+            raise StoreError(f"The description has {len(description)} characters; the limit is {LONGEST_DESCRIPTION}.")
         if secret := secret_in(f"{draft.name}\n{draft.description}\n{text}", self._secrets):
             raise StoreError(f"It seems to hold {secret}, which is not written down. Say where it is kept instead.")
         at = float(int(self._now()))
@@ -198,7 +198,9 @@ class MemoryStore:
         )
         size = len(file_of(made))
         if size > MOST_BYTES:
-            raise StoreError(f"That has {size:,} bytes with its head; {MOST_BYTES:,} are the most. Say it shorter.")
+            raise StoreError(
+                f"The memory has {size:,} bytes with its front matter; the limit is {MOST_BYTES:,}. Shorten the text."
+            )
         return replace(made, size=size)
 
     def _place_of(self, name: str, place: MemoryOwner | None) -> MemoryOwner:

@@ -399,7 +399,7 @@ class Permissions:
                     for rule in [self.book.parse(Verdict.ALLOW, text, scope) for text in answer.rules]:
                         self.book.add(rule)
                 except RuleError as error:
-                    return Allow(answer.why, by=answer.by, not_kept=f"no rule was made of it, because it {error}")
+                    return Allow(answer.why, by=answer.by, not_kept=f"no rule was added: it {error}")
                 return Allow(answer.why, by=answer.by)
             case "always":
                 self._always.add(_scope(request))

@@ -320,7 +320,7 @@ class _Repository:
     def _links(self) -> Iterator[Path]:
         """Links among the files that git prints or follows: the steps of a rebase, why a work tree is locked.
 
-        git makes none there; people make them of hooks. Objects go by their numbers and are not looked through.
+        git creates no links there; users do, for hooks. Objects are found by their hashes and are not searched.
         """
         for top in {self.git_dir, self.common}:
             for folder, folders, files in os.walk(top):

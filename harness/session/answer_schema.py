@@ -24,7 +24,7 @@ _IN = "Answer with one JSON value that fits this JSON schema, and with nothing e
 
 @dataclass(frozen=True, slots=True)
 class SchemaMismatch(Exception):  # noqa: N818 (a finding, not a mistake of the program)
-    """Why an answer does not fit, as a clause."""
+    """The reason why an answer does not match its schema, as a clause."""
 
     why: str
 

@@ -123,7 +123,7 @@ def board_tools(work: TaskWork) -> tuple[Tool, ...]:
             TASK_CLAIM,
             ClaimArguments,
             _claim,
-            "Claim a task of the board before you work on it. Nobody else can have it at the same time.",
+            "Claim a task of the board before you work on it. Only one agent can hold a task at a time.",
         ),
         tool(
             TASK_UPDATE,

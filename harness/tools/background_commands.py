@@ -209,7 +209,7 @@ class MonitorArguments(ToolArguments):
         default=None, description="Only lines with one of these texts.", min_length=1
     )
     seconds: Annotated[float, Field(ge=0, le=LONGEST_BACKGROUND_S)] | SkipJsonSchema[None] = Field(
-        default=None, description="For how long; default 600, 0 ends it."
+        default=None, description="Seconds to monitor; default 600; 0 stops monitoring."
     )
 
 

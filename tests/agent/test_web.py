@@ -220,7 +220,7 @@ async def test_a_server_without_the_tool_is_reported_and_asked_without_it_from_t
         assert turn.end.answer == "Without."
         assert [any("type" in tool for tool in body["tools"]) for body in here.bodies] == [True, False, False]
         [notice] = turn.of(Notice)
-        assert notice.text == f"{MODEL} takes no web search or fetch; they are left out from now on"
+        assert notice.text == f"{MODEL} does not support web search or fetch; these tools are omitted from now on"
 
 
 async def test_a_model_without_the_tool_reads_earlier_searches_in_words(tmp_path: Path) -> None:

@@ -315,4 +315,4 @@ def test_a_file_above_the_workspace_that_everyone_may_write_is_left_out(folders:
     for path in (folders.package, folders.package / NAME, folders.repository / opened):
         path.chmod(0o777)
     assert [one.text for one in folders.read()] == ["Of the workspace."]
-    assert "every user of this machine may write it or its folder" in folders.told[0]
+    assert "every user of this machine can write to it or its folder" in folders.told[0]

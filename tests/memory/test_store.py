@@ -87,7 +87,7 @@ def test_a_place_takes_two_hundred_and_says_so(tmp_path: Path) -> None:
         ("..", "x", "needs a letter"),
         ("undo", "x", "reserved"),
         ("NUL", "x", "reserved"),
-        ("long", "x" * MOST_BYTES, "4,096 are the most"),
+        ("long", "x" * MOST_BYTES, "the limit is 4,096"),
         ("empty", " \n", "needs a description and a text"),
         ("key", f"The key is {KEY}.", "a key of an API"),
         ("mine", "It was plain-looking-words.", "the key of this session"),

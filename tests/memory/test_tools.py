@@ -61,7 +61,7 @@ def test_of_many_matches_the_best_are_shown_whole(tmp_path: Path) -> None:
     [
         ("recall", {"name": "none"}, "There is no memory 'none'"),
         ("forget", {"name": "../x"}, "There is no memory"),
-        ("remember", {**FACT, "text": "x" * 5_000}, "4,096 are the most"),
+        ("remember", {**FACT, "text": "x" * 5_000}, "the limit is 4,096"),
         ("remember", {**FACT, "text": "password=hunter2"}, "which is not written down"),
         ("remember", {**FACT, "name": "..."}, "needs a letter"),
     ],

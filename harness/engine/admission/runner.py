@@ -388,7 +388,7 @@ class AdmissionTimer:
         self._timer: asyncio.Task[None] | None = None
 
     def set(self, due: float | None, now: float) -> None:
-        """Ring at `due`, and not when it was said before; None: not at all. Unix time in seconds."""
+        """Set the alarm to `due` (Unix time in seconds) in place of the earlier time; None clears it."""
         if due == self._due:
             return
         if self._timer is not None:

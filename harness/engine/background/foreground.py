@@ -59,7 +59,7 @@ class ForegroundCommands:
 
     @property
     def movable(self) -> bool:
-        """A call waits for a command that runs."""
+        """Whether a call waits for a running command."""
         return any(not one.child.ended for one in self._waited_for)
 
     async def wait_for(

@@ -44,7 +44,7 @@ def shared_parts(
     *,
     session: str,
 ) -> SharedParts:
-    """Made once for a session; `session` is its name for other sessions.
+    """Create the shared parts of a session; other sessions see it under the name `session`.
 
     Raises SettingsError for rules that cannot be used.
     """

@@ -106,7 +106,7 @@ class _Step:
     begun: bool = False
     asked: int = 0
     ended: list[tuple[int, ObservedCall]] = field(default_factory=list)
-    """Each with its position in the step, from 0."""
+    """Finished calls, each with its position in the step, from 0."""
     refused: set[str] = field(default_factory=set)
     """Tools whose calls did not run."""
 

@@ -146,7 +146,7 @@ class _Reading:
         if self.at.looking_at(";;", ";&"):
             if case and self.at.looking_at(";;") and not self.at.looking_at(";;&"):
                 return False
-            raise Unreadable("it has a ;; in it")
+            raise Unreadable("it contains ;;")
         if self.at.take("&"):
             self._line.chain = False
             return True

@@ -36,7 +36,7 @@ class Wrapper:
     values: str = ""
     """With a value."""
     maybe: str = ""
-    """With a value that is glued on, or none."""
+    """With an attached value, or without a value."""
     acts: str = ""
     """Those of them with which it does more than run a command."""
     own: str = ""

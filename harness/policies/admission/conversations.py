@@ -30,7 +30,7 @@ class ConversationBreakers:
         self._limits, self._sweep_every_s, self._emit = limits, sweep_every_s, emit
         self._known: dict[str, None] = {}
         self._breakers: dict[str, Breaker] = {}
-        """Of conversations whose last result was a failure."""
+        """Breakers of conversations whose last result was a failure."""
         self._swept = 0.0
 
     def configure(self, limits: BreakerLimits, sweep_every_s: float) -> None:

@@ -17,7 +17,7 @@ _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
 def polls(commands: Sequence[tuple[str, ...]]) -> bool:
-    """Whether a command line only sleeps and looks.
+    """Return whether a command line only sleeps and checks something.
 
     Args:
         commands: its commands as words, with the names of programs without folders.

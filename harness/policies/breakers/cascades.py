@@ -121,7 +121,7 @@ class Cascades:
         return self._put(replace(group, probed=step)) if group else self
 
     def confirmed(self, step: int) -> "Cascades":
-        """A user confirmed that the cause is gone: the next request is the canary."""
+        """Let the next request be the canary; the user has confirmed that the cause is gone."""
         return replace(
             self,
             groups=tuple(

@@ -101,7 +101,7 @@ class Ladder:
         return (ended + 1) / (tried + 2)
 
     def forget(self) -> None:
-        """Forget the uses, after a prompt of the user."""
+        """Reset the counts of used rungs, after a user prompt."""
         self._used.clear()
 
     def used(self, signature: str, rung: Rung) -> int:

@@ -28,7 +28,7 @@ REFILLS_UNTIL_THRASH = 3
 
 @dataclass(frozen=True, slots=True)
 class CompactAt:
-    """The size of a prompt that the user wants a history shortened at; the default: only when the window is full."""
+    """The prompt size that triggers compaction, set by the user; by default, a full window does."""
 
     tokens: int | None = None
     share: float | None = None

@@ -67,7 +67,7 @@ def _facts(row: TransitionRow) -> list[tuple[str, str]]:
 
 
 def _kind(row: TransitionRow) -> str:
-    return "goes on" if row.kind is TransitionKind.CONTINUE else f"ends, exit {row.exit_code}"
+    return "continues" if row.kind is TransitionKind.CONTINUE else f"ends, exit {row.exit_code}"
 
 
 # ── Markdown ────────────────────────────────────────────────────────────────────────────────────

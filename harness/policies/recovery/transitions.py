@@ -50,8 +50,8 @@ _ROWS = (
     ),
     _continues(
         Code.MAX_OUTPUT_TOKENS_ESCALATE,
-        "a reply was cut, a larger cap is left, and the user set none; the first is 8,000, for a model that thinks its "
-        "maximum",
+        "a reply was cut, a larger cap is available, and the user set none; the first cap is 8,000, for a thinking "
+        "model its maximum",
         "the cut reply is dropped; the same request asks for up to 64,000, or for the maximum where nothing could be "
         "kept; this holds for the session",
         "never the same cap twice",
@@ -188,7 +188,7 @@ _ROWS = (
     _ends(
         Code.FAILURE_BUDGET_PAUSED,
         3,
-        "tools failed as often as the failure budget allows, or nothing that is left can be done without open ones",
+        "tools failed as often as the failure budget allows, or no remaining work is possible without open ones",
         "a report of work done, work left and the state of the tools; continuing begins a fresh budget",
         "5 failures in a turn, those of one cause counted once",
     ),

@@ -119,7 +119,7 @@ class ClientConnection(asyncio.Protocol):
         self._unread = 0
         self._paused = False
         self._discarding = False
-        """The rest of a request that is too large is read and dropped."""
+        """Whether the rest of an oversized request is being read and dropped."""
         self._framing = Framing.CHUNKED
         self._head_only = False
 
