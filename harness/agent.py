@@ -2,7 +2,7 @@
 
 A turn takes as many steps as the model asks for tools, and `Agent` reads from top to bottom as a turn runs:
 
-    run ─▶ turn ─▶ step ─▶ history.check ─▶ ask the model ─▶ Reply | Fault
+    run ─▶ turn ─▶ step ─▶ check history ─▶ ask the model ─▶ Reply | Fault
                     ▲                                           │
                     │                         recovery.decide(outcome) ──▶ retry / raise cap / continue /
                     │                                           │          compact / switch model / repair / stop
@@ -10,8 +10,8 @@ A turn takes as many steps as the model asks for tools, and `Agent` reads from t
                     │                                           ▼
                     │                         breakers.decide(call) ──▶ CALL / PROBE / SKIP + alternatives / PAUSE
                     │                                           ▼
-                    │                         permissions ─▶ tools.run ─▶ breakers.record
-                    └── loops.advise ◀────── results ◀──────────┘
+                    │                         permissions ─▶ run ─▶ ToolEnded, recorded
+                    └── loops.intervene ◀─── results ◀──────────┘
 
 Policies decide and the engine carries out. Every arrow is an event, and every step ends with exactly one transition;
 a retry of the same request is not a step. `harness/engine/build/agent.py` makes the parts, and lists who receives

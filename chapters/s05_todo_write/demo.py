@@ -11,7 +11,7 @@ from harness.journal import Journal, Recorder, read, replay, session_folder
 
 
 def written(plan: Iterable[PlanItem]) -> str:
-    """The plan as a person reads it."""
+    """The plan as the user reads it."""
     return "; ".join(f"{item.status.mark} {item.text}" for item in plan)
 
 

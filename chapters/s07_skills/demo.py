@@ -1,4 +1,4 @@
-"""s07: skills of a person and of a project. The folder `you` takes the place of the one beside your settings."""
+"""s07: skills of the user and of a project. The folder `you` takes the place of the one beside your settings."""
 
 from chapters.course import DemoSession
 from harness.agent import Agent

@@ -189,7 +189,7 @@ def _failed(fault: ToolFault) -> ToolResult:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """The values within some arguments, each as the text that a person would write."""
+    """The values within some arguments, each as the text that a user would write."""
     match value:
         case str():
             yield value

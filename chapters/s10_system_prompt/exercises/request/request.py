@@ -31,7 +31,7 @@ def is_facts(one: Block) -> bool:
 def request(
     sections: Mapping[str, str], tools: Sequence[Tool], history: Sequence[Message], facts: str, prompt: str
 ) -> dict[str, Any]:
-    """The `tools`, `system` and `messages` to send when a person has written `prompt`.
+    """The `tools`, `system` and `messages` to send when the user has written `prompt`.
 
     `history` is the conversation so far, as sent. `facts` are the current facts; "" where nothing is known.
     """
