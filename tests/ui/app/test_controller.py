@@ -103,6 +103,19 @@ async def test_the_queue_is_seen_and_its_last_prompt_taken_back_for_editing(tmp_
         assert await all_asked(here, 1) == [WAITS]
 
 
+@pytest.mark.stories
+@pytest.mark.timeout(400)
+async def test_hundreds_of_prompts_are_all_asked_in_their_order(tmp_path: Path) -> None:
+    lines = [f"prompt {number}" for number in range(320)]
+    async with opened(tmp_path, ANSWER) as here:
+        here.controller.submit(f"!{WAITS}")
+        for line in lines:
+            here.controller.submit(line)
+        await waiting(here, 320)
+        (tmp_path / "workspace" / "go").touch()
+        assert await all_asked(here, 321, within_s=350) == [WAITS, *lines]
+
+
 async def test_lines_that_are_pasted_without_brackets_keep_their_order(tmp_path: Path) -> None:
     """A terminal that marks no paste sends every character as a key; ?, r, m, ! and / begin lines, too."""
     lines = [f"{'rm?!'[number % 4]}{number}" for number in range(LINES)]
