@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from chapters.course.conditions import COMPARISONS, TESTS, Condition, check_subject
 from chapters.course.facts import FACTS, Fact, FieldError, filled, names_in, names_of, value_of
 from chapters.course.question import Question, question_in
+from chapters.course.step_conditions import COMPARISONS, TESTS, Condition, check_subject
 from chapters.course.text import LANGUAGES, Language, LocalizedText, text_in
 from harness.base.errors import HarnessError
 from harness.practice.script.toml_table import ScriptError, Table

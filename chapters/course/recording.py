@@ -15,10 +15,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from chapters.course.checks.solution import SolutionDemo, SolutionError
-from chapters.course.conditions import Scene, failures
 from chapters.course.demo_session import DemoModel, DemoSession
 from chapters.course.facts import Fact
 from chapters.course.lesson import Lesson, LessonError, LessonStep
+from chapters.course.step_conditions import Scene, failures
 from chapters.course.wire import WireListener, exchanged
 from harness.engine.permissions.asker import Asker, NoAsker, UserAnswer, WaitChoice
 from harness.events import Event, LoopAsked, LoopChoice, PermissionAsked, QuestionAsked, WaitOffered

@@ -12,7 +12,7 @@ from harness.engine.compaction.compactor import Compactor, Trigger
 from harness.engine.core import AgentCore
 from harness.engine.hooks import HookRunner
 from harness.engine.model.calls import ModelCallResult, ModelCalls
-from harness.engine.model.selection import ModelSelection
+from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.retry_wait import wait_for_retry
 from harness.engine.turn import Turn
 from harness.events import (

@@ -12,8 +12,8 @@ from harness.engine.decision_runner import DecisionRunner
 from harness.engine.hooks import HookRunner
 from harness.engine.loops.runner import LoopRunner
 from harness.engine.model.calls import ModelCalls
+from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.model.context_report import ContextReport
-from harness.engine.model.selection import ModelSelection
 from harness.engine.rewind.rewind import Rewinder
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks
 from harness.engine.subagents.background_work import BackgroundWork

@@ -18,7 +18,7 @@ from harness.base.concurrency import race
 from harness.base.errors import HarnessError
 from harness.base.external_text import counted
 from harness.engine.admission.runner import AdmissionEntry, AdmissionRunner, NotAdmitted
-from harness.engine.background.command import (
+from harness.engine.background.background_command import (
     BackgroundCommand,
     CommandLimits,
     CommandMonitor,

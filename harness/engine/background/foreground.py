@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from harness.base.clock import Clock
 from harness.base.concurrency import race, shielded
-from harness.engine.background.command import CommandLimits
+from harness.engine.background.background_command import CommandLimits
 from harness.events import MoveReason
 from harness.processes import ProcessResult
 from harness.tools.background_commands import CommandRow, MovedCommand, hangs

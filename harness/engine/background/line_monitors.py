@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.base.clock import Clock, time_of_day
-from harness.engine.background.command import BackgroundCommand
+from harness.engine.background.background_command import BackgroundCommand
 from harness.engine.background.output import read_lines, size_of
 from harness.engine.inbox import Inbox
 from harness.events import ArrivalKind, Event, MonitorEnd, MonitorEnded, MonitorSet

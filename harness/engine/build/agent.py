@@ -41,8 +41,8 @@ from harness.engine.inbox import Inbox
 from harness.engine.loops.event_fold import BehaviourFold, LoopFold
 from harness.engine.loops.runner import LoopRunner, veto
 from harness.engine.model.calls import ModelCalls
+from harness.engine.model.chosen_model import ModelSelection
 from harness.engine.model.cost_budget import BudgetNotices, require_prices
-from harness.engine.model.selection import ModelSelection
 from harness.engine.parts import AgentParts, Parent
 from harness.engine.permissions.asker import NoAsker, QuestionHandler
 from harness.engine.rewind.rollback import CheckpointFold, Rollbacks

@@ -17,7 +17,7 @@ from harness.base.clock import Clock
 from harness.base.errors import HarnessError, SettingsError
 from harness.base.secrets import Secret, secrets_in
 from harness.definitions import Agents, Commands, definition_folders, discover_agents, discover_commands
-from harness.engine.background.command import CommandLimits
+from harness.engine.background.background_command import CommandLimits
 from harness.engine.build.options import AgentOptions
 from harness.engine.permissions.asker import Asker, NoAsker
 from harness.events import CascadeMode, DispatchLimits

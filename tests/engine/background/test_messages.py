@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine.background.command import ended_text
+from harness.engine.background.background_command import ended_text
 from harness.events import CommandEnd, CommandEnded
 
 FILE = Path("/outputs/b1.out")

@@ -8,7 +8,7 @@ import pytest
 from harness.base.errors import HarnessError, SettingsError
 from harness.engine.conversation import Conversation
 from harness.engine.model.calls import ModelCalls
-from harness.engine.model.selection import ModelSelection
+from harness.engine.model.chosen_model import ModelSelection
 from harness.events import OWN_EFFORT, Effort, Event, Message, SettingChanged, Usage
 from tests.engine.cores import core_in
 

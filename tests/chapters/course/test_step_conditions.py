@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chapters.course import LessonError, WireExchange
-from chapters.course.conditions import Condition, Scene, failures
 from chapters.course.lesson import load_lesson
+from chapters.course.step_conditions import Condition, Scene, failures
 from harness.events import Json, StepStarted
 from tests.chapters.course.test_lesson import WHOLE, written
 
