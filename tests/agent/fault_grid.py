@@ -80,7 +80,7 @@ class Shape:
 
 
 def note(name: str) -> ToolUse:
-    """A call of the test's tool; the cell's number is put in before it is played."""
+    """A call of the test's tool; the number of the cell is inserted before the script is played."""
     return ToolUse("note", {"marker": name})
 
 

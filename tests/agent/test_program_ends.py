@@ -61,7 +61,7 @@ class Busy:
     """A program at whose expense all this works."""
 
     watcher: int
-    """The process that ends the others when the program was killed; known once it is up."""
+    """Process id of the watcher that ends the others after a kill of the program; set once it runs."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], typed: str) -> None:
         self.trace = Trace(uuid4().hex)
@@ -103,7 +103,7 @@ class Busy:
 
 @contextmanager
 def busy(folder: Path, *arguments: str, typed: str = "") -> Iterator[Busy]:
-    """A program that is up with all its agents and commands."""
+    """A program running with all its agents and commands."""
     here = Busy(folder, arguments, typed)
     try:
         here.up()

@@ -1,4 +1,4 @@
-"""Every chapter runs, its sentences match its events, and its text shows the current code."""
+"""Each chapter runs, its narration matches its events, and its text shows the current code."""
 
 import asyncio
 import re

@@ -67,7 +67,7 @@ UNREADABLE = {"a contradiction", "no JSON", "a clean end"}
 
 @dataclass
 class Storyteller:
-    """A model that says one answer in blocks, behind a line that breaks a few times."""
+    """A model that gives one answer in blocks, over a connection that breaks a few times."""
 
     blocks: Sequence[str]
     faults: Sequence[tuple[str, float]]
@@ -75,7 +75,7 @@ class Storyteller:
     begins_again: bool
     asked: int = field(default=0)
     wrong: list[str] = field(default_factory=list)
-    """Histories that hold something twice."""
+    """Histories with a duplicate."""
 
     @property
     def answer(self) -> str:

@@ -40,7 +40,7 @@ CALLS = (
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """A folder of the worst kind."""
+    """A folder with every kind of hostile file."""
     folder = tmp_path / "work"
     folder.mkdir()
     for name in PIPES:

@@ -42,7 +42,7 @@ class Seen:
 
     @property
     def body(self) -> bytes:
-        """The body, out of its chunks."""
+        """The body, decoded from its chunks."""
         return self._unchunked()[0]
 
     @property

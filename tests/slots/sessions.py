@@ -200,7 +200,7 @@ class Sessions:
         return {pid: self._outcome(pid, code) for pid, code in codes.items() if code != -signal.SIGKILL}
 
     def close(self) -> None:
-        """End what still runs."""
+        """End the processes still running."""
         for program in self._programs.values():
             program.kill()
             program.wait()

@@ -88,7 +88,7 @@ class Callers:
         return error
 
     def tasks_left(self) -> int:
-        """Tasks that still run and did not before."""
+        """Running tasks that were not running before."""
         return len(asyncio.all_tasks() - self._others)
 
     def _hear(self, event: Event) -> None:

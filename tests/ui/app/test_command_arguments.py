@@ -1,4 +1,4 @@
-"""What can follow a command is what there is at that moment in a real session."""
+"""Completions of command arguments reflect the current state of a real session."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -38,7 +38,7 @@ class Typist:
         return {one.label: one.help for one in completion.candidates} if completion else {}
 
     def taken(self, text: str) -> str:
-        """The text with the first of them."""
+        """The text completed with the first candidate."""
         completion = self._completer.complete(text, len(text))
         assert completion
         return completion.apply(text, completion.candidates[0])[0]
