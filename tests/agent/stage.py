@@ -105,7 +105,7 @@ class Played:
 
     @property
     def codes(self) -> list[TransitionCode]:
-        """Why the loop went round, step by step, and why it ended."""
+        """The reason for each further step of the loop, and for its end."""
         return [event.code for event in self.of(Transition)]
 
     @property

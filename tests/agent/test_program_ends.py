@@ -96,7 +96,7 @@ class Busy:
 
     @property
     def events(self) -> list[object]:
-        """What its journal holds."""
+        """The events of its journal."""
         (path,) = self.place.state.glob("sessions/*/*.jsonl")
         return [record.event for record in read(path).records]
 

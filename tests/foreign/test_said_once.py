@@ -1,7 +1,7 @@
-"""Whatever breaks a stream, and wherever: the answer is there once, in result, plain screen and events.
+"""After any break of a stream, the answer appears exactly once in result, plain screen and events.
 
-The model is asked again or asked to continue. It continues where its words end, or says everything again from the
-beginning.
+The request is repeated, or the model is asked to continue. It continues at the end of its text, or repeats everything
+from the beginning.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Every file that the program may read is a pipe, a device, without an end or a circle: it is used all the same."""
+"""The program works although each file it may read is a pipe, a device, endless or a link cycle."""
 
 import os
 import socket

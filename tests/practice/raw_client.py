@@ -25,7 +25,7 @@ def request(**changes: Any) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A response as its bytes came."""
+    """A response as received bytes."""
 
     raw: bytes
     ending: Literal["closed", "reset", "open"]

@@ -186,7 +186,7 @@ class Sessions:
         return time.time()
 
     def wait(self, reached: Callable[[], object], within_s: float) -> None:
-        """Wait for something that the programs do. Raises TimeoutError."""
+        """Wait for an action of the programs. Raises TimeoutError."""
         until, pause = time.monotonic() + within_s, Event()
         while not reached():
             if time.monotonic() > until:

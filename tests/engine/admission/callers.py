@@ -34,7 +34,7 @@ class Callers:
         self._others = asyncio.all_tasks()
         self.tasks: dict[int, asyncio.Task[WorkEnd]] = {}
         self.ends: dict[int, asyncio.Future[WorkEnd]] = {}
-        """Of those whose work has begun: set it, and the work is over."""
+        """For each started caller: the event that ends its work."""
         self.begun: list[int] = []
         """Ordered by the start of their work."""
         self.inside = self.most = self._asked = 0

@@ -33,7 +33,7 @@ class Typist:
         self._completer = Completer(lambda: candidates, tuple)
 
     def offered(self, text: str) -> dict[str, str]:
-        """The labels behind this text, each with its help."""
+        """The candidates after this text, each with its help."""
         completion = self._completer.complete(text, len(text))
         return {one.label: one.help for one in completion.candidates} if completion else {}
 
