@@ -60,7 +60,7 @@ def rows(test: str, name: str, *kinds: Callable[[str], Any]) -> list[tuple[Any, 
 
 
 def cases(test: str, name: str, arguments: str, *kinds: Callable[[str], Any]) -> pytest.MarkDecorator:
-    """A test runs once for each row, with the columns as `arguments`; the id of a case is its line."""
+    """Run a test once for each row, with the columns as `arguments`; the id of a case is its line."""
     found = zip(rows(test, name, *kinds), _table(test, name), strict=True)
     return pytest.mark.parametrize(arguments.split(), [pytest.param(*row, id=texts[0].where) for row, texts in found])
 

@@ -38,7 +38,7 @@ def needs(platform: Platform) -> None:
 
 
 def without_platforms(patch: pytest.MonkeyPatch, folder: Path) -> None:
-    """No credentials of this machine are found."""
+    """Hide the credentials of this machine."""
     for name in VARIABLES:
         patch.delenv(name, raising=False)
     patch.setenv("HOME", str(folder))

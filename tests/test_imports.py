@@ -104,7 +104,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def imports(path: Path, *, only_at_the_top: bool = False) -> tuple[str, ...]:
-    """Absolute names of everything that a module imports; those for the type checker alone only with the lazy ones."""
+    """Absolute names of a module's imports; TYPE_CHECKING imports are included only together with lazy ones."""
     every, at_the_top = _read(path)
     return at_the_top if only_at_the_top else every
 

@@ -8,7 +8,7 @@ from harness.permissions import PermissionAnswer, PermissionRequest
 
 
 class AnsweringUser(NoAsker):
-    """Gives these answers to permission questions, one after the other; the last one repeats."""
+    """Answers permission questions with these in turn; the last one repeats."""
 
     present = True
 
@@ -19,7 +19,7 @@ class AnsweringUser(NoAsker):
         loops: Sequence[LoopChoice] = (),
     ) -> None:
         self.asked: list[tuple[str, PermissionRequest]] = []
-        """Why each question was asked, and about what."""
+        """The reason and subject of each question."""
         self._answers = list(answers) or [PermissionAnswer("once")]
         self._wait = wait
         self._loops = list(loops)

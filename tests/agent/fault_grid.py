@@ -80,7 +80,7 @@ class Shape:
 
 
 def note(name: str) -> ToolUse:
-    """A call of the test's tool; the cell's number is put in before it is played."""
+    """A call of the test's tool; the number of the cell is inserted before the script is played."""
     return ToolUse("note", {"marker": name})
 
 
@@ -122,7 +122,7 @@ class Cell:
 
     @property
     def most_requests(self) -> int:
-        """How many requests it may take: the fault costs at most one."""
+        """The allowed number of requests: the fault costs at most one."""
         harmless = not isinstance(self.fault, StatusFault) and self.fault.kind in HARMLESS
         return self.shape.requests if harmless else self.shape.requests + 1
 

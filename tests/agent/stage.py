@@ -70,7 +70,7 @@ E = TypeVar("E", bound=Event)
 
 
 class VirtualClock:
-    """A clock whose waits are noted and over at once."""
+    """A clock that records waits and ends them at once."""
 
     def __init__(self) -> None:
         self.time = STARTED
@@ -105,7 +105,7 @@ class Played:
 
     @property
     def codes(self) -> list[TransitionCode]:
-        """Why the loop went round, step by step, and why it ended."""
+        """The reason for each further step of the loop, and for its end."""
         return [event.code for event in self.of(Transition)]
 
     @property
@@ -154,7 +154,7 @@ class Stage:
         return await self._taken(self.agent.retry())
 
     async def compact(self, focus: str = "") -> Played:
-        """Shorten the history by hand."""
+        """Compact the history on request."""
         return await self._taken(self.agent.parts.user_commands.compact(focus))
 
     async def _taken(
@@ -316,14 +316,14 @@ async def stage(
     reached: Callable[[str], Mapping[str, object]] = lambda base_url: {},
     **values: object,
 ) -> AsyncIterator[Stage]:
-    """An agent before a server that plays `script`; checks at the end what must hold whatever happened.
+    """An agent with a server that plays `script`; checks the invariants at the end.
 
     Args:
         folder: where workspace and state folder go.
         tools: the only tools of the agent; None: the standard tools.
-        messages: history to begin with.
-        hooks: functions that are asked at fixed points.
-        reached: gives settings for the address of the server, for one that is not reached by `base_url`.
+        messages: the initial history.
+        hooks: functions called at fixed points.
+        reached: returns settings for the address of a server that is not reached by `base_url`.
         values: settings by name.
     """
     async with PracticeServer(script=Script.parse(f'after = "error"\n{script}')) as server:
@@ -350,10 +350,9 @@ async def stage(
 
 
 def left_running(settings: Settings, within_s: float = 1.0) -> list[str]:
-    """The commands of agents with these settings that still run.
+    """The running commands of agents with these settings.
 
-    A process that was killed may be listed for a moment longer, so those found are looked at again until
-    `within_s` has passed: so a killed process that is not reaped yet is not reported.
+    A killed process may stay listed until it is reaped, so found ones are checked again until `within_s` has passed.
     """
     deadline = time.monotonic() + within_s
     while (found := _marked(settings.workspace)) and time.monotonic() < deadline:
@@ -413,7 +412,7 @@ def summarises(
 
 
 class PassingClock(VirtualClock):
-    """Real time, for work that is done once a minute."""
+    """A virtual clock that reads the real time, for work that runs once a minute."""
 
     def now(self) -> float:
         """Unix time in seconds."""

@@ -151,7 +151,7 @@ async def test_a_session_starts_no_more_agents_than_it_may_and_continues_with_th
 
 
 def failed(turn: Played, end: AgentEnd) -> str:
-    """The result says that the agent did not finish; returns it."""
+    """Check that the result says the agent did not finish; return it."""
     assert ends(turn) == [end]
     reported = result(turn)
     assert reported["is_error"] is True

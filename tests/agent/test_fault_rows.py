@@ -1,5 +1,4 @@
-"""The fault table, played to the library: every row holds its bar whether the model thinks or not, and waits cost
-nothing."""
+"""The fault table, played to the library: each row meets its bar with and without thinking, and waits take no time."""
 
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ PROFILES = {
 }
 """A model, and how those of the server behave."""
 PLAYED = [(row, profile) for number, row in enumerate(ROWS) for profile in [*PROFILES][number % stride(2) :: stride(2)]]
-"""Each row for one of them in turn; for both with HARNESS_TEST_WHOLE=1."""
+"""Alternates between the two from row to row; both for each row with HARNESS_TEST_WHOLE=1."""
 
 
 @pytest.mark.parametrize(("row", "profile"), PLAYED, ids=[f"{row.name}, {profile}" for row, profile in PLAYED])

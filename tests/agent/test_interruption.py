@@ -107,7 +107,7 @@ class SlowClock(VirtualClock):
 
 @dataclass
 class Tape:
-    """In place of the journal: sees each event the moment it happens."""
+    """Replaces the journal and receives each event at once."""
 
     emitted: list[Event] = field(default_factory=list)
     at_emission: Callable[[], None] | None = None

@@ -37,7 +37,7 @@ def texts_of(message: Json) -> list[str]:
 
 
 def reminders(turn: Played) -> list[int]:
-    """After which tool rounds of the turn, counted from 1, the model was reminded."""
+    """The tool rounds of the turn, from 1, that a reminder followed."""
     rounds = [event.message for event in turn.of(MessageAdded) if event.origin is Origin.TOOL_RESULTS]
     return [number for number, message in enumerate(rounds, 1) if "<plan>" in message.text]
 

@@ -61,7 +61,7 @@ class Busy:
     """A program at whose expense all this works."""
 
     watcher: int
-    """The process that ends the others when the program was killed; known once it is up."""
+    """Process id of the watcher that ends the others after a kill of the program; set once it runs."""
 
     def __init__(self, folder: Path, arguments: tuple[str, ...], typed: str) -> None:
         self.trace = Trace(uuid4().hex)
@@ -96,14 +96,14 @@ class Busy:
 
     @property
     def events(self) -> list[object]:
-        """What its journal holds."""
+        """The events of its journal."""
         (path,) = self.place.state.glob("sessions/*/*.jsonl")
         return [record.event for record in read(path).records]
 
 
 @contextmanager
 def busy(folder: Path, *arguments: str, typed: str = "") -> Iterator[Busy]:
-    """A program that is up with all its agents and commands."""
+    """A program running with all its agents and commands."""
     here = Busy(folder, arguments, typed)
     try:
         here.up()

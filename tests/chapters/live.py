@@ -16,7 +16,7 @@ async def live(chapter: str) -> AsyncIterator[Recording]:
 
 
 async def typed(recording: Recording, prompt: str) -> tuple[Fact, ...]:
-    """The facts of a prompt, until the chapter waits for the next one."""
+    """The facts printed for a prompt, up to the next prompt."""
     before = len(recording.moments)
     recording.type(prompt)
     await recording.settled()

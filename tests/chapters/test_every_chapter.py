@@ -1,4 +1,4 @@
-"""Every chapter runs, its sentences match its events, and its text shows the current code."""
+"""Each chapter runs, its narration matches its events, and its text shows the current code."""
 
 import asyncio
 import re
@@ -16,7 +16,7 @@ from tests.chapters.answers import did
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 AT_ONCE = 6
 MOST_LINES = 150
-"""Of a demo."""
+"""The most lines of a demo."""
 ASKING = ("s01", "s02", "s03", "s04", "s06", "s25")
 ASKING_TWICE = ("s08", "s11", "s12", "s13", "s14", "s21", "s22", "s23", "s24")
 

@@ -96,7 +96,7 @@ TORN: tuple[Message, ...] = (Message("user", ({"type": "text", "text": "Read it.
 
 
 def plain_lines(folder: Path) -> None:
-    """The journal that a killed program of the chapters up to s24 leaves."""
+    """The journal left by a killed program of the chapters up to s24."""
     lines = [json.dumps({"role": one.role, "content": one.content}) + "\n" for one in TORN]
     folder.mkdir()
     (folder / "messages.jsonl").write_text("".join(lines) + '{"role": "us')

@@ -46,7 +46,7 @@ async def test_every_checkpoint_that_was_made_before_a_kill_can_be_restored(
 
 
 def killed_after(seconds: float, nursery: "subprocess.Popen[str]", line: str) -> dict[str, str]:
-    """Start one process, kill it after its first checkpoint and a while; the checkpoints it printed."""
+    """Start a process, kill it some time after its first checkpoint; return the checkpoints it printed."""
     assert nursery.stdin
     assert nursery.stdout
     print(line, file=nursery.stdin, flush=True)

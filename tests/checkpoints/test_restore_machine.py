@@ -74,7 +74,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Restore:
-    """Restore an earlier checkpoint, counted from the newest, and maybe undo that."""
+    """Restore an earlier checkpoint, counted from the newest, and optionally undo the restore."""
 
     back: int
     undo: bool

@@ -27,5 +27,5 @@ class Folders:
 
 
 def agent(name: str, more: str = "", body: str = "Look closely.") -> str:
-    """A usual file with an agent; `more` are further lines of its front matter."""
+    """A typical agent definition; `more` are additional lines of its front matter."""
     return f"---\nname: {name}\ndescription: What {name} is for.\n{more}---\n\n{body}\n"

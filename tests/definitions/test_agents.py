@@ -27,7 +27,7 @@ def found(folders: Folders, *, trusted: bool = True) -> Agents:
 
 
 def told(agents: Agents) -> str:
-    """All that is wrong, in one text."""
+    """All problems as one text."""
     return "\n".join(f"{problem.file}: {problem.text}" for problem in agents.problems)
 
 

@@ -1,4 +1,4 @@
-"""What answers tool calls, where there are no hooks and no user."""
+"""Tool dispatch without hooks and without a user."""
 
 from harness.engine.core import AgentCore
 from harness.engine.tools.calls import ToolCalls

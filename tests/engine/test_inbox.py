@@ -1,4 +1,4 @@
-"""Results that arrive for the loop: typed lines in their order, and every arrival exactly once, whatever dies when."""
+"""The inbox of the loop: typed lines in order, and each arrival exactly once, despite kills at any moment."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,7 @@
-"""Whatever breaks a stream, and wherever: the answer is there once, in result, plain screen and events.
+"""After any break of a stream, the answer appears exactly once in result, plain screen and events.
 
-The model is asked again or asked to continue. It continues where its words end, or says everything again from the
-beginning.
+The request is repeated, or the model is asked to continue. It continues at the end of its text, or repeats everything
+from the beginning.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ UNREADABLE = {"a contradiction", "no JSON", "a clean end"}
 
 @dataclass
 class Storyteller:
-    """A model that says one answer in blocks, behind a line that breaks a few times."""
+    """A model that gives one answer in blocks, over a connection that breaks a few times."""
 
     blocks: Sequence[str]
     faults: Sequence[tuple[str, float]]
@@ -75,7 +75,7 @@ class Storyteller:
     begins_again: bool
     asked: int = field(default=0)
     wrong: list[str] = field(default_factory=list)
-    """Histories that hold something twice."""
+    """Histories with a duplicate."""
 
     @property
     def answer(self) -> str:

@@ -77,7 +77,7 @@ def answering(text: str = ANSWER, reason: object = "end_turn") -> Events:
 
 
 def without(events: Events, *names: str) -> Events:
-    """The events but those of these names."""
+    """The events, without those of these names."""
     return [(name, data) for name, data in events if name not in names]
 
 

@@ -115,7 +115,7 @@ class Scene:
 
     @property
     def events(self) -> list[str]:
-        """What the journal holds, by name. Fails for a line that cannot be read."""
+        """The journal's events by name. Fails for an unreadable line."""
         names = []
         for path in self.place.state.glob("sessions/*/*.jsonl"):
             reading = read(path)

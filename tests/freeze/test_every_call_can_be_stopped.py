@@ -21,9 +21,9 @@ EVERY_DAY = {
     *("connect", "first event", "retry wait", "summary", "subagent", "admission", "search of another program"),
     *("command that prints endlessly", "hook before a tool", "hook at the end"),
 }
-"""Those stopped by a signal every day: one of each kind of wait."""
+"""Calls stopped by a signal in the short run: one for each kind of wait."""
 ON_SCREEN = {"between events", "command without an end", "git of a checkpoint", "permission"}
-"""Those stopped by Esc every day."""
+"""Calls stopped by Esc in the short run."""
 
 
 def rows(every_day: set[str], *, attended: bool) -> list[object]:

@@ -1,4 +1,4 @@
-"""Every file that the program may read is a pipe, a device, without an end or a circle: it is used all the same."""
+"""The program works although each file it may read is a pipe, a device, endless or a link cycle."""
 
 import os
 import socket
@@ -40,7 +40,7 @@ CALLS = (
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """A folder of the worst kind."""
+    """A folder with every kind of hostile file."""
     folder = tmp_path / "work"
     folder.mkdir()
     for name in PIPES:

@@ -22,7 +22,7 @@ def litellm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiteLLM]:
 
 @pytest.fixture(scope="session")
 def llm_program(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The path of `llm`, which has the plugin llm-anthropic."""
+    """The path of `llm` with the plugin llm-anthropic."""
     program = needed(LLM)
     home = tmp_path_factory.mktemp("llm")
     plugins = subprocess.run([program, "plugins"], env=confined(home), capture_output=True, text=True, check=True)

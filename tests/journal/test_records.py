@@ -1,4 +1,4 @@
-"""Reading never fails for what a file holds."""
+"""Reading never fails because of a file's content."""
 
 import json
 from pathlib import Path

@@ -11,7 +11,7 @@ NOON = 1_795_262_400.0
 
 
 class Minutes:
-    """A clock that advances by a minute at each reading."""
+    """A clock that advances by a minute with each reading."""
 
     def __init__(self) -> None:
         self.at = NOON

@@ -136,7 +136,7 @@ def test_an_unreadable_file_harms_no_other_and_is_reported(tmp_path: Path) -> No
 
 
 def test_missing_fields_of_a_file_get_defaults_and_are_reported(tmp_path: Path) -> None:
-    """Front matter as people write it stops nothing and cuts nothing."""
+    """Handwritten front matter causes no error and loses no text."""
     one = store(tmp_path)
     folder = folders(tmp_path)[MemoryOwner.PROJECT]
     folder.mkdir(parents=True)

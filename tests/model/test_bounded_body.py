@@ -1,4 +1,4 @@
-"""A server cannot fill the memory or the time of the program with what it answers, packed or not."""
+"""No response body, compressed or not, uses unbounded memory or time."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The client on real sockets: one POST for each send, and one outcome whatever happens to the bytes."""
+"""The client on real sockets: one POST and one outcome for each send, whatever happens to the bytes."""
 
 import asyncio
 import os

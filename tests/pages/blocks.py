@@ -1,4 +1,4 @@
-"""The blocks of code on the pages that people read."""
+"""The code blocks of the documentation pages."""
 
 import re
 from collections.abc import Iterable, Iterator

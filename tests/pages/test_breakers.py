@@ -1,4 +1,4 @@
-"""What the page about breakers says is so."""
+"""The statements of the page about breakers are true."""
 
 from harness.events import Dispatch
 from harness.policies.breakers.cascades import INTERVALS

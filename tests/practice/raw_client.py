@@ -25,7 +25,7 @@ def request(**changes: Any) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A response as its bytes came."""
+    """A response as received bytes."""
 
     raw: bytes
     ending: Literal["closed", "reset", "open"]
@@ -42,7 +42,7 @@ class Seen:
 
     @property
     def body(self) -> bytes:
-        """The body, out of its chunks."""
+        """The body, decoded from its chunks."""
         return self._unchunked()[0]
 
     @property

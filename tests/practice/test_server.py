@@ -22,14 +22,14 @@ pytestmark = pytest.mark.anyio
 
 
 class Echo:
-    """A brain that repeats the last words."""
+    """A practice model that repeats the last words of the prompt."""
 
     def answer(self, request: Json) -> ScriptedReply:
         return say(f"You said {request['messages'][-1]['content']}")
 
 
 class Broken:
-    """A brain with a defect."""
+    """A practice model with a defect."""
 
     def answer(self, request: Json) -> ScriptedReply:
         raise LookupError("no idea")

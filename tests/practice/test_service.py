@@ -28,7 +28,7 @@ class Parrot:
 
 
 class Lines(io.StringIO):
-    """A text stream with an event for its first line."""
+    """A text stream that sets an event at its first line."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -69,7 +69,7 @@ def watching() -> Callable[[], set[psutil.Process]]:
 
 
 def open_in(process: psutil.Process) -> Iterator[str]:
-    """What it has open; what it closes meanwhile, as a module that it has just imported, is left out."""
+    """Its open files; files closed during the listing, such as a module being imported, are left out."""
     for entry in Path(f"/proc/{process.pid}/fd").iterdir():
         with suppress(FileNotFoundError):
             yield str(entry.readlink())

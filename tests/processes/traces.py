@@ -61,7 +61,7 @@ class Shell:
     async def run(
         self, line: str, heard: bytearray | None = None, *, read_only: bool = False, **limits: float
     ) -> ProcessResult:
-        """Run it to its end; what it wrote is added to `heard`. `limits` are those that differ."""
+        """Run a command to its end and add its output to `heard`. `limits` override the defaults."""
         return await self.processes.run(
             ("bash", "-c", line),
             cwd=self.root,
@@ -73,7 +73,7 @@ class Shell:
 
 
 async def until(condition: Callable[[], bool], within_s: float = 20.0) -> None:
-    """Wait for something that another process does."""
+    """Wait for an effect of another process."""
     with anyio.fail_after(within_s):
         while not condition():  # noqa: ASYNC110  another process has no event for us
             await anyio.sleep(0.01)

@@ -186,7 +186,7 @@ class Sessions:
         return time.time()
 
     def wait(self, reached: Callable[[], object], within_s: float) -> None:
-        """Wait for something that the programs do. Raises TimeoutError."""
+        """Wait for an action of the programs. Raises TimeoutError."""
         until, pause = time.monotonic() + within_s, Event()
         while not reached():
             if time.monotonic() > until:
@@ -200,7 +200,7 @@ class Sessions:
         return {pid: self._outcome(pid, code) for pid, code in codes.items() if code != -signal.SIGKILL}
 
     def close(self) -> None:
-        """End what still runs."""
+        """End the processes still running."""
         for program in self._programs.values():
             program.kill()
             program.wait()

@@ -1,4 +1,4 @@
-"""The store in a file beside the one in memory, after everything that may happen, on a clock that may be set."""
+"""The SQLite store compared with the one in memory, after any sequence of operations and clock changes."""
 
 import tempfile
 from pathlib import Path

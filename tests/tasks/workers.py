@@ -1,6 +1,6 @@
 """A process that works on a board until all its tasks have ended: python -m tests.tasks.workers FILE LOG NAME
 
-What it does it appends to LOG, one line in one write: "claimed NUMBER FENCE" and "completed NUMBER FENCE".
+Appends each action to LOG as one line in one write: "claimed NUMBER FENCE" and "completed NUMBER FENCE".
 """
 
 import os

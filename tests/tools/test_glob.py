@@ -155,7 +155,7 @@ async def test_names_that_are_not_utf8_can_be_sent(context: ToolContext, root: P
 
 @pytest.fixture
 def depth(root: Path) -> Iterator[int]:
-    """Folders so deep that recursion fails; removed by rm, because Python's own removal is such a recursion."""
+    """Folders nested too deep for recursion; removed by rm, because Python's own removal recurses."""
     depth = 1_500
     folder = os.open(root, os.O_RDONLY)
     for _ in range(depth):

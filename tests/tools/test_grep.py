@@ -56,7 +56,7 @@ LINES = st.lists(st.sampled_from(["x", "y", "xy", "", "z"]), min_size=1, max_siz
 
 
 def shown_of(name: str, lines: list[str], context: int) -> list[str]:
-    """What a naive search for x shows of a file."""
+    """Output of a naive search for x in a file."""
     hits = [n for n, line in enumerate(lines) if "x" in line]
     near = [n for n in range(len(lines)) if any(abs(n - hit) <= context for hit in hits)]
     marks = [":" if n in hits else "-" for n in near]

@@ -1,4 +1,4 @@
-"""read_file on real files of every sort."""
+"""read_file on real files of all kinds."""
 
 import base64
 import os

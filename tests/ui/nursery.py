@@ -89,7 +89,7 @@ def _collect(*_: object) -> None:
 
 
 def _become(order: Order, given: Sequence[int]) -> None:
-    """Be the command in a process below this one, which waits for it and says how it ended."""
+    """Run the command in a child process, wait for it, and report its exit status."""
     *own, ending = given
     if child := os.fork():
         for one in (*own, 0, 1, 2):

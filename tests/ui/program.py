@@ -14,7 +14,7 @@ LIMIT_S = 30.0
 
 @dataclass(frozen=True)
 class Place:
-    """A folder to work in, and an environment that knows nothing of the machine's own settings."""
+    """A working folder, and an environment without the machine's own settings."""
 
     folder: Path
     base_url: str | None = None

@@ -269,7 +269,7 @@ class Tmux(Shown):
                 os.kill(process, number)
 
     async def alternate(self) -> bool:
-        """Whether the alternate screen is on, which a program has to leave when it ends."""
+        """Whether the alternate screen is on; a program must leave it when it ends."""
         return (await self._run("display-message", "-p", "#{alternate_on}")).strip() == "1"
 
     async def modes(self) -> str:

@@ -113,7 +113,7 @@ async def driving(folder: Path, script: str = ANSWER, **values: object) -> Async
 
 
 def go(folder: Path) -> None:
-    """Let the command end that waits for this."""
+    """End the command that waits for this."""
     (folder / "workspace" / "go").touch()
 
 

@@ -42,7 +42,7 @@ def folder_with_keys(place: Place) -> None:
 
 
 def kept(place: Place) -> dict[Path, bytes]:
-    """Every file that the program wrote, except for the copies of the workspace's own files, for /rewind."""
+    """Every file written by the program, except the copies of workspace files for /rewind."""
     files = (path for path in place.state.rglob("*") if path.is_file())
     return {path: path.read_bytes() for path in files if not any(part.endswith(".files") for part in path.parts)}
 

@@ -35,7 +35,7 @@ class Naive:
         self.returned: list[str] = []
 
     def step(self, step: str) -> None:
-        """Let this happen, and then start what can start."""
+        """Apply this event, then start every item that can start."""
         match step:
             case "type":
                 self.typed += 1

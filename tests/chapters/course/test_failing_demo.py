@@ -1,4 +1,4 @@
-"""A learner may change the files of a chapter: a mistake in them is reported with its file and line."""
+"""Learners may edit a chapter's files; their mistakes are reported with file and line."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the text of s01 says that a learner sees when they break it."""
+"""The effects of breaking the s01 loop, as described in its text."""
 
 from collections.abc import Iterable
 

@@ -10,7 +10,7 @@ CHAINED = "git log && rm -rf drafts"
 
 
 def decided(line: str, *allowed: str, mode: Mode = Mode.ASK) -> str:
-    """The name of the decision about a command line by the rules of the chapter, and these besides."""
+    """The name of the decision about a command line under the chapter's rules and these additional ones."""
     book = RuleBook(Surroundings(workspace="/srv/project", home="/home/ada"))
     rules = [(Verdict(name.removeprefix("permissions_")), text) for name, texts in RULES.items() for text in texts]
     for verdict, text in [*rules, *((Verdict.ALLOW, text) for text in allowed)]:

@@ -51,7 +51,7 @@ async def test_four_turns_survive_what_can_be_survived_with_no_request_too_many(
 
 @pytest.mark.stories
 async def test_three_overloads_are_two_waits_and_then_the_fallback_model() -> None:
-    """As the text says it: after an answer, since the breaker of the first model is open from the script."""
+    """After an answer, as the text describes: the script has opened the first model's breaker."""
     async with live("s11") as recording:
         await typed(recording, "hello")
         recording.break_model("529 3")

@@ -34,7 +34,7 @@ class Callers:
         self._others = asyncio.all_tasks()
         self.tasks: dict[int, asyncio.Task[WorkEnd]] = {}
         self.ends: dict[int, asyncio.Future[WorkEnd]] = {}
-        """Of those whose work has begun: set it, and the work is over."""
+        """For each started caller: the event that ends its work."""
         self.begun: list[int] = []
         """Ordered by the start of their work."""
         self.inside = self.most = self._asked = 0
@@ -88,7 +88,7 @@ class Callers:
         return error
 
     def tasks_left(self) -> int:
-        """Tasks that still run and did not before."""
+        """Running tasks that were not running before."""
         return len(asyncio.all_tasks() - self._others)
 
     def _hear(self, event: Event) -> None:

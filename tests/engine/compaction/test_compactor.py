@@ -48,7 +48,7 @@ def prints(characters: int) -> str:
 
 
 def summary_fails(entry: str) -> str:
-    """An entry of a script for requests for a summary."""
+    """A script entry for summary requests."""
     return f'\n[[reply]]\nwhen = {{ purpose = "summary" }}\ntimes = "forever"\n{entry}\n'
 
 

@@ -1,4 +1,4 @@
-"""What repeating a command line means: the lines of `command_kinds.toml`."""
+"""The kinds of command lines: the cases of `command_kinds.toml`."""
 
 import tomllib
 from pathlib import Path

@@ -260,7 +260,7 @@ async def as_the_naive_agents(taken: list[tuple[str, int, str]]) -> None:
 
 
 def check_told(events: list[Event], now: Endpoints) -> None:
-    """The moves reported to one conversation follow one another and end in the state of the breakers."""
+    """Check that the changes reported to one conversation are consecutive and end in the breakers' state."""
     state = {f"model:{model}": CLOSED for model in (LARGE, SMALL)}
     for event in events:
         assert isinstance(event, BreakerChanged)

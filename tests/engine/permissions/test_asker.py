@@ -57,7 +57,7 @@ def request(
 def asking(
     person: Person, mode: Mode = Mode.ASK
 ) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
-    """What decides, and how an agent asks."""
+    """The permissions, a function that asks as an agent, and the shared asker."""
     permissions = Permissions(mode)
     serial = SerialAsker(person, permissions.decide)
 

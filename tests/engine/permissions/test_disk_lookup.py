@@ -128,7 +128,7 @@ def test_what_is_looked_through_is_counted_and_not_timed(tmp_path: Path) -> None
             (tmp_path / folder / f"{number}.txt").touch()
 
     def slowly(path: str) -> bool:
-        """As on a machine with much else to do."""
+        """Look up one name slowly, as on a busy machine."""
         if path.endswith("/7.txt"):
             time.sleep(2.5)
         return False

@@ -1,4 +1,4 @@
-"""Where the rules of a session come from, and how a person changes them."""
+"""Sources of a session's permission rules, and changes by the user."""
 
 import logging
 from dataclasses import replace

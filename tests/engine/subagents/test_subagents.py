@@ -134,7 +134,7 @@ class Office:
         return await self.agents.ask(self._context, asked)
 
     def asked(self, prompt: str = "it", **more: object) -> "asyncio.Task[ToolResult]":
-        """The same, without waiting."""
+        """Start the call without waiting for it."""
         return asyncio.create_task(self.ask(prompt, **more))
 
     def of(self, kind: type[AgentEnded]) -> list[AgentEnd]:

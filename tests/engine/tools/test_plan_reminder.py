@@ -1,4 +1,4 @@
-"""When the model is reminded of its plan, beside a naive look back over all rounds."""
+"""Reminders of the plan, compared with a naive search over all rounds."""
 
 from dataclasses import dataclass
 

@@ -44,7 +44,7 @@ def make_hostile(folder: Path, planted: Path, elsewhere: str) -> None:
 
 
 def add_what_git_does_not_carry(folder: Path, planted: Path) -> None:
-    """FIFOs in the place of files that are read, and a .git folder that is hostile itself."""
+    """FIFOs in place of files that are read, and a hostile .git folder."""
     for name in (
         *("AGENTS.md", "CLAUDE.md", ".harness/agents/fifo.md", ".harness/skills/fifo/SKILL.md", "sub/.gitignore"),
     ):

@@ -129,7 +129,7 @@ async def test_a_prompt_in_the_folder_runs_nothing_of_it(trial: Trial) -> None:
 
 
 INSTALLED = Path(sys.executable).with_name("harness")
-"""The command as it is installed: it does not put the current folder first, as `python -m` does."""
+"""The installed command, which unlike `python -m` does not put the current folder first in sys.path."""
 
 
 async def installed(trial: Trial, *arguments: str) -> asyncio.subprocess.Process:

@@ -1,4 +1,4 @@
-"""What of the built-ins of bash only looks. bash itself is asked which of them evaluate their words."""
+"""The read-only built-ins of bash. bash itself shows which of them evaluate their arguments."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The grammar of git, with git itself as the witness."""
+"""The grammar of git, checked against git itself."""
 
 import os
 import re

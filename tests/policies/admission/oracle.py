@@ -118,7 +118,7 @@ class Oracle:
         return ready[: free + max(0, self.limits.max_queue_size - len(self.line()))]
 
     def scan(self) -> list[str]:
-        """By choosing one after the other: first the busy ones, then those that waited longest."""
+        """Choose one by one: first the busy ones, then those that have waited longest."""
         self.scans += 1
         left = dict(self.talks)
         chosen: list[str] = []

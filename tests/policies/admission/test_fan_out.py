@@ -1,4 +1,4 @@
-"""Many subagents are started only with a yes, against a naive count of those that were agreed on."""
+"""Starting many subagents needs the user's approval; compared with a naive count of approved ones."""
 
 import itertools
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ LOW, HIGH = Severity.LOW, Severity.HIGH
 
 
 def capability(tool: str, *alternatives: DeclaredAlternative, depends_on: tuple[str, ...] = ()) -> Capability:
-    """An entry with these."""
+    """A capability entry with these values."""
     return Capability(tool, f"what {tool} does", f"do {tool} by hand", alternatives, depends_on)
 
 
@@ -63,7 +63,7 @@ def test_on_any_map_the_ways_are_viable_ordered_and_complete(found: CapabilityMa
 def test_no_route_is_listed_twice_and_of_indirect_ones_the_shortest(
     found: CapabilityMap, tool: str, viable: set[str]
 ) -> None:
-    """A tool may be named twice only where the file names it twice, with two methods: those are two ways."""
+    """A tool may appear twice only if the file lists it twice, with two methods: these are two routes."""
     ways = [way for way in routes(found, tool, viable.__contains__) if way.tool]
     entry = found.get(tool)
     assert entry is not None

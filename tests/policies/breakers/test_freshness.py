@@ -219,7 +219,7 @@ CALLS = st.lists(
 
 
 class Naive:
-    """Keeps everything that was said and looks through all of it each time."""
+    """Naive oracle: keeps all observations and searches them each time."""
 
     def __init__(self) -> None:
         self.said: dict[str, list[tuple[str, int]]] = {name: [] for name in FILES}

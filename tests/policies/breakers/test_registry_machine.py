@@ -1,4 +1,4 @@
-"""The registry beside the oracle, after everything that can happen in any order."""
+"""The registry compared with its oracle after any sequence of events."""
 
 import os
 from collections.abc import Callable

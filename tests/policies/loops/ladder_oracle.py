@@ -35,7 +35,7 @@ class Life:
 
     @property
     def loop(self) -> Loop:
-        """As it was seen last."""
+        """The loop in its last observation."""
         loop: Loop = next(entry[1] for entry in reversed(self.entries) if entry[0] in ("seen", "text"))
         return loop
 

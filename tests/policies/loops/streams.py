@@ -35,7 +35,7 @@ class Scenario:
     apart_s: float = 5.0
     """Seconds from one step to the next."""
     prompts: tuple[int, ...] = ()
-    """Steps, from 1, before which the user says something new."""
+    """Steps, from 1, that follow a new prompt of the user."""
 
 
 def read(path: str, result: str) -> Made:

@@ -1,4 +1,4 @@
-"""Digests are the same in every process, for any value, and blind to what differs without saying anything."""
+"""Digests are equal across processes, work for any value, and ignore meaningless differences."""
 
 import json
 import os

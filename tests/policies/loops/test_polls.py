@@ -129,7 +129,7 @@ def test_reads_belong_to_a_wait_for_three_steps_after_its_question() -> None:
 
 
 class Naive:
-    """Keeps all calls and looks through all of them each time."""
+    """Naive oracle: keeps all calls and searches them each time."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, ObservedCall, bool]] = []

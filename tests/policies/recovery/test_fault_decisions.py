@@ -71,7 +71,7 @@ POSTS_UNTIL_THE_END = {
     Kind.REPETITION: (4, Code.LOOP_STOPPED),
     Kind.CANCELLED: (1, Code.ABORTED_STREAMING),
 }
-"""Requests until the end of a turn with nothing but this fault, and the code of its end."""
+"""The number of requests of a turn that meets only this fault, and its final code."""
 
 RETRIED = {kind for kind, (posts, _) in POSTS_UNTIL_THE_END.items() if posts == 11} | {
     Kind.UNKNOWN,

@@ -1,4 +1,4 @@
-"""The breakers of models: the one breaker there is, with seconds for its distances."""
+"""Model breakers: the shared breaker class with distances in seconds."""
 
 from hypothesis import given
 from hypothesis import strategies as st

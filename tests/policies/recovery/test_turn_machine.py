@@ -85,7 +85,7 @@ class Turn(RuleBasedStateMachine):
         results=st.sampled_from([0, 2, 4]),
     )
     def begin(self, limits: RecoveryLimits, fallbacks: int, size: int, overloaded: set[str], results: int) -> None:
-        """`overloaded` are the models that an earlier turn left so; `results` quarters of `size` can be drained."""
+        """`overloaded`: models overloaded by an earlier turn; `results`: quarters of `size` that can be drained."""
         self.limits = limits
         self.fallbacks = FALLBACKS[:fallbacks]
         self.now = 0.0

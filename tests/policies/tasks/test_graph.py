@@ -36,7 +36,7 @@ def boards(draw: st.DrawFn) -> dict[int, Task]:
 
 
 def stopped_by(number: int, tasks: dict[int, Task]) -> set[int]:
-    """The definition: a task stops what needs it if it is stopped itself, or waits for one that is."""
+    """The definition: a task blocks its dependents if it is stopped itself, or waits for a stopped task."""
     task = tasks[number]
     if task.state in STOPPED:
         return {number}

@@ -21,7 +21,7 @@ def refusal(body: Json, rules: ServerRules | None = None, headers: dict[str, str
 
 
 def each_case(subject: str) -> pytest.MarkDecorator:
-    """One test for each line of the file but the first, which says what they are."""
+    """One test for each line of the file after the first, which describes them."""
     lines = Path(__file__).with_name(f"{subject}.jsonl").read_text("utf-8").splitlines()[1:]
     return pytest.mark.parametrize("case", map(json.loads, lines), ids=lambda case: str(case["says"])[:60])
 

@@ -1,4 +1,4 @@
-"""Four hundred agents from one reply: the calls come out whole, and the report names their outcomes."""
+"""Four hundred agents from one reply: the calls arrive complete, and the report names their outcomes."""
 
 import asyncio
 from collections import Counter

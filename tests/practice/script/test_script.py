@@ -1,4 +1,4 @@
-"""Scripts: the meaning of each key, and the refusal of one that cannot be used."""
+"""Scripts: the meaning of each key, and errors for unusable scripts."""
 
 from pathlib import Path
 

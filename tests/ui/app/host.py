@@ -1,4 +1,4 @@
-"""A small app around one prompt, and a terminal that can be lent to an editor."""
+"""A small app with one prompt, and a terminal that can be handed to an editor."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -89,7 +89,7 @@ class Host(App[None]):
 
 
 async def type_keys(pilot: Pilot[None], *keys: str) -> None:
-    """Keys by their names, all in one burst, as a terminal sends them."""
+    """Send these named keys in one burst, as a terminal does."""
     for key in keys:
         pilot.app.post_message(events.Key(key, key if len(key) == 1 else None))
     await pilot.pause()

@@ -51,7 +51,7 @@ def coloured(app: App[Any]) -> list[str]:
 
 
 def _runs(row: Sequence[Segment], names: dict[str, str]) -> list[tuple[str, str]]:
-    """Neighbours of one colour joined, each with the name of its colour, or none."""
+    """Join neighbours of one colour; give each run the name of its colour, or ""."""
     runs: list[tuple[str, str]] = []
     for segment in row:
         colour = segment.style.color if segment.style is not None else None

@@ -139,7 +139,7 @@ def read_again(times: int) -> Iterator[Event | float]:
 
 
 def next_step(step: int) -> tuple[Event, ...]:
-    """The tools of a step have run, and the next one asks."""
+    """End of a step whose tools have run, and start of the next one."""
     return Transition(step, TransitionCode.NEXT_TURN, "read_file"), StepStarted(step + 1), REQUEST
 
 

@@ -1,4 +1,4 @@
-"""What can follow a command is what there is at that moment in a real session."""
+"""Completions of command arguments reflect the current state of a real session."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,12 +33,12 @@ class Typist:
         self._completer = Completer(lambda: candidates, tuple)
 
     def offered(self, text: str) -> dict[str, str]:
-        """The labels behind this text, each with its help."""
+        """The candidates after this text, each with its help."""
         completion = self._completer.complete(text, len(text))
         return {one.label: one.help for one in completion.candidates} if completion else {}
 
     def taken(self, text: str) -> str:
-        """The text with the first of them."""
+        """The text completed with the first candidate."""
         completion = self._completer.complete(text, len(text))
         assert completion
         return completion.apply(text, completion.candidates[0])[0]

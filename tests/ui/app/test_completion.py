@@ -23,7 +23,7 @@ def completed(text: str) -> Completion | None:
 
 
 def taken(text: str) -> str:
-    """The text with its best candidate in place, and the cursor."""
+    """The text completed with the best candidate, and the cursor position."""
     completion = completed(text)
     assert completion
     after, cursor = completion.apply(text.replace("|", ""), completion.candidates[0])

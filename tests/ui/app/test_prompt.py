@@ -560,7 +560,7 @@ async def test_an_editor_that_fails_is_reported_and_the_draft_kept(
 
 
 class Plain(App[None]):
-    """An app whose terminal cannot be lent to anyone."""
+    """An app whose terminal cannot be handed to an editor."""
 
     def __init__(self, prompt: PromptArea) -> None:
         super().__init__()

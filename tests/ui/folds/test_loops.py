@@ -1,4 +1,4 @@
-"""The loops on the panel: what every prefix of events leads to, against an oracle that looks at all of them anew."""
+"""The loops on the panel: the view after each prefix of events, compared with an oracle that recomputes it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The panel in whatever room there is."""
+"""The panel at every size."""
 
 import pytest
 

@@ -32,7 +32,7 @@ ROWS = st.builds(
 
 
 def lines_of(svg: str) -> list[list[str]]:
-    """The lines of each frame, read back from the places of its words."""
+    """The lines of each frame, reconstructed from the positions of its words."""
     root = ElementTree.fromstring(svg)
     words = {
         part.get("id"): [(float(word.get("x", 0)), word.text or "") for word in part.iter(f"{SVG}tspan")]

@@ -410,8 +410,8 @@ async def test_many_subagents_without_a_user_follow_the_setting(
 
 @pytest.mark.stories
 async def test_a_model_that_starts_one_command_after_another_is_ended(place: Place) -> None:
-    """Every result of a background command begins a turn, and every turn starts another command: a story, because it
-    plays as many turns as are allowed."""
+    """Each result of a background command begins a turn that starts the next command. A story, because it plays the
+    maximum number of turns."""
     over = "until [ $(grep -c turn_[e]nded {state}/sessions/*/*.jsonl) -ge {turn} ]; do sleep 0.01; done"
     commands = [over.format(state=place.state, turn=turn) for turn in range(1, MOST_ARRIVALS + 10)]
     bash = '{{ name = "bash", input = {{ command = "{}", background = true }} }}'

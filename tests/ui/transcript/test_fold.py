@@ -406,7 +406,7 @@ def test_a_call_shows_what_its_agent_does() -> None:
 
 
 def refused(call_id: str, why: str = "max_subagents is 100") -> ToolEnded:
-    """A call that was to start a subagent has ended without one."""
+    """An agent call that ended without starting a subagent."""
     return ToolEnded(call_id, "agent", ToolOutcome.ERROR, why, 0.5)
 
 

@@ -1,4 +1,4 @@
-"""The styles of entries mean something in every theme, the ones of the terminal's own colours included."""
+"""The styles of entries are defined in every theme, including the themes with the terminal's own colours."""
 
 import pytest
 from textual.app import App, ComposeResult

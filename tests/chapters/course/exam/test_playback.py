@@ -1,4 +1,4 @@
-"""The scripts of the exam, fitted to clients with other tools and other habits."""
+"""The scripts of the exam, adapted to clients with other tools and behaviour."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The moments of a run that are shown at each place, beside a reading of the run that counts them."""
+"""The moments of a run shown at each position, compared with a count over the run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The pages in a real browser: steps, links to a step, without a script, and on a narrow screen."""
+"""The pages in a real browser: steps, links to a step, JavaScript off, and a narrow screen."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

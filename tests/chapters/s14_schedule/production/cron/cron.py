@@ -1,4 +1,4 @@
-"""The times of the program, in the form of the exercise."""
+"""The schedule times of the production code, with the interface of the exercise."""
 
 from datetime import datetime
 from zoneinfo import ZoneInfo
