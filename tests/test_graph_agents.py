@@ -1,4 +1,4 @@
-"""The example on graphs over many seeds and failure rates: a walk always ends, and never against the rules."""
+"""The example on graphs over many seeds and failure rates: each walk ends and follows the rules."""
 
 from collections import Counter
 

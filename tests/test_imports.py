@@ -60,7 +60,7 @@ ORDER += ["engine", "agent", "session", "ui", "cli", "__main__"]
 """From the bottom up: no package imports a later one."""
 
 HEAVY = {"anthropic", "httpx2", "httpx", "textual", "tiktoken"}
-"""Packages that are imported where they are used, and nowhere at the top of a module."""
+"""Packages that are imported lazily, never at the top of a module."""
 SCREEN = (
     *("ui/app/", "ui/panel/", "ui/transcript/", "ui/inline/"),
     *("ui/web/driver.py", "ui/key_labels.py"),
@@ -82,7 +82,7 @@ PURE = {
     "re",
 }
 PURE |= {"errno", "hashlib", "inspect", "json", "posixpath", "textwrap", "types", "typing"}
-"""What the policies need of the standard library: no I/O, clock or randomness."""
+"""The standard library modules allowed in policies: no I/O, clock or randomness."""
 
 SOURCES = sorted(path for path in PACKAGE.rglob("*.py"))
 COURSE = sorted(path for path in Path(chapters.course.__file__).parent.rglob("*.py"))
@@ -111,7 +111,7 @@ def imports(path: Path, *, only_at_the_top: bool = False) -> tuple[str, ...]:
 
 @cache
 def _read(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What a module imports anywhere, and at its top. The trees are not kept: they are large."""
+    """The imports of a module, anywhere and at its top. Syntax trees are not kept: they are large."""
     tree = tree_of(path)
     return tuple(_names(path, _statements(tree.body))), tuple(_names(path, _at_the_top(tree.body)))
 

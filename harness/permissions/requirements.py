@@ -44,7 +44,7 @@ class RequirementKind(Enum):
     TOUCH = "touch"
     """A path argument of a command whose use of it is unknown."""
     PROGRAM = "program"
-    """A file of the workspace would run under the name of a program of the system."""
+    """A file of the workspace would run in place of a system program of the same name."""
     REPOSITORY = "repository"
     """git runs in a folder, and obeys the configuration of the repository there."""
     ADDRESSES = "addresses"

@@ -21,7 +21,7 @@ PROFILES = {
     "thinking": ("claude-opus-5-5", '\n[profile]\nthinking = "adaptive"\ntokens = 3_000\n'),
     "not thinking": ("claude-opus-4-8", '\n[profile]\nthinking = "none"\n'),
 }
-"""A model, and how those of the server behave."""
+"""A model id, and the behaviour of the server's models."""
 PLAYED = [(row, profile) for number, row in enumerate(ROWS) for profile in [*PROFILES][number % stride(2) :: stride(2)]]
 """Alternates between the two from row to row; both for each row with HARNESS_TEST_WHOLE=1."""
 

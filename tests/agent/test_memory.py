@@ -1,4 +1,4 @@
-"""Memory in whole turns: what one session keeps the next one knows, also after a compaction, and who may keep it."""
+"""Memory in whole turns: memories reach the next session, survive a compaction, and need permission."""
 
 import json
 from pathlib import Path

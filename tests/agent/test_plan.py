@@ -1,4 +1,4 @@
-"""The plan of a session: kept with it, taken back with its history, handed back and reminded of."""
+"""The plan of a session: saved, rewound with its history, restored, and shown in reminders."""
 
 import json
 from pathlib import Path

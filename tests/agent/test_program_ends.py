@@ -80,7 +80,7 @@ class Busy:
             self.program: Fork = begin(self.place.folder, flags, environment, given)
 
     def up(self) -> None:
-        """Wait until all of it works, and find who ends it when the program is killed."""
+        """Wait until everything works, and find the watcher that acts when the program is killed."""
         until, pause = time.monotonic() + 60, Event()
         while not self._log.exists() or self._log.read_text().count("up") < UP:
             assert time.monotonic() < until, self._log.read_text() if self._log.exists() else "nothing is up"
@@ -141,7 +141,7 @@ async def check_delivered(here: Busy, command_end: CommandEnd) -> None:
 
 
 def check_gone(here: Busy, code: int) -> None:
-    """It ends with this code, and nothing lives on; called at the moment at which it begins to end.
+    """Check that it ends with this code and leaves no process; called when it begins to end.
 
     Seconds do not count while the process that ends the others had no processor.
     """

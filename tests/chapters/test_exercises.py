@@ -40,7 +40,7 @@ def test_it_names_the_place_of_the_program_that_does_the_same(exercise: Exercise
 
 
 def production_of(exercise: Exercise) -> Path:
-    """The mechanism of the program in the form of the exercise, where there is one."""
+    """The production code with the interface of the exercise, if it exists."""
     return HERE / exercise.folder.parents[1].name / "production" / exercise.name / exercise.file
 
 

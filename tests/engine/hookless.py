@@ -8,7 +8,7 @@ from harness.tools.toolbox import Toolbox
 
 
 def tool_calls(core: AgentCore, toolbox: Toolbox) -> tuple[ToolCalls, BreakerRegistry]:
-    """What answers calls of these tools, and their breakers."""
+    """The dispatch of these tools, and their breakers."""
     registry = BreakerRegistry(toolbox.names)
     dispatcher = ToolDispatcher(core, registry, toolbox)
     core.conversation.subscribe(dispatcher.on_event)

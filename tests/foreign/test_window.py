@@ -35,7 +35,7 @@ REFUSALS: dict[str, Callable[[int], str]] = {
 
 
 def server_of(refusal: Callable[[int], str], factor: float, seen: list[tuple[int, str]]) -> Callable[[Json], Respond]:
-    """Asks for one file after the other, counts `factor` times as much as we do, and never reports usage."""
+    """A model that reads file after file; it counts `factor` times our tokens and never reports usage."""
     read = 0
 
     def answer(body: Json) -> Respond:

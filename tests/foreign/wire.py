@@ -163,7 +163,7 @@ def chunks(pieces: Iterable[bytes]) -> bytes:
 
 
 def streamed(body: bytes, head: Head | None = None, *, size: int = 0, end: bytes = b"0\r\n\r\n") -> Respond:
-    """A chunked response; `size` is that of a chunk in bytes, 0: all in one."""
+    """A chunked response; `size`: bytes per chunk, 0: one chunk."""
     pieces = [body[at : at + size] for at in range(0, len(body), size)] if size else [body]
     return partial(_write, (head or Head()).lines("transfer-encoding: chunked") + chunks(pieces) + end)
 

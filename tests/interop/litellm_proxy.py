@@ -16,7 +16,7 @@ from tests.interop.programs import NOWHERE, confined
 KEY = "sk-interop-0123456789abcdef0123456789abcdef"
 START_S = 90.0
 MOCK_REPLY = "This is a mock request"
-"""What LiteLLM's mock says in a stream; its wording is not to be chosen."""
+"""The fixed text of LiteLLM's mock in a stream."""
 # `mock_response` is answered without a stream, whatever was asked for. `mock_tool_calls` makes LiteLLM mock the
 # completion behind its translation into the Messages API, and that one streams (its text; not the calls).
 CONFIG = f"""

@@ -22,7 +22,7 @@ class Minutes:
 
 
 def folders(root: Path) -> Mapping[MemoryOwner, Path]:
-    """One of a person, one of a project; nothing is made."""
+    """The folders of a user and of a project, not created yet."""
     return {MemoryOwner.PERSON: root / "person" / "memory", MemoryOwner.PROJECT: root / "project" / "memory"}
 
 

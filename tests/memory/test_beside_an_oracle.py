@@ -95,7 +95,7 @@ class Shelf(RuleBasedStateMachine):
 
     @invariant()
     def both_hold_the_same(self) -> None:
-        """Every readable text is there, every other is reported, and nothing is lost."""
+        """Each readable text is listed, each other one is reported, and nothing is lost."""
         if not hasattr(self, "files"):
             return
         found = self.store.find()

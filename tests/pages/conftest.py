@@ -1,4 +1,4 @@
-"""Run what the pages show, in this very process: a folder of its own, no key, nothing of the user who tests."""
+"""Run the examples of the pages in this process, in a fresh folder, without keys or the tester's settings."""
 
 import gc
 import logging

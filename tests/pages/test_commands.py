@@ -1,4 +1,4 @@
-"""Every command line on a page is one: the real parser takes it, and quick and harmless ones are run."""
+"""The real parser accepts each command line of the pages; quick and harmless ones are run."""
 
 import os
 import re

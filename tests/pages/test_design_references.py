@@ -23,7 +23,7 @@ CLEAN = ("harness", "chapters", "docs", "benchmarks", "examples", "tests/policie
 
 @cache
 def anchors(page: Path) -> frozenset[str]:
-    """The anchors of a page as GitHub derives them from its headings, and those that it names."""
+    """The anchors of a page: derived from headings as on GitHub, and explicit ones."""
     text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ +(.*)$", text, re.MULTILINE)
     derived = (re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in headings)

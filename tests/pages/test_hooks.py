@@ -1,4 +1,4 @@
-"""What docs/hooks.md shows runs, and its tables are those of the code."""
+"""The examples of docs/hooks.md run, and its tables match the code."""
 
 import json
 import re

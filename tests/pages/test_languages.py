@@ -1,4 +1,4 @@
-"""A page in English and in Japanese says the same: the same headings, code and numbers in the same order."""
+"""The English and Japanese versions of a page have the same headings, code and numbers in the same order."""
 
 import re
 from collections import Counter

@@ -29,7 +29,7 @@ class Seen:
 
     raw: bytes
     ending: Literal["closed", "reset", "open"]
-    """How the connection was when we stopped: closed by the server, reset by it, or still open."""
+    """The final state of the connection: closed or reset by the server, or open."""
 
     @property
     def status(self) -> int:

@@ -1,4 +1,4 @@
-"""Commands in the background: real processes, good and bad, and none of them is left."""
+"""Background commands: real processes, well-behaved or not, and none left over."""
 
 import asyncio
 import random

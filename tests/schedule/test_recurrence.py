@@ -1,4 +1,4 @@
-"""Times of jobs, beside a slow oracle that looks at every minute."""
+"""Times of jobs, compared with a slow oracle that checks each minute."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -272,7 +272,7 @@ def test_who_lives_is_looked_at_now_and_then_by_all_sessions_together(file: Path
 
 @pytest.fixture
 def former(file: Path) -> Iterator[SqliteSlotStore]:
-    """The store of a session of version 0.1.0 that still runs."""
+    """The store of a running session of version 0.1.0."""
     with closing(SqliteSlotStore(file.with_name(FORMER_NAME), patience_s=10.0)) as store:
         assert takes(store, "before")
         store.change("endpoint", lambda _: "open")

@@ -19,7 +19,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def context(root: Path, tmp_path: Path) -> ToolContext:
-    """A call in that folder, with its outputs elsewhere."""
+    """The context of a call in that folder, with its outputs elsewhere."""
     return ToolContext(Workspace(root), tmp_path / "outputs", "toolu_1")
 
 

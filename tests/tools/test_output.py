@@ -1,4 +1,4 @@
-"""Bounded output: the part that is shown, and the whole on disk."""
+"""Bounded output: the visible part, and the full text on disk."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -182,7 +182,7 @@ def test_what_goes_as_it_should_is_none(event: Event) -> None:
 
 
 class Naive:
-    """The same playhead: no index, no bisection, every answer counted from the first record."""
+    """A naive playhead: no index, no bisection, each answer counted from the first record."""
 
     def __init__(self, story: Sequence[Record]) -> None:
         self.story = story

@@ -25,7 +25,7 @@ def row(name: str) -> FaultRow:
 
 
 async def here(row: FaultRow, folder: Path) -> Played:
-    """What the front end makes of a row in this process."""
+    """Run a row through the front end in this process."""
     out, err = io.StringIO(), io.StringIO()
     async with PracticeServer(script=Script.parse(row.script, row.name)) as server:
         loaded = settings_of(folder, server.base_url)

@@ -106,7 +106,7 @@ def certain_texts(skips: int, operands: tuple[Word, ...]) -> int:
 
 
 def _limits(shown: ShownContent, whole: WordRole, operands: tuple[Word, ...], dashes: int) -> Iterator[WordUse]:
-    """The files whose content is shown; everything where no operand is certain to limit it.
+    """The files whose content is shown; all files if no operand is sure to limit them.
 
     `dashes`: the number of operands before the --.
     """

@@ -121,7 +121,7 @@ async def _break_off(connection: ClientConnection, fault: StreamFault) -> None:
 
 
 class ResponseWriter:
-    """Writes the answer to one request, and knows in a few words what it was."""
+    """Writes the response to one request, and describes it in a few words."""
 
     def __init__(self, connection: ClientConnection, request_id: str) -> None:
         self._connection = connection

@@ -55,7 +55,7 @@ class RetractedText:
 
 
 class StreamedText:
-    """What to print of streamed text on an output that cannot take anything back.
+    """Selects the streamed text to print on an output that cannot be erased.
 
     A reply may break off after some of its text was shown, and the next attempt writes it again. What the next
     attempt repeats word for word is not printed twice. If it differs, a mark says which characters above are withdrawn,

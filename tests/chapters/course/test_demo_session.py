@@ -1,4 +1,4 @@
-"""Breaking a chapter on purpose: the model of any of them, and the tools where an agent of harness has them."""
+"""Faults in a chapter's demo: in the model of each chapter, and in tools where a harness agent runs them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the text of s03 says that other rules would do."""
+"""The effects of other rules, as described in the text of s03."""
 
 import pytest
 

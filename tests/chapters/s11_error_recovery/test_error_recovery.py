@@ -1,4 +1,4 @@
-"""What the chapter shows, counted: every request, every wait, every way back."""
+"""Counts of the chapter's demo: requests, waits and recoveries."""
 
 import pytest
 

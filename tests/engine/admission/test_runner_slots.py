@@ -36,7 +36,7 @@ async def sessions(store: InMemorySlotStore) -> AsyncIterator[tuple[SharedSlots,
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait for what another thread has to do with."""
+    """Wait for an effect of another thread."""
     async with asyncio.timeout(5):
         while not holds():  # noqa: ASYNC110 (the slot thread sends no event)
             await asyncio.sleep(0.002)

@@ -29,7 +29,7 @@ SCRIPT = calls(run("once")) + says("One.") + says("Two.") + says("Other.") + say
 
 
 def prints(characters: int) -> str:
-    """A call whose result is that long."""
+    """A call with a result of this length."""
     return f'{{ name = "bash", input = {{ command = "yes word | head -c {characters}" }} }}'
 
 

@@ -37,7 +37,7 @@ LATE = TimeoutError("no answer in 30 s")
 
 
 def flaky(name: str, *outcomes: Exception | str, parallel: bool = True, effect: Effect = Effect.READ) -> Tool:
-    """A tool whose calls end with these, one after the other; the last one repeats."""
+    """A tool whose calls end with these results in turn; the last one repeats."""
     coming: Iterator[Exception | str] = iter(outcomes)
     last: Exception | str = outcomes[-1]
 

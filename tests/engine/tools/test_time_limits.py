@@ -51,7 +51,7 @@ async def limited(tmp_path: Path) -> Limited:
 
 
 class Door:
-    """Keeps threads until it is opened."""
+    """Blocks threads until it is opened."""
 
     def __init__(self) -> None:
         self.opened, self.passed = threading.Event(), threading.Event()

@@ -39,7 +39,7 @@ def uses(line: str) -> set[str]:
 
 
 def state(folder: Path) -> dict[str, str]:
-    """Everything below a folder: names, kinds, contents and rights."""
+    """All entries below a folder: names, kinds, contents and permissions."""
     states = {}
     for path in sorted(folder.rglob("*")):
         about = path.lstat()

@@ -255,7 +255,7 @@ def accounted(repo: Repository, found: ParsedCommand, folder: str, path: Path) -
 
 
 def check(repo: Repository, seed: int) -> bool:
-    """Run one line, if it is one that only looks. Whether it was run."""
+    """Run a line if it is read-only; return whether it ran."""
     random = Random(seed)
     line, folder = line_from(random), random.choice([".", ".", "sub"])
     try:

@@ -1,4 +1,4 @@
-"""The breaker of a conversation: the one breaker there is, with seconds for its distances."""
+"""Conversation breakers: the shared breaker class with distances in seconds."""
 
 import pytest
 from hypothesis import given, settings

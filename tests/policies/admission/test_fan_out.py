@@ -47,7 +47,7 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model wants in one reply, and what the user answers if asked."""
+    """The subagents requested in one reply, and the user's answer if asked."""
 
     wanted: int
     yes: bool

@@ -1,7 +1,7 @@
-"""A naive second reading of the breakers' rules, to compare the registry with.
+"""A naive second implementation of the breaker rules, to compare with the registry.
 
-It keeps nothing but the list of what happened, and for every question goes through all of it from the beginning, in
-plain dictionaries. It shares no code with the registry. Slow, and meant to be read beside the rules.
+Keeps only the list of events, and replays all of it into plain dictionaries for each question. Shares no code with
+the registry. Slow, and meant to be read next to the rules.
 """
 
 from dataclasses import dataclass, field

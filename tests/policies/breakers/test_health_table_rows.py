@@ -1,4 +1,4 @@
-"""How a registry looks to a user."""
+"""The rows of the health table for a registry."""
 
 from dataclasses import replace
 

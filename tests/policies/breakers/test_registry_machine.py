@@ -92,7 +92,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
     """Does the same to both and compares them after each thing done."""
 
     out = Bundle("out")
-    """Calls that were let through and have not come back: number of the request, and its permit."""
+    """Permitted calls without a result: number of the request, and its permit."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -300,7 +300,7 @@ class RegistryBesideOracle(RuleBasedStateMachine):
         self.oracle.happens("step", number)
 
     def _asked(self, tool: str) -> list[tuple[int, CallPermit]]:
-        """Ask both; the call, if it is let through."""
+        """Ask registry and oracle; return the call if it may run."""
         probe_at = {row.tool: row.probe_at for row in self.registry.rows()}.get(tool)
         decision: DispatchDecision = self._does(lambda registry: registry.decide(tool))
         self.oracle.happens("ask", tool)

@@ -58,7 +58,7 @@ class MonitorBesideOracle(RuleBasedStateMachine):
         self.asked = ""
         """The loop about which the user was asked last."""
         self.saved: list[tuple[DetectorsSnapshot, int]] = []
-        """Each with how many observations there were."""
+        """Each with the number of observations before it."""
         self.done: list[Callable[[LoopMonitor], object]] = []
         self.after: list[object] = []
         self.able = Abilities()

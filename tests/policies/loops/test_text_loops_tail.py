@@ -1,4 +1,4 @@
-"""The tail of a text and its period: true at every character, and found in time."""
+"""The tail of a text and its period: correct after each character, and found in time."""
 
 import tracemalloc
 

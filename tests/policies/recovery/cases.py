@@ -149,7 +149,7 @@ def play(
 
 
 def for_ever(outcome: Outcome, most: int = 500) -> Iterable[Outcome]:
-    """The same outcome again and again; a turn that takes `most` of them has no end."""
+    """The same outcome repeatedly; a turn that takes `most` of them counts as endless."""
     return repeat(outcome, most)
 
 

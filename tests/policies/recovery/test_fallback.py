@@ -69,7 +69,7 @@ def test_a_switch_comes_exactly_at_every_third_overload_in_a_row(outcomes: list[
 # ── tried again ─────────────────────────────────────────────────────────────────
 
 BEHIND_A_CALL = replace(INSIDE, kept=(use(CALL),), calls=(CALL,))
-"""It counts, and the turn continues with the call on the same model."""
+"""The reply counts, and the turn continues with the call on the same model."""
 
 
 @given(

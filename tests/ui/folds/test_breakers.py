@@ -81,7 +81,7 @@ class Play:
         self.put(DispatchLimitsSet(limits, TOOLS))
 
     def put(self, event: Event) -> None:
-        """An event happens, and what the board says of it is written down after it."""
+        """Record an event, followed by the breaker events derived from it."""
         notices = self.replay.on_event(event, float(len(self.records)))
         self.records += [(one, float(len(self.records) + index)) for index, one in enumerate((event, *notices))]
 

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 
 
 def reading(*lines: str) -> tuple[Callable[[str], str], list[str]]:
-    """What `joined` reads from, and the signs that it asked with."""
+    """The input of `joined`, and the prompt signs that it printed."""
     rest, signs = list(lines), list[str]()
 
     def read(sign: str) -> str:

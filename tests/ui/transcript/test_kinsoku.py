@@ -21,7 +21,7 @@ def test_marks_stay_with_their_text_and_latin_words_stay_whole() -> None:
 
 
 def allowed(before: str, after: str) -> bool:
-    """Whether a line may end between two characters, from the rules and not from the code."""
+    """Whether a line may end between two characters, derived from the rules independently of the code."""
     if after == " ":
         return False
     japanese = not before.isascii() or not after.isascii()

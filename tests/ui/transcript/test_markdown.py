@@ -1,4 +1,4 @@
-"""Markdown as text for a terminal: how it looks, that any text may come, and that pieces make the same as the whole."""
+"""Markdown as terminal text: layout, arbitrary input, and equal results for pieces and whole texts."""
 
 import time
 

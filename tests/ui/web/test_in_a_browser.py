@@ -39,7 +39,7 @@ async def browser(tmp_path: Path) -> AsyncIterator[Chromium]:
 
 @pytest.fixture
 async def elsewhere() -> AsyncIterator[str]:
-    """A page at another port of the same machine, for which the browser sends our cookie as well."""
+    """A page at another port of this machine, to which the browser sends our cookie as well."""
 
     async def page(request: web.Request) -> web.Response:
         return web.Response(text="<title>another page</title>", content_type="text/html")

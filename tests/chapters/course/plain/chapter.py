@@ -55,7 +55,7 @@ JAPANESE = ("課題", "考え方", "しくみ", "試す", "壊す", "実運用�
 
 
 def small(folder: Path) -> Lesson:
-    """A chapter whose words are those of the tests, so that its pictures change only when the screen does."""
+    """A chapter with its own text, so that its snapshots change only with the screen."""
     lesson = with_a_script(folder, SCRIPT)
     for name, titles, said in (
         ("README.md", ENGLISH, "Some words about it, with `code` in them."),

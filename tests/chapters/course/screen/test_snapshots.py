@@ -1,4 +1,4 @@
-"""Some moments of the course at the usual sizes, as the screen shows them, compared with files character by character.
+"""The screen at some moments of the course in common sizes, compared with files character by character.
 
 With HARNESS_TEST_WRITE_SNAPSHOTS=1 the files are written instead; look at what changed in them.
 """

@@ -1,6 +1,6 @@
 """Record the two sessions that are kept here: python -m tests.policies.breakers.sessions.record
 
-The real command, with the faults that are shipped, against the script beside this file. Values that
+Runs the real command with the shipped faults against the script beside this file. Values that
 differ between machines are normalized, so that the journals do not reveal where they were recorded.
 """
 
