@@ -3,12 +3,12 @@
 import asyncio
 import signal
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from math import inf
 from pathlib import Path
 from types import FrameType
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from harness.base.files import open_regular
 from harness.session import Session
@@ -166,14 +166,22 @@ def _remember(history: Path) -> None:
 # ── while background work runs ──────────────────────────────────────────────────────────────────
 
 
-async def line_or_arrival(session: Session, queue: TurnQueue, keyboard: Keyboard, printer: LinePrinter) -> str | None:
+def line_or_arrival(
+    session: Session, queue: TurnQueue, keyboard: Keyboard, printer: LinePrinter
+) -> Coroutine[Any, Any, str | None]:
     """The next prompt typed while background work runs; None if a result arrived first, or no work is left.
 
     An unfinished line stays with the terminal, a prompt of several lines is typed to its end first, and further lines
-    go to `queue`, behind the returned one. Raises EOFError and KeyboardInterrupt like `input`.
+    go to `queue`, behind the returned one. Raises EOFError and KeyboardInterrupt like `input`. Also a result that
+    arrives before the event loop runs again counts as one that arrived first.
     """
+    return _line_or_arrival(session, queue, keyboard, printer, len(session.inbox.waiting))
+
+
+async def _line_or_arrival(
+    session: Session, queue: TurnQueue, keyboard: Keyboard, printer: LinePrinter, before: int
+) -> str | None:
     inbox = session.inbox
-    before = len(inbox.waiting)
     changed = asyncio.Event()
     inbox.notify(changed.set)
     parts: list[str] = []
