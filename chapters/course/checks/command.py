@@ -134,8 +134,8 @@ LINE = LocalizedText("line {line}: ", "{line} 行目: ")
 PRINTED = LocalizedText("Your code printed:", "コードの出力:")
 MORE = LocalizedText("… {more:,} more bytes", "… ほかに {more:,} バイト")
 OTHER_CHECKS = LocalizedText(
-    "check.py in this folder was changed; the original was run.",
-    "このフォルダーの check.py は書き換えられています。実行するのは元のファイルです。",
+    "check.py in this folder is not that of the course, which was run instead.",
+    "このフォルダーの check.py はコースのものと違います。コースのものを実行しました。",
 )
 LEFT = LocalizedText(
     "Programs left running and ended: {left}.",

@@ -54,7 +54,7 @@ class Copy:
 
     @property
     def has_other_checks(self) -> bool:
-        """Whether check.py in the copy was changed, which has no effect."""
+        """Whether check.py in the copy is not that of the course: changed, or of another version. It has no effect."""
         own = self.folder / CHECKS
         return own.is_file() and own.read_bytes() != self.exercise.check_file.read_bytes()
 

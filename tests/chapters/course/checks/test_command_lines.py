@@ -118,7 +118,7 @@ def test_what_the_code_printed_is_shown_and_bounded(copy: Copy, printed: str, co
 def test_programs_that_were_left_and_other_checks_are_reported(copy: Copy) -> None:
     (copy.folder / "check.py").write_text("")
     told = lines(copy, replace(came_of(copy, None, None), left=2))
-    assert told[0] == "! check.py in this folder was changed; the original was run."
+    assert told[0] == "! check.py in this folder is not that of the course, which was run instead."
     assert told[-5] == "! Programs left running and ended: 2."
 
 
