@@ -109,6 +109,8 @@ def _block_problems(block: Block, role: str, at: str) -> Iterator[str]:
         case "tool_use" if not block["name"]:
             yield f"{at}.tool_use.name: String should have at least 1 character"
         case "tool_result":
+            if block.get("is_error") and not block.get("content"):
+                yield f"{at}.tool_result: content cannot be empty if `is_error` is true"
             yield from filter(None, (text_problem(part, "messages") for part in _parts(block)))
 
 

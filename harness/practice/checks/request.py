@@ -47,6 +47,8 @@ def check(
         return ApiError(400, unknown)
     for problem in _shape_problems(body, version, betas, counting=counting):
         return ApiError(400, problem)
+    if not body["model"]:
+        return ApiError(400, "model: String should have at least 1 character")
     model = rules.model(body["model"])
     if model is None:
         return ApiError(404, f"model: {body['model']}", "not_found_error")
