@@ -259,7 +259,7 @@ class _Repository:
         if not text and not os.path.lexists(entry):
             return None
         if not text.startswith("gitdir: "):
-            raise _Strange(f"{entry} is not as git makes it")
+            raise _Strange(f"{entry} does not have git's usual form")
         return cls(top, _joined(top, text.removeprefix("gitdir: ").rstrip("\r\n")))
 
     def trouble(self, depth: int = 0) -> str | None:
@@ -362,10 +362,10 @@ def _is_git_dir(folder: Path) -> bool:
     common = _place_in(folder / "commondir", folder) or folder
     if not ((common / "objects").is_dir() and (common / "refs").is_dir()):
         if folder.name == ".git":
-            raise _Strange(f"{folder} is not as git makes it")
+            raise _Strange(f"{folder} does not have git's usual form")
         return False
     if head.is_symlink() or not re.match(rb"ref:\s*refs/|[0-9a-f]{40}", _content(head, 10_000)):
-        raise _Strange(f"{head} is not as git makes it")
+        raise _Strange(f"{head} does not have git's usual form")
     return True
 
 

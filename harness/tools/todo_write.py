@@ -85,8 +85,8 @@ def todo_write_tool() -> Tool:
     return Tool(
         name=TODO_WRITE,
         description=(
-            "Declare the sub-tasks of the work at hand and keep them up to date: the whole list each time, and again "
-            "whenever one is begun or done. For work of several parts; a single step needs no list."
+            "Declare the sub-tasks of the current work. Send the whole list each time, and again whenever a sub-task "
+            "starts or ends. Use it for work of several parts, not for a single step."
         ),
         arguments=PlanArguments,
         effect=Effect.READ,

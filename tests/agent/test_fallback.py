@@ -152,12 +152,12 @@ async def test_a_model_chosen_by_hand_does_not_see_the_thinking_of_another(tmp_p
         assert [body["model"] for body in here.bodies] == [MODEL, OTHER, MODEL]
 
 
-def person(words: str) -> Message:
+def user_message(words: str) -> Message:
     return Message("user", ({"type": "text", "text": words},))
 
 
 async def test_neighbours_that_are_joined_for_sending_do_not_move_the_border(tmp_path: Path) -> None:
-    before = [person(f"interrupted {number}") for number in range(4)]
+    before = [user_message(f"interrupted {number}") for number in range(4)]
     script = f'\n[[reply]]\nthinking = "of the present"\ntools = [{run("one")}]\n' + says("Done.")
     async with stage(tmp_path, "[server]\nbind_thinking = true\n" + script, messages=before) as here:
         await here.turn()

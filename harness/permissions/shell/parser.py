@@ -217,7 +217,7 @@ class _Reading:
         if (word == "time" and self.at.looking_at("-")) or (
             self._portable and (not following or following in OPENING or (word == "time" and "=" in following))
         ):
-            raise Unreadable(f"not every shell reads the text after {word} in the same way")
+            raise Unreadable(f"shells differ in how they read the text after {word}")
         self._command()
 
     def _compound(self, word: str) -> None:

@@ -39,7 +39,7 @@ MODEL_KINDS: Mapping[str, str] = MappingProxyType(
         "error": "an error in the middle of a reply: overloaded",
         "html": "status 200, and a web page to sign in on",
         "nothing": "status 200, and a stream without an event",
-        "empty": "a whole reply with nothing in it",
+        "empty": "a complete reply without content",
         "refusal": "the model refuses",
         "repeat": "a reply that says the same thing again and again",
     }

@@ -157,7 +157,7 @@ class ShippedFiles:
             names = ", ".join(self.shipped())
             raise ScriptError(f"{name}: there is no such {self.called}; give a path, or one of {names}.") from error
         except (NotRegularError, IsADirectoryError) as error:
-            what = f"no regular file of at most {MOST_BYTES:,} bytes"
+            what = f"not a regular file of at most {MOST_BYTES:,} bytes"
             raise ScriptError(f"{name}: is {what}; a {self.called} is TOML.") from error
         except (OSError, ValueError) as error:  # a null byte in a path is a ValueError, and text that is not UTF-8 too
             raise ScriptError(f"{name}: cannot be read ({error}); a {self.called} is TOML in UTF-8.") from error

@@ -86,7 +86,7 @@ def _background(session: Session, words: Words) -> Iterator[Candidate]:
     match words:
         case ():
             yield from _commands(session)
-            yield Candidate("keep", "let one outlive the program", "keep ")
+            yield Candidate("keep", "keep one running after the program ends", "keep ")
         case ("keep",):
             yield from _commands(session, running_only=True)
 

@@ -1,4 +1,4 @@
-"""One person and one terminal, however many ask."""
+"""One user and one terminal for any number of agents."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 LONG = WaitOffered(600.0, 1.0, can_switch=False, detail="long")
 
 
-class Person(NoAsker):
+class ScriptedUser(NoAsker):
     """Answers when the test says so."""
 
     present = True
@@ -55,11 +55,11 @@ def request(
 
 
 def asking(
-    person: Person, mode: Mode = Mode.ASK
+    user: ScriptedUser, mode: Mode = Mode.ASK
 ) -> tuple[Permissions, Callable[[int, str], "asyncio.Task[PermissionAnswer]"], SerialAsker]:
     """The permissions, a function that asks as an agent, and the shared asker."""
     permissions = Permissions(mode)
-    serial = SerialAsker(person, permissions.decide)
+    serial = SerialAsker(user, permissions.decide)
 
     async def ask(number: int, command: str) -> PermissionAnswer:
         asked, wanted = request(number, command)
@@ -71,76 +71,76 @@ def asking(
 
 
 async def test_questions_come_one_after_the_other_and_say_whose_they_are() -> None:
-    person = Person()
-    _, ask, _ = asking(person)
+    user = ScriptedUser()
+    _, ask, _ = asking(user)
     tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
     await quiet()
     for number in (1, 2, 3):
-        assert [asked.agent for asked in person.asked if isinstance(asked, PermissionAsked)][number - 1 :] == [
+        assert [asked.agent for asked in user.asked if isinstance(asked, PermissionAsked)][number - 1 :] == [
             f"a{number}"
         ]
-        person.answers[-1].set_result(PermissionAnswer("once"))
+        user.answers[-1].set_result(PermissionAnswer("once"))
         await quiet()
     assert [task.result().choice for task in tasks] == ["once"] * 3
 
 
 async def test_what_is_always_allowed_is_not_asked_for_those_who_wait_with_the_same() -> None:
-    person = Person()
-    _, ask, _ = asking(person)
+    user = ScriptedUser()
+    _, ask, _ = asking(user)
     tasks = [ask(1, "make"), ask(2, "make"), ask(3, "rm -rf .")]
     await quiet()
-    person.answers[0].set_result(PermissionAnswer("always"))
+    user.answers[0].set_result(PermissionAnswer("always"))
     await quiet()
-    assert len(person.asked) == 2
-    person.answers[1].set_result(PermissionAnswer("no"))
+    assert len(user.asked) == 2
+    user.answers[1].set_result(PermissionAnswer("no"))
     await quiet()
     assert [task.result().choice for task in tasks] == ["always", "once", "no"]
 
 
 async def test_what_a_hook_wants_asked_is_asked_whatever_was_answered_before() -> None:
-    person = Person()
-    permissions, _, serial = asking(person, Mode.YOLO)
+    user = ScriptedUser()
+    permissions, _, serial = asking(user, Mode.YOLO)
     permissions.remember(request(1)[1], PermissionAnswer("always"))
     for _ in range(2):
         task = asyncio.create_task(serial.permission(*request(1, why="the hook wants to know")))
         await quiet()
-        person.answers[-1].set_result(PermissionAnswer("no"))
+        user.answers[-1].set_result(PermissionAnswer("no"))
         assert (await task).choice == "no"
-    assert len(person.asked) == 2
+    assert len(user.asked) == 2
 
 
 async def test_giving_up_in_the_queue_or_at_the_question_holds_up_no_other() -> None:
-    person = Person()
-    _, ask, _ = asking(person)
+    user = ScriptedUser()
+    _, ask, _ = asking(user)
     tasks = [ask(number, f"make {number}") for number in (1, 2, 3)]
     await quiet()
     tasks[1].cancel()
     tasks[0].cancel()
     await quiet()
-    person.answers[-1].set_result(PermissionAnswer("once"))
+    user.answers[-1].set_result(PermissionAnswer("once"))
     assert (await tasks[2]).choice == "once"
-    assert len(person.asked) == 2
+    assert len(user.asked) == 2
 
 
 async def test_an_agent_asks_for_nothing_but_permission() -> None:
-    person = Person()
-    _, _, serial = asking(person)
+    user = ScriptedUser()
+    _, _, serial = asking(user)
     agent = SubagentAsker(serial, "a1")
     assert not agent.present
     assert await agent.wait(LONG) == "stop"
-    assert person.asked == []
+    assert user.asked == []
     assert await serial.wait(LONG) == "wait"
 
 
 async def test_a_question_of_a_subagent_waits_for_the_permission_before_it_and_says_whose_it_is() -> None:
-    person = Person()
-    _, ask, serial = asking(person)
+    user = ScriptedUser()
+    _, ask, serial = asking(user)
     permission = ask(1, "make")
     await quiet()
     question = asyncio.create_task(SubagentAsker(serial, "a2").question(QuestionAsked("call", "Which colour?")))
     await quiet()
-    assert [type(asked) for asked in person.asked] == [PermissionAsked]
-    person.answers[-1].set_result(PermissionAnswer("once"))
+    assert [type(asked) for asked in user.asked] == [PermissionAsked]
+    user.answers[-1].set_result(PermissionAnswer("once"))
     assert (await permission).choice == "once"
     assert await question == UserAnswer("text", "Which colour?")
-    assert person.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")
+    assert user.asked[-1] == QuestionAsked("call", "Which colour?", agent="a2")

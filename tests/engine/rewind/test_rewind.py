@@ -111,7 +111,7 @@ TWO_TURNS = (
 """The first turn makes a file, the second changes one and removes one."""
 
 
-class Person(NoAsker):
+class ScriptedUser(NoAsker):
     """Somebody who allows tool calls, and answers what may become of the files."""
 
     present = True
@@ -182,8 +182,8 @@ async def two_turns(session: Session) -> None:
 async def test_files_and_conversation_go_back_to_before_a_prompt_and_the_files_forth_again(
     tmp_path: Path, git: bool
 ) -> None:
-    person = Person(YES, YES, YES)
-    async with place(tmp_path, TWO_TURNS, git=git) as here, await here.open(person) as session:
+    user = ScriptedUser(YES, YES, YES)
+    async with place(tmp_path, TWO_TURNS, git=git) as here, await here.open(user) as session:
         await two_turns(session)
         rewound = await played(session.rewind.with_files(2))
         assert here.files == AFTER_ONE
@@ -198,19 +198,19 @@ async def test_files_and_conversation_go_back_to_before_a_prompt_and_the_files_f
         assert here.files == AFTER_TWO
         await played(session.rewind.undo())
         assert here.files == AFTER_ONE
-    assert [request.tool for request in person.shown] == ["rewind"] * 3
+    assert [request.tool for request in user.shown] == ["rewind"] * 3
 
 
 async def test_a_user_sees_what_would_be_written_back_or_removed_and_what_stays(tmp_path: Path) -> None:
-    person = Person(NO)
-    async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
+    user = ScriptedUser(NO)
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(user) as session:
         await two_turns(session)
         refused = await played(session.rewind.with_files(1))
         assert here.files == AFTER_TWO
         assert len(session.conversation.rewind_points) == 2
         assert refused.of(RolledBack) == []
         assert refused.of(Notice)[-1].text == "Nothing was taken back."
-    (request,) = person.shown
+    (request,) = user.shown
     assert request.summary == "write back 2 files and remove 1 file, as they were before turn 1"
     lines = request.detail.splitlines()
     assert lines[:3] == ["remove      new.txt", "write back  notes.txt", "bring back  old.txt"]
@@ -219,20 +219,20 @@ async def test_a_user_sees_what_would_be_written_back_or_removed_and_what_stays(
 
 async def test_what_a_user_changes_while_they_are_asked_is_shown_before_it_is_lost(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here:
-        person = Person(YES, NO, meanwhile=partial((here.workspace / "mine.txt").write_text, "mine"))
-        async with await here.open(person) as session:
+        user = ScriptedUser(YES, NO, meanwhile=partial((here.workspace / "mine.txt").write_text, "mine"))
+        async with await here.open(user) as session:
             await two_turns(session)
             await played(session.rewind.with_files(1))
         assert here.files == {**AFTER_TWO, "mine.txt": "mine"}
-        assert ["mine.txt" in request.detail for request in person.shown] == [False, True]
+        assert ["mine.txt" in request.detail for request in user.shown] == [False, True]
 
 
 LATER = "changed after the turn"
 
 
 async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: Path) -> None:
-    person = Person(YES, YES)
-    async with place(tmp_path, TWO_TURNS) as here, await here.open(person) as session:
+    user = ScriptedUser(YES, YES)
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(user) as session:
         await two_turns(session)
         (here.workspace / "mine.txt").write_text("mine")
         (here.workspace / "new.txt").write_text("new, and mine\n")
@@ -247,34 +247,34 @@ async def test_what_a_user_changed_after_the_turn_stays_or_is_marked(tmp_path: P
         await played(session.rewind.undo())
         assert here.files["notes.txt"] == "one\ntwo\nthree\nmine\n"
         assert here.files["late.txt"] == "late"
-    lines = person.shown[0].detail.splitlines()
+    lines = user.shown[0].detail.splitlines()
     assert lines[:4] == [
         f"write back  notes.txt  ({LATER}; /rewind undo brings that back)",
         "bring back  old.txt",
         f"left alone  mine.txt  ({LATER} only)",
         f"left alone  new.txt  ({LATER} only)",
     ]
-    assert person.shown[0].summary.endswith("1 of them changed after the turn")
+    assert user.shown[0].summary.endswith("1 of them changed after the turn")
 
 
 async def test_what_changed_between_two_turns_stays_also_after_the_session_was_opened_again(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here:
-        async with await here.open(Person()) as session:
+        async with await here.open(ScriptedUser()) as session:
             await played(session.run("first"))
             (here.workspace / "between.txt").write_text("mine")
             await played(session.run("second"))
-        person = Person(YES)
-        async with await here.open(person, Opening(session.id)) as session:
+        user = ScriptedUser(YES)
+        async with await here.open(user, Opening(session.id)) as session:
             await played(session.rewind.with_files(1))
         assert here.files == {**BEFORE, "between.txt": "mine"}
-    assert f"left alone  between.txt  ({LATER} only)" in person.shown[0].detail
+    assert f"left alone  between.txt  ({LATER} only)" in user.shown[0].detail
 
 
 # ── for programs ────────────────────────────────────────────────────────────────────────────────
 
 
 async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_without_a_question(tmp_path: Path) -> None:
-    async with place(tmp_path, TWO_TURNS) as here, await here.open(Person()) as session:
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(ScriptedUser()) as session:
         await two_turns(session)
         since = await session.rewind.files_since(2)
         assert since is not None
@@ -299,7 +299,7 @@ async def test_a_program_sees_what_changed_since_a_turn_and_takes_it_back_withou
 
 async def test_it_is_said_plainly_when_nothing_was_kept(tmp_path: Path) -> None:
     async with place(tmp_path, says("Hello.") + TWO_TURNS) as here:
-        async with await here.open(Person()) as session:
+        async with await here.open(ScriptedUser()) as session:
             await played(session.run("hello"))
             assert await session.rewind.files_since(1) is None
             with pytest.raises(HarnessError, match="only the conversation can be taken back"):
@@ -318,7 +318,7 @@ async def test_it_is_said_plainly_when_nothing_was_kept(tmp_path: Path) -> None:
 
 async def test_files_stay_while_a_turn_runs(tmp_path: Path) -> None:
     refused: list[HarnessError] = []
-    async with place(tmp_path, TWO_TURNS) as here, await here.open(Person()) as session:
+    async with place(tmp_path, TWO_TURNS) as here, await here.open(ScriptedUser()) as session:
         await played(session.run("first"))
         tries: list[asyncio.Task[RolledBack]] = []
 
@@ -338,16 +338,16 @@ async def test_files_stay_while_a_turn_runs(tmp_path: Path) -> None:
 
 async def test_a_resumed_session_still_knows_the_way_back_and_how_to_undo_it(tmp_path: Path) -> None:
     async with place(tmp_path, TWO_TURNS) as here:
-        async with await here.open(Person()) as session:
+        async with await here.open(ScriptedUser()) as session:
             await two_turns(session)
             made = [r.event for r in read(session.path).records if isinstance(r.event, CheckpointMade)]
             assert {event.turn for event in made} == {1, 2}
             kept = await session.rewind.files_since(2)
-        async with await here.open(Person(YES), Opening(session.id)) as session:
+        async with await here.open(ScriptedUser(YES), Opening(session.id)) as session:
             assert await session.rewind.files_since(2) == kept
             await session.rewind.restore_files(2)
             assert here.files == AFTER_ONE
-        async with await here.open(Person(YES), Opening(session.id)) as session:
+        async with await here.open(ScriptedUser(YES), Opening(session.id)) as session:
             await played(session.rewind.undo())
             assert here.files == AFTER_TWO
 
@@ -355,14 +355,14 @@ async def test_a_resumed_session_still_knows_the_way_back_and_how_to_undo_it(tmp
 async def test_a_copy_says_where_its_files_are_kept_and_leaves_the_original_whole(tmp_path: Path) -> None:
     more = calls(call("bash", command="echo four >> notes.txt")) + says("Four.")
     async with place(tmp_path, TWO_TURNS + more) as here:
-        async with await here.open(Person()) as session:
+        async with await here.open(ScriptedUser()) as session:
             await two_turns(session)
-        async with await here.open(Person(), Opening(session.id, fork=True)) as copy:
+        async with await here.open(ScriptedUser(), Opening(session.id, fork=True)) as copy:
             with pytest.raises(CheckpointError, match=f"kept by the session {session.id}, which this one was copied"):
                 await copy.rewind.files_since(2)
             await played(copy.run("third"))
             await copy.rewind.restore_files(3)
             assert here.files == AFTER_TWO
-        async with await here.open(Person(), Opening(session.id)) as session:
+        async with await here.open(ScriptedUser(), Opening(session.id)) as session:
             await session.rewind.restore_files(1)
             assert here.files == BEFORE

@@ -252,7 +252,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     for name, said in (
         ("missing.toml", "there is no such script file"),
         ("binary.toml", "cannot be read"),
-        ("", "is no regular file"),
+        ("", "is not a regular file"),
     ):
         with pytest.raises(ScriptError, match=said) as raised:
             Script.load(tmp_path / name)
