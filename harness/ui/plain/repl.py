@@ -137,8 +137,11 @@ class _Repl(SessionDriver):
             if prompt:
                 self.put(prompt)
             while not self._left and not self._printer.gone:
-                if not self._run_next():
-                    self._read(prompts)
+                try:
+                    if not self._run_next():
+                        self._read(prompts)
+                except KeyboardInterrupt:  # at the prompt, or just after a turn has ended
+                    self._interrupted()
         finally:
             self._close()
         return self._exit_code
@@ -211,11 +214,12 @@ class _Repl(SessionDriver):
             if self._keyboard is not None or not self._more_arrives():
                 self._printer.say("" if self._keyboard else "end of input")
                 self._left = True
-        except KeyboardInterrupt:
-            if self._warned:
-                self._exit_code, self._left = 130, True
-            self._printer.say("" if self._warned else "\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
-            self._warned = True
+
+    def _interrupted(self) -> None:
+        if self._warned:
+            self._exit_code, self._left = 130, True
+        self._printer.say("" if self._warned else "\nPress Ctrl-C again to leave; so do Ctrl-D and /exit.")
+        self._warned = True
 
     def _listen(self, keyboard: Keyboard) -> str | None:
         """A line typed while background work runs; None: a result arrived first."""
