@@ -306,7 +306,7 @@ def test_an_answer_with_a_rule_that_is_not_understood_allows_this_once() -> None
     session = permissions()
     allowed = session.remember(bash("npm run a"), PermissionAnswer("always", rules=("nonsense(",)))
     assert isinstance(allowed, Allow)
-    assert "no rule was made" in allowed.not_kept
+    assert "no rule was added" in allowed.not_kept
     assert isinstance(session.decide(bash("npm run a")), Ask)
 
 

@@ -281,6 +281,8 @@ class _Repl(SessionDriver):
     def ended(self, end: ItemEnd) -> None:
         for line in end.given_back:
             self._printer.say(f"  not run, as you stopped: {line}")
+        if self._keyboard is None and end.error is not None and not isinstance(end.error, HarnessError):
+            self.leave(1)  # the lines behind it may rely on it, and no user reads the error
 
     async def ask_how_to_continue(self, report: PauseReport, open_tools: Sequence[str]) -> str | None:
         if self._keyboard is None:

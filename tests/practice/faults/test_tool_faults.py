@@ -321,7 +321,7 @@ def test_a_tool_that_does_not_exist_is_named_with_those_that_do() -> None:
 def test_a_missing_file_is_refused_with_the_names_of_the_shipped_ones(tmp_path: Path) -> None:
     with pytest.raises(ScriptError, match="grep-dies"):
         ToolFaults.load(tmp_path / "nowhere.toml")
-    with pytest.raises(ScriptError, match="no regular file"):
+    with pytest.raises(ScriptError, match="not a regular file"):
         ToolFaults.load(tmp_path)
 
 
