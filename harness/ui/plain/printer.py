@@ -135,7 +135,7 @@ class LinePrinter:
 
     def show(self, event: Event) -> None:
         """Print an event."""
-        self._note_asking(event)
+        self.note(event)
         line = self._lines.line(event)
         match event:
             case TurnStarted():
@@ -210,7 +210,7 @@ class LinePrinter:
         """Print an event while a question waits for its answer, and repeat the question below it."""
         asked = set(self._asking)
         line = self._lines.line(event)
-        self._note_asking(event)
+        self.note(event)
         match event:
             case AgentMoved() if self._asking - asked:
                 self.leave_question()  # its question is printed on lines of its own
@@ -221,8 +221,11 @@ class LinePrinter:
                 self.line(line)
                 self.ask(question)
 
-    def _note_asking(self, event: Event) -> None:
-        """Remember which subagents wait for an answer; an interrupted prompt is repeated after it."""
+    def note(self, event: Event) -> None:
+        """Remember which subagents wait for an answer; an interrupted prompt is repeated after it.
+
+        For an event that is not printed; `show` and `interject` do it themselves.
+        """
         match event:
             case AgentMoved(agent=agent, waits_for_user=True):
                 self._asking.add(agent)

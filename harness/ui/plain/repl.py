@@ -318,6 +318,8 @@ class _Repl(SessionDriver):
             self._printer.interject(event, SIGN)
         elif self._showing:
             self._show_event(event)
+        else:
+            self._printer.note(event)  # a subagent may ask just before the prompt is shown
 
     def _show_event(self, event: Event) -> None:
         self._printer.show(event)

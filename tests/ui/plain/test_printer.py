@@ -243,6 +243,17 @@ def test_a_prompt_is_shown_again_after_the_question_of_an_agent_that_began_to_wa
     assert out.getvalue() == "> \n? may it?\n  allow it? > "
 
 
+def test_the_prompt_is_repeated_also_behind_a_question_that_began_before_it() -> None:
+    waits = AgentMoved("a1", 1, "waits", 1, 10, 0.0, waits_for_user=True)
+    out = io.StringIO()
+    plain = LinePrinter(out, colours=False)
+    plain.note(waits)  # between a turn and its prompt, where nothing is printed
+    plain.ask("> ")
+    plain.say("? may it?")
+    plain.interject(replace(waits, waits_for_user=False), "> ")
+    assert out.getvalue().endswith("? may it?\n> ")
+
+
 def test_a_recording_shows_the_prompt_of_each_turn_once() -> None:
     out = io.StringIO()
     recorded = RecordedPrinter(out, colours=False)
