@@ -194,7 +194,7 @@ def board(panel: Panel, width: int) -> Sequence[Lines]:
     facts += [Content.styled(f"{number:,} {word}", style) for number, word, style in numbers if number]
     first, *others = flowing(facts, width, gap=BETWEEN)
     head = [labelled("tasks", first[LABEL:]), *others]
-    held = [labelled("", Content(f"▸ {id} {flat(subject)}")) for id, subject in panel.held[:MOST_ROWS]]
+    held = [labelled("", Content(f"▸ {flat(id)} {flat(subject)}")) for id, subject in panel.held[:MOST_ROWS]]
     if len(panel.held) > MOST_ROWS:
         held.append(labelled("", Content.styled(f"and {len(panel.held) - MOST_ROWS:,} more", QUIET)))
     return ([*head, *held], head, head[:1] if bad else [])
