@@ -47,6 +47,8 @@ class ContentStore:
     @contextmanager
     def adding(self) -> Iterator[Callable[[str, bytes], None]]:
         """Gives the function that adds a content. If the block fails, all that it added is removed. Raises OSError."""
+        if self._found and not all(self._path(number).exists() for number in range(1, self._number + 1)):
+            self._found, self._number = None, 1  # the user has removed them
         records, path, added = self._records(), self._path(self._number), list[str]()
         with path.open("ab") as file:
             start = file.tell()

@@ -159,11 +159,11 @@ class Manifest:
 
 
 def write_manifest(manifest: Manifest, folder: Path) -> str:
-    """Write a manifest into `folder`, unless it is there, and return its id. Raises OSError."""
-    id = manifest.id()
+    """Write a manifest into `folder`, unless it is there whole, and return its id. Raises OSError."""
+    id, text = manifest.id(), manifest.to_json().encode()
     path = folder / f"{id}.json"
-    if not path.exists():
-        replace_atomically(path, manifest.to_json().encode(), private=True)
+    if not path.exists() or path.stat().st_size != len(text):
+        replace_atomically(path, text, private=True)
     return id
 
 

@@ -47,7 +47,7 @@ FORMER: Mapping[str, FormerSpelling] = {
     "permission_answered": FormerSpelling(values={("by", "person"): "user"}),
 }
 """By the current name of an event. `decode` reads both spellings; `encode` writes the current one."""
-RETIRED = ("watch_list_full",)
+RETIRED = ("node_visited", "walk_ended", "watch_list_full")
 """Types of events that older versions wrote and this one ignores."""
 
 

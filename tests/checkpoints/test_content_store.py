@@ -1,6 +1,7 @@
 """The contents of kept files on disk: whole, once, compressed, and none of a checkpoint that failed."""
 
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -86,3 +87,15 @@ async def test_what_cannot_be_read_back_is_reported_and_the_rest_restored(
     (workspace / "a").unlink()
     (line,) = (await kept.restore(first.id)).not_undone
     assert line.startswith("a: what it held ")
+
+
+async def test_what_the_user_removed_while_the_session_runs_is_kept_again(
+    workspace: Path, kept: Checkpoints, tmp_path: Path
+) -> None:
+    write(workspace / "a", "1")
+    await kept.keep()
+    shutil.rmtree(tmp_path / "session")
+    again = await kept.keep()
+    write(workspace / "a", "2")
+    assert (await kept.restore(again.id)).written == ("a",)
+    assert (workspace / "a").read_text() == "1"

@@ -42,3 +42,5 @@ def test_a_manifest_is_read_as_it_was_written_and_has_one_id(tmp_path: Path) -> 
     (tmp_path / f"{id}.json").write_text("{}")
     with pytest.raises(CheckpointError, match=f"The checkpoint {id} cannot be read"):
         read_manifest(id, tmp_path)
+    write_manifest(manifest, tmp_path)
+    assert read_manifest(id, tmp_path) == manifest, "the same state is kept again"

@@ -118,6 +118,13 @@ def test_events_of_a_newer_version_with_more_fields_are_understood(tmp_path: Pat
     assert read(path).records[0].event == TurnStarted(1, "hello")
 
 
+@pytest.mark.parametrize("retired", ["node_visited", "walk_ended", "watch_list_full"])
+def test_events_that_only_an_older_version_wrote_are_ignored(tmp_path: Path, retired: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(line_of(GOOD[0]) + line(seq=2, type=retired) + line(seq=3))
+    assert ([record.seq for record in read(path).records], read(path).skipped) == ([1, 3], ())
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match=r"gone\.jsonl cannot be read: No such file"):
         read(tmp_path / "gone.jsonl")
