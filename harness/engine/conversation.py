@@ -66,7 +66,7 @@ class Conversation:
     @property
     def messages(self) -> tuple[Message, ...]:
         """The history, oldest first, as it was received."""
-        return self.state.messages
+        return tuple(self.state.messages)
 
     @property
     def rewind_points(self) -> tuple[RewindPoint, ...]:

@@ -5,10 +5,11 @@ so a session that is resumed continues from the state that it had.
 """
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import takewhile
+from itertools import islice, takewhile
+from typing import Any
 
 from harness.events import (
     OWN_COMMAND,
@@ -173,8 +174,9 @@ class SessionState:
     """The model chosen last; a fallback for a single turn does not count."""
     effort: str = ""
     """The effort chosen last; empty: the default of the model."""
-    messages: tuple[Message, ...] = ()
-    """The history. After a crash it may hold tool calls without results; it is repaired before it is sent."""
+    messages: Sequence[Message] = ()
+    """The history; a tuple except within `replay`. After a crash it may hold tool calls without results; it is repaired
+    before it is sent."""
     rewind_points: tuple[RewindPoint, ...] = ()
     """The prompts that a rewind can return to, oldest first."""
     turn: int = 0
@@ -210,9 +212,45 @@ class SessionState:
     """Oldest first."""
 
 
+class _Growing(Sequence[Message]):
+    """Messages of which each state has more than the one before: all of them share one list.
+
+    With tuples a replay copies the history at every message.
+    """
+
+    def __init__(self, messages: list[Message], length: int) -> None:
+        self._shared = messages
+        self._length = length
+
+    def appended(self, message: Message) -> "_Growing":
+        """These and one more."""
+        shared = self._shared if len(self._shared) == self._length else self._shared[: self._length]
+        shared.append(message)
+        return _Growing(shared, len(shared))
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._shared[: self._length][index] if isinstance(index, slice) else self._shared[index]
+
+    def __iter__(self) -> Iterator[Message]:
+        return islice(self._shared, self._length)
+
+
 def replay(records: Iterable[Record]) -> SessionState:
     """The state after `records`, which are in the order of the file."""
-    return reduce(after, (record.event for record in records), SessionState())
+    state = reduce(after, (record.event for record in records), SessionState(messages=_Growing([], 0)))
+    return replace(state, messages=tuple(state.messages))
+
+
+def _with(messages: Sequence[Message], message: Message) -> Sequence[Message]:
+    return messages.appended(message) if isinstance(messages, _Growing) else (*messages, message)
+
+
+def _all_of(messages: Sequence[Message], before: Sequence[Message]) -> Sequence[Message]:
+    """Messages that replace the history `before`."""
+    return _Growing(list(messages), len(messages)) if isinstance(before, _Growing) else messages
 
 
 def after(state: SessionState, event: Event) -> SessionState:
@@ -222,7 +260,7 @@ def after(state: SessionState, event: Event) -> SessionState:
             points = state.rewind_points
             if origin is Origin.PROMPT:
                 points += (_rewind_point(state.turn, message, len(state.messages)),)
-            return replace(state, messages=(*state.messages, message), rewind_points=points)
+            return replace(state, messages=_with(state.messages, message), rewind_points=points)
         case HistoryReplaced():
             return _replaced(state, event)
         case PlanChanged(items=items):
@@ -258,7 +296,7 @@ def _replaced(state: SessionState, event: HistoryReplaced) -> SessionState:
         plain_until = len(messages) if event.plain_until is None else event.plain_until
     replaced = replace(
         state,
-        messages=messages,
+        messages=_all_of(messages, before),
         rewind_points=_surviving(state.rewind_points, before, messages),
         plans=state.plans.replaced(before, event),
         plain_until=plain_until,
