@@ -16,7 +16,8 @@ from harness.settings import PRACTICE_MODEL, Settings
 
 if TYPE_CHECKING:
     from harness.agent import Agent
-    from harness.practice.faults.orders import FaultCommandResult, FaultQueue
+    from harness.practice.faults.model_orders import FaultQueue
+    from harness.practice.faults.orders import FaultCommandResult
     from harness.session import Session
 
 
@@ -121,7 +122,7 @@ class DemoSession:
 
     def break_model(self, text: str) -> str:
         """Order a fault of the model, in the syntax of `/fault`; returns a confirmation. Raises HarnessError."""
-        from harness.practice.faults.orders import break_model
+        from harness.practice.faults.model_orders import break_model
 
         if self._orders is None:
             raise HarnessError(
@@ -134,7 +135,7 @@ class DemoSession:
 
         Applies to the agent created last, with its subagents. Raises HarnessError, also if the demo created none.
         """
-        from harness.practice.faults.orders import break_tool
+        from harness.practice.faults.tool_orders import break_tool
 
         if not self._agents:
             raise HarnessError("The tools of this chapter cannot be broken from here; /fault breaks the model.")

@@ -11,7 +11,7 @@ from chapters.course.question import Question, question_in
 from chapters.course.step_conditions import COMPARISONS, TESTS, Condition, check_subject
 from chapters.course.text import LANGUAGES, Language, LocalizedText, text_in
 from harness.base.errors import HarnessError
-from harness.practice.script.toml_table import ScriptError, Table
+from harness.practice.toml_table import ScriptError, Table
 
 ANSWERS = ("once", "always", "no")
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from chapters.course.text import LocalizedText, text_in
-from harness.practice.script.toml_table import Table
+from harness.practice.toml_table import Table
 
 FEWEST, MOST = 2, 5
 """Options of a question."""

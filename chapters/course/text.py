@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.practice.script.toml_table import Table
+from harness.practice.toml_table import Table
 
 Language = Literal["en", "ja"]
 LANGUAGES: tuple[Language, ...] = ("en", "ja")

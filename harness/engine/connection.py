@@ -15,11 +15,12 @@ from harness.model.client import ModelClient
 from harness.model.endpoint import Endpoint, EndpointError, Platform, checked
 from harness.model.platforms import NAMES, platform_endpoint
 from harness.model.tokens import TokenCounter
-from harness.practice.faults.orders import ToolFaultQueue
+from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.settings import DEFAULT_MODEL, Settings
 
 if TYPE_CHECKING:
-    from harness.practice.faults.orders import FaultCommandResult, FaultQueue
+    from harness.practice.faults.model_orders import FaultQueue
+    from harness.practice.faults.orders import FaultCommandResult
     from harness.practice.script import Script
     from harness.practice.server import PracticeServer
 
@@ -82,7 +83,7 @@ class ModelConnection:
                 "start `harness --practice`, or put faults before a real model with `harness practice proxy`."
             )
         if self._orders is None:
-            from harness.practice.faults.orders import FaultQueue
+            from harness.practice.faults.model_orders import FaultQueue
 
             self._orders = FaultQueue() if self._server is None else self._server.orders
         return self._orders
@@ -172,7 +173,7 @@ class PracticeFaults:
         "529 3" fails three requests, "off" cancels, and an empty text lists what there is. Raises HarnessError for a
         text that is not understood, and when a real model answers.
         """
-        from harness.practice.faults.orders import break_model
+        from harness.practice.faults.model_orders import break_model
 
         return self._ordered("model", break_model(text, self._connection.orders))
 
@@ -181,7 +182,7 @@ class PracticeFaults:
 
         Subagents are affected, too. Raises HarnessError for a text that is not understood.
         """
-        from harness.practice.faults.orders import break_tool
+        from harness.practice.faults.tool_orders import break_tool
 
         return self._ordered("tool", break_tool(text, self._tool_orders, self._tools))
 

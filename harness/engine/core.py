@@ -26,7 +26,7 @@ from harness.model.server_tools import FETCH, SEARCH, WebAccess
 from harness.model.tokens import TokenCounter
 from harness.permissions.rules import WEB_TOOLS
 from harness.policies.recovery import RecoveryLimits, Stop, TurnState, over_budget
-from harness.practice.faults.orders import ToolFaultQueue
+from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.skills import SkillBook

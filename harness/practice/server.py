@@ -20,7 +20,7 @@ from harness.practice.checks.request import check, check_access, unsupported
 from harness.practice.checks.rules import MOST_LISTED, ServedModel
 from harness.practice.checks.shapes import request_fields
 from harness.practice.faults.model_faults import StatusFault
-from harness.practice.faults.orders import FaultQueue
+from harness.practice.faults.model_orders import FaultQueue
 from harness.practice.prompt_cache import CacheDiagnosis, PromptCache
 from harness.practice.rule_model.reply_form import reply_to, rest_of, shows_thinking, sized, thinks_about
 from harness.practice.script import Script

@@ -15,8 +15,8 @@ from harness.practice.checks.shapes import request_fields
 from harness.practice.proxy import FaultProxy
 from harness.practice.script.entries import Chance
 from harness.practice.script.script import Script, checked_mix
-from harness.practice.script.toml_table import Table
 from harness.practice.server import PracticeServer
+from harness.practice.toml_table import Table
 from harness.practice.wire.listener import LOOPBACK, Address, Listener
 from harness.practice.wire.prepared_reply import Counter
 from harness.practice.wire.recorded import RecordedExchange

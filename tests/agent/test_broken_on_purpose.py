@@ -10,7 +10,7 @@ from harness.engine.permissions.asker import NoAsker
 from harness.events import Event, FaultOrdered, ToolEnded, ToolOutcome, TurnStarted
 from harness.events import TransitionCode as Code
 from harness.journal import read
-from harness.practice.faults.orders import break_model
+from harness.practice.faults.model_orders import break_model
 from harness.practice.faults.words import MODEL_KINDS, TOOL_KINDS
 from harness.session import open_session
 from harness.settings import load

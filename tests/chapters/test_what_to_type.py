@@ -7,7 +7,8 @@ import pytest
 
 from chapters.course import LANGUAGES, Lesson, lessons
 from chapters.course.catalogue import FILES
-from harness.practice.faults.orders import order_of, tool_order_of
+from harness.practice.faults.model_orders import order_of
+from harness.practice.faults.tool_orders import tool_order_of
 
 CHAPTERS = pytest.mark.parametrize("chapter", lessons(), ids=lambda chapter: chapter.id)
 COMMAND = re.compile(r"`(/[a-z]\w+[^`]*)`")

@@ -15,7 +15,7 @@ from harness.base.errors import HarnessError, SettingsError
 from harness.engine.connection import PRACTICE_KEY, ModelConnection, PracticeFaults, address_of, endpoint_of
 from harness.events import Event, FaultOrdered
 from harness.model.tokens import TokenCounter
-from harness.practice.faults.orders import ToolFaultQueue
+from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.settings import PRACTICE_MODEL, Settings
 from tests.agent.stage import KEY, settings_of
 from tests.agent.test_warming import listening, practising

@@ -13,7 +13,8 @@ import pytest
 
 from harness.cli.main import main
 from harness.cli.parser import COMMANDS, agent_parser, command_parser
-from harness.practice.faults.orders import order_of, tool_order_of
+from harness.practice.faults.model_orders import order_of
+from harness.practice.faults.tool_orders import tool_order_of
 from harness.ui.commands.commands import COMMANDS as SLASH
 from tests.pages.blocks import ROOT, block, every_block, pages, text
 from tests.pages.conftest import without_a_user

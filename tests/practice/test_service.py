@@ -10,9 +10,9 @@ import pytest
 
 from harness.events import Json
 from harness.practice.script.entries import Chance
-from harness.practice.script.toml_table import ScriptError
 from harness.practice.server import PracticeServer
 from harness.practice.service import AddressError, proxy, serve
+from harness.practice.toml_table import ScriptError
 from harness.practice.wire.listener import Address
 from harness.practice.wire.replies import ScriptedReply, say
 from tests.practice.raw_client import post

@@ -15,7 +15,7 @@ from chapters.course.text import LocalizedText, text_in
 from harness.base.errors import HarnessError
 from harness.base.toml import key_lines
 from harness.events import Json
-from harness.practice.script.toml_table import ScriptError, Table
+from harness.practice.toml_table import ScriptError, Table
 
 FILE = "exercise.toml"
 CHECKS = "check.py"

@@ -28,7 +28,7 @@ from harness.journal import state_folder
 from harness.model.catalogue import Catalogue
 from harness.model.tokens import TokenCounter
 from harness.policies.recovery.backoff import RetryBudget
-from harness.practice.faults.orders import ToolFaultQueue
+from harness.practice.faults.tool_orders import ToolFaultQueue
 from harness.processes import Processes
 from harness.settings import Settings
 from harness.slots.client import SharedSlots

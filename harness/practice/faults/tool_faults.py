@@ -15,7 +15,7 @@ from typing import Any
 
 from harness.base.errors import HarnessError
 from harness.events import FailureCategory, ToolOutcome
-from harness.practice.script.toml_table import ScriptError, ShippedFiles, Table, table_of
+from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 from harness.tools.tool import Tool, ToolContext, ToolResult, shorten_line
 
 EVERY = "*"

@@ -1,7 +1,7 @@
 """The words of `/fault` and `/toolfault`: what can be ordered to go wrong, each with what it means.
 
 Words only, so that a front end can list and complete them without loading what plays them; that is in
-`orders`.
+`model_orders` and `tool_orders`.
 """
 
 from collections.abc import Mapping

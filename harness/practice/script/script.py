@@ -16,7 +16,7 @@ from harness.practice.faults import model_faults
 from harness.practice.faults.model_faults import At, StatusFault, StreamFault
 from harness.practice.requests import Purpose
 from harness.practice.script.entries import MIX, USUAL, Chance, PlayReply, ScriptEntry, When
-from harness.practice.script.toml_table import ScriptError, ShippedFiles, Table, table_of
+from harness.practice.toml_table import ScriptError, ShippedFiles, Table, table_of
 from harness.practice.wire.replies import Part, RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 
 _CONTENT = ("text", "thinking", "tools", "content")

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from chapters.course.question import Question, question_in
-from harness.practice.script.toml_table import ScriptError, Table
+from harness.practice.toml_table import ScriptError, Table
 
 GOOD = """
 about = "breaker"

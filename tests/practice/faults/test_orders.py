@@ -5,17 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.practice.faults.model_faults import StatusFault
-from harness.practice.faults.orders import (
-    MOST,
-    AppliesTo,
-    FaultQueue,
-    OrderError,
-    ToolFaultQueue,
-    break_model,
-    break_tool,
-    cut,
-    order_of,
-)
+from harness.practice.faults.model_orders import AppliesTo, FaultQueue, break_model, cut, order_of
+from harness.practice.faults.orders import MOST, OrderError
+from harness.practice.faults.tool_orders import ToolFaultQueue, break_tool
 from harness.practice.faults.words import MODEL_KINDS, TOOL_KINDS
 from harness.practice.script.entries import PlayReply
 from harness.practice.wire.replies import ScriptedReply, TextPart, ToolUse, say

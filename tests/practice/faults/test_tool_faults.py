@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.events import Event, FailureCategory, ToolEnded, ToolOutcome, ToolStarted
 from harness.practice.faults.tool_faults import KIND, WAITS, ToolFaultError, ToolFaultKind, ToolFaults, parse
-from harness.practice.script.toml_table import ScriptError
+from harness.practice.toml_table import ScriptError
 from harness.tools import Effect, Tool, ToolContext, ToolError, ToolResult, Workspace, standard_tools, tool
 from tests.agent.stage import Played, calls, says, stage
 from tests.agent.test_tool_rounds import call

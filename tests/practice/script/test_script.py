@@ -12,7 +12,7 @@ from harness.practice.faults.model_faults import KINDS, StatusFault
 from harness.practice.requests import Purpose
 from harness.practice.script.entries import MIX, Chance, PlayReply, ScriptEntry, When
 from harness.practice.script.script import After, Script
-from harness.practice.script.toml_table import ScriptError
+from harness.practice.toml_table import ScriptError
 from harness.practice.wire.replies import RawBlock, ReplyUsage, ScriptedReply, TextPart, ThinkingPart, ToolUse
 
 DOCUMENT = Path(script.__file__).with_name("SCRIPTS.md")

@@ -4,7 +4,7 @@ import pytest
 
 from harness.events import Json
 from harness.practice.script import Script
-from harness.practice.script.toml_table import ScriptError
+from harness.practice.toml_table import ScriptError
 from harness.practice.wire.prepared_reply import filled
 from harness.practice.wire.replies import ScriptedReply, TextPart, ToolUse
 

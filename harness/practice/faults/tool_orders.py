@@ -1,0 +1,137 @@
+"""`/toolfault`: faults that the user orders for the next calls of a tool.
+
+    grep timeout 3     the next three calls of grep run out of time
+    all missing        the next call of any tool finds no program
+
+Tools are wrapped once, when an agent is built; without an order a call passes straight through. Every session loads
+this module, also with a real model, so it imports nothing of scripts and replies.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from harness.practice.faults.orders import FaultCommandResult, OrderError, cancelled, counted, nearest, overview
+from harness.practice.faults.tool_faults import EVERY, ToolFault, ToolFaultKind, spoiled
+from harness.practice.faults.words import OFF, TOOL_KINDS, listed
+from harness.tools.tool import Tool, ToolContext, ToolResult
+
+ALL = "all"
+"""In the place of a tool's name, as typed: every tool."""
+SLOW_S = 2.0
+"""Seconds of a slow call: long enough to be seen."""
+
+_KINDS: Mapping[str, ToolFaultKind] = MappingProxyType(
+    {
+        **{kind: ToolFaultKind(kind) for kind in TOOL_KINDS if kind in tuple(ToolFaultKind)},
+        "missing": ToolFaultKind.CANNOT_START,
+        "refused": ToolFaultKind.TRANSPORT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFaultOrder:
+    """Calls of a tool that are to go wrong."""
+
+    tool: str
+    """Its name, or "all"."""
+    kind: str
+    """One of TOOL_KINDS."""
+    times: int = 1
+
+    @property
+    def fault(self) -> ToolFault:
+        """What happens to such a call."""
+        fault = ToolFault(EVERY if self.tool == ALL else self.tool, _KINDS[self.kind])
+        return replace(fault, seconds=SLOW_S) if fault.kind is ToolFaultKind.SLOW else fault
+
+    @property
+    def text(self) -> str:
+        """The order as it is typed."""
+        return f"{self.tool} {self.kind}" + (f" {self.times}" if self.times != 1 else "")
+
+    @property
+    def sentence(self) -> str:
+        """The order as a sentence."""
+        calls = "call" if self.times == 1 else f"{self.times:,} calls"
+        tool = "any tool" if self.tool == ALL else self.tool
+        return f"On purpose, for the next {calls} of {tool}: {TOOL_KINDS[self.kind]}."
+
+
+def tool_order_of(text: str, tools: Collection[str]) -> ToolFaultOrder | None:
+    """The order that was typed, for one of these tools; None for "off". Raises OrderError."""
+    words = text.split()
+    match words:
+        case [word] if word.lower() == OFF:
+            return None
+        case [tool, kind]:
+            times = "1"
+        case [tool, kind, times]:
+            pass
+        case _:
+            raise OrderError(f"{text.strip()!r} is not valid; type for example /toolfault grep timeout 3.")
+    tool = ALL if tool in (ALL, EVERY) else tool
+    if tool != ALL and tool not in tools:
+        near = get_close_matches(tool, tools, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(tools)}."
+        raise OrderError(f"There is no tool called {tool}; {hint}")
+    if kind.lower() not in TOOL_KINDS:
+        raise OrderError(f"There is no tool fault {kind!r}; {nearest(kind.lower(), TOOL_KINDS)}")
+    return ToolFaultOrder(tool, kind.lower(), counted(times))
+
+
+class ToolFaultQueue:
+    """The ordered faults that wait for their calls."""
+
+    def __init__(self) -> None:
+        self._waiting: list[ToolFaultOrder] = []
+
+    @property
+    def waiting(self) -> tuple[ToolFaultOrder, ...]:
+        """The orders in the queue, with the calls they are still for."""
+        return tuple(self._waiting)
+
+    def add(self, order: ToolFaultOrder) -> None:
+        """Append an order."""
+        self._waiting.append(order)
+
+    def cancel(self) -> int:
+        """Remove all orders; returns how many calls they were still for."""
+        left = sum(order.times for order in self._waiting)
+        self._waiting.clear()
+        return left
+
+    def applied(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """The same tools, with the ordered faults."""
+        return tuple(replace(tool, run=partial(self._run, tool)) for tool in tools)
+
+    async def _run(self, tool: Tool, context: ToolContext, arguments: Any) -> ToolResult:
+        order = self._take(tool.name) if self._waiting else None
+        if order is None:
+            return await tool.run(context, arguments)
+        return await spoiled(order.fault, lambda: tool.run(context, arguments))
+
+    def _take(self, tool: str) -> ToolFaultOrder | None:
+        """The first order for a call of this tool, with one call less left of it."""
+        for place, order in enumerate(self._waiting):
+            if order.tool in (ALL, tool):
+                left = replace(order, times=order.times - 1)
+                self._waiting[place : place + 1] = [left] if left.times else []
+                return order
+        return None
+
+
+def break_tool(text: str, orders: ToolFaultQueue, tools: Collection[str]) -> FaultCommandResult:
+    """Carry out `/toolfault` for one of these tools. Raises OrderError."""
+    if not text.strip():
+        usage = "/toolfault TOOL KIND [n], such as /toolfault grep timeout 3; /toolfault off ends it."
+        return FaultCommandResult(overview(listed(TOOL_KINDS), (order.text for order in orders.waiting), usage))
+    order = tool_order_of(text, tools)
+    if order is None:
+        return cancelled(orders.cancel(), "call")
+    orders.add(order)
+    return FaultCommandResult(order.sentence, order.text)
