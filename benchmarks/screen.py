@@ -1,6 +1,6 @@
-"""Measure the screen: first paint, memory, keys, a long history, a busy turn and rest, beside others in the same run.
+"""Measure the screen: first paint, memory, keys, long history, long answer, busy turn, rest; beside others in one run.
 
-python -m benchmarks.screen             everything (about eight minutes)
+python -m benchmarks.screen             everything (about ten minutes)
 python -m benchmarks.screen paint busy  parts whose name holds one of these words
 
 Every program runs in a pty of 120×40. Figures of one run can be compared with each other, not with those of another
@@ -11,7 +11,7 @@ import sys
 
 from benchmarks.parts import Parts, run_parts
 from benchmarks.screen_paint import first_paint, keys, memory, resume
-from benchmarks.screen_parts import busy, history, idle
+from benchmarks.screen_parts import busy, history, idle, stream
 
 PARTS: Parts = {
     "paint": ("From the start to the first frame", first_paint),
@@ -19,6 +19,7 @@ PARTS: Parts = {
     "keys": ("From a key to its letter on the screen", keys),
     "resume": ("From the start to the end of a long session on the screen", resume),
     "history": ("A conversation of 5,000 messages", history),
+    "stream": ("A long answer streams in", stream),
     "busy": ("50 events of tools and 60 pieces of prose in every second", busy),
     "idle": ("Nothing happens for ten seconds", idle),
 }

@@ -1,17 +1,20 @@
-"""A long history, a storm and rest: each in a terminal of its own, beside the naive way in the same run."""
+"""A long history, a long answer, a storm and rest: each in a terminal of its own, beside others in the same run."""
 
 import json
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
 from benchmarks.figures import MEGABYTE, Figure
 from benchmarks.processes import CommandFailed
-from benchmarks.screen_paint import FLOOR, OURS, own_environment
+from benchmarks.screen_paint import FLOOR, OURS, echoes, own_environment, share_of
 from benchmarks.screen_pty import Terminal
+from benchmarks.screen_stream import LENGTHS, LONG, READY
 
 MESSAGES = 5_000
 SHORT_MESSAGES = 500
@@ -42,7 +45,7 @@ async def history() -> list[Figure | str]:
     beside = f"naive {NAIVE_MESSAGES:,}"
     return [
         Figure(f"{MESSAGES:,} messages / {beside}", _of(ours, "seconds"), "s", _of(naive, "seconds"), limit=10),
-        Figure(f"one more message / {beside}", _of(ours, "one_more"), "ms", _of(naive, "one_more"), limit=20),
+        Figure(f"one more message / {beside}", _of(ours, "one_more"), "ms", _of(naive, "one_more"), limit=12),
         Figure(
             f"one more message / at {SHORT_MESSAGES}",
             _of(ours, "one_more_cpu"),
@@ -54,6 +57,46 @@ async def history() -> list[Figure | str]:
     ]
 
 
+async def stream() -> list[Figure | str]:
+    """What a frame costs while an answer grows, and the echo of a key in a long one."""
+    grown = [_reported("screen_stream", "frames") for _ in range(HISTORY_ROUNDS)]
+    short, *longer = LENGTHS
+    with _program("screen_stream", "keys") as (terminal, report):
+        terminal.wait_for(READY)
+        typed = echoes(terminal)
+        processor = _report_of(terminal, report).values["cpu"]
+    with tempfile.TemporaryDirectory() as place:
+        folder, environment = _places(Path(place))
+        with Terminal(FLOOR.command, environment, folder) as terminal:
+            terminal.wait_for(FLOOR.shows)
+            terminal.settle()
+            floor = echoes(terminal)
+    return [
+        Figure(f"a frame at {short} words", _of(grown, f"frame_{short}"), "ms CPU"),
+        *(
+            Figure(
+                f"a frame at {words:,} words / at {short}",
+                _of(grown, f"frame_{words}"),
+                "ms CPU",
+                _of(grown, f"frame_{short}"),
+                at_most=2,
+            )
+            for words in longer
+        ),
+        *(
+            Figure(
+                f"a key, from {LONG:,} words on: {name} / floor",
+                share_of(typed, share),
+                "ms",
+                share_of(floor, share),
+                limit=limit,
+            )
+            for name, share, limit in (("median", 0.5, None), ("99th percentile", 0.99, 22))
+        ),
+        Figure(f"processor from {LONG:,} words on", processor, "%"),
+    ]
+
+
 async def busy() -> list[Figure | str]:
     """Events and prose for ten seconds, beside an app that touches its widgets for each of them."""
     ours, naive = [], []
@@ -61,7 +104,7 @@ async def busy() -> list[Figure | str]:
         ours.append(_reported("screen_busy", "ours", str(BUSY_S)))
         naive.append(_reported("screen_busy", "naive", str(BUSY_S)))
     return [
-        Figure("processor / naive", _of(ours, "cpu"), "%", _of(naive, "cpu"), limit=12),
+        Figure("processor / naive", _of(ours, "cpu"), "%", _of(naive, "cpu"), limit=10),
         Figure("a timer is late: median / naive", _of(ours, "p50"), "ms", _of(naive, "p50")),
         Figure("a timer is late: 99th percentile / naive", _of(ours, "p99"), "ms", _of(naive, "p99"), limit=35),
         Figure(
@@ -101,15 +144,26 @@ def _resting(terminal: Terminal) -> float:
 
 
 def _reported(program: str, *arguments: str) -> _Reported:
+    with _program(program, *arguments) as (terminal, report):
+        return _report_of(terminal, report)
+
+
+@contextmanager
+def _program(program: str, *arguments: str) -> Iterator[tuple[Terminal, Path]]:
+    """A program of this benchmark, running, and the file of its report."""
     with tempfile.TemporaryDirectory() as place:
         folder, environment = _places(Path(place))
         report = Path(place) / "report.json"
         command = (sys.executable, "-m", f"benchmarks.{program}", *arguments, str(report))
         with Terminal(command, environment, folder) as terminal:
-            terminal.wait_for_end(LONGEST_S)
-            if not report.exists():
-                raise CommandFailed(f"{program} {arguments[0]} reported nothing: {terminal.text.strip()[-300:]}")
-            return _Reported(json.loads(report.read_text()), terminal.bytes_written)
+            yield terminal, report
+
+
+def _report_of(terminal: Terminal, report: Path) -> _Reported:
+    terminal.wait_for_end(LONGEST_S)
+    if not report.exists():
+        raise CommandFailed(f"nothing was reported: {terminal.text.strip()[-300:]}")
+    return _Reported(json.loads(report.read_text()), terminal.bytes_written)
 
 
 def _places(place: Path) -> tuple[Path, dict[str, str]]:
