@@ -12,6 +12,7 @@ import struct
 import tempfile
 import termios
 from abc import ABC, abstractmethod
+from codecs import getincrementaldecoder
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -73,6 +74,7 @@ class Terminal(Shown):
         environment = place.environment | dict(environment)
         self._begin = partial(begin, place.folder, arguments, environment, command=command, cold=cold)
         self._seen = 0
+        self._decoder = getincrementaldecoder("utf-8")("replace")  # a read may end inside a character
         self.screen = ""
         """Everything the terminal was sent so far, without carriage returns."""
 
@@ -98,7 +100,7 @@ class Terminal(Shown):
             data = b""
         if not data:
             asyncio.get_running_loop().remove_reader(self._master)
-        self.screen += data.decode("utf-8", "replace").replace("\r", "")
+        self.screen += self._decoder.decode(data, final=not data).replace("\r", "")
         self._output.set()
 
     async def sees(self, text: str) -> str:
