@@ -13,9 +13,12 @@ from textual.events import Click, Resize
 from textual.geometry import Size
 from textual.layout import DockArrangeResult
 from textual.message import Message
+from textual.scrollbar import ScrollBar
 from textual.types import CallbackType
 from textual.widget import AwaitMount
 from textual.widgets import Static
+
+from harness.ui.app.scroll_bar import LightScrollBar
 
 if TYPE_CHECKING:
     from harness.ui.transcript.entries import Entry
@@ -98,6 +101,15 @@ class Chat(VerticalScroll):
         """There is text below the last row on the screen."""
         self._left_at = 0
         """Entries there were when the user left the newest one."""
+
+    @property
+    def vertical_scrollbar(self) -> ScrollBar:
+        """The scrollbar, which is made when it is first wanted."""
+        if self._vertical_scrollbar is None:
+            self._vertical_scrollbar = LightScrollBar()
+            self._vertical_scrollbar.display = False
+            self.app._start_widget(self, self._vertical_scrollbar)
+        return self._vertical_scrollbar
 
     # ── called by the app ──────────────────────────────────────────────────────────────────────
 

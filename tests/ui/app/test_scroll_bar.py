@@ -1,0 +1,74 @@
+"""The scrollbar beside the conversation, and the clock of the frames."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from textual.app import App, ComposeResult
+from textual.color import Color
+from textual.scrollbar import ScrollBarRender
+
+from harness.ui.app.chat import Chat
+from harness.ui.app.scroll_bar import bar_rows
+from harness.ui.transcript.entries import TextEntry
+from tests.ui.app.screens import settled
+from tests.ui.app.test_chat import Plain
+
+BACK, BAR = Color.parse("#101010"), Color.parse("#a0a0a0")
+
+
+class Host(App[None]):
+    """A conversation whose scrollbar can be asked what is to be drawn."""
+
+    def compose(self) -> ComposeResult:
+        yield Chat(Plain())
+
+
+def looks(segments: Iterable[Segment]) -> list[tuple[str, bool, object]]:
+    """What each row shows, whether it is reversed, and what pressing it does."""
+    return [(text, bool(style and style.reverse), style and style.meta) for text, style, _ in segments]
+
+
+@given(st.integers(1, 60), st.integers(1, 5_000), st.floats(0, 1))
+def test_it_looks_and_works_like_the_one_of_textual(rows: int, hidden: int, share: float) -> None:
+    total, position = rows + hidden, int(hidden * share * 8) / 8
+    colours: list[Any] = [BACK.rich_color, BAR.rich_color]
+    theirs = ScrollBarRender.render_bar(rows, total, rows, position, 1, True, *colours)  # noqa: FBT003
+    ours = bar_rows(rows, total, rows, position, BACK, BAR)
+    assert looks(segment for strip in ours for segment in strip) == looks(theirs.segments)
+
+
+@pytest.mark.anyio
+async def test_only_rows_that_look_different_are_drawn() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 20)) as pilot:
+        chat = app.query_one(Chat)
+        chat.update([TextEntry(f"entry {number}") for number in range(2_000)])
+        await settled(pilot)
+        bar = chat.vertical_scrollbar
+        bar._exchange_repaint_regions()
+        bar.window_virtual_size += 1
+        assert sum(region.height for region in bar._repaint_regions) < 4
+        bar.position -= 4
+        assert 2 < sum(region.height for region in bar._repaint_regions) < 20
+        app.theme = "textual-light"
+        await settled(pilot)
+        shown = [list(row)[-1].style for row in app.screen._compositor.render_strips()]
+        background = app.theme_variables["background"].lower()
+        assert all(style and style.bgcolor and background in str(style.bgcolor).lower() for style in shown[5:]), shown
+
+
+def test_a_frame_may_follow_after_a_120th_of_a_second_and_commands_do_not_inherit_that() -> None:
+    shows = "import harness.ui.app, os, textual.constants as c; print(c.MAX_FPS, os.environ.get('TEXTUAL_FPS'))"
+    environ = {name: value for name, value in os.environ.items() if name != "TEXTUAL_FPS"}
+    for more, expected in (({}, "120 None"), ({"TEXTUAL_FPS": "30"}, "30 30")):
+        ran = subprocess.run(
+            [sys.executable, "-c", shows], env=environ | more, check=False, capture_output=True, text=True
+        )
+        assert ran.stdout.strip() == expected, ran.stderr
