@@ -7,10 +7,13 @@ from textual.content import Content
 from harness.base.external_text import visible
 from harness.events import LoopAsked, LoopChoice, PauseReport, PermissionAsked, QuestionAsked, WaitOffered
 from harness.session import LOOP_CHOICES, PermissionAnswer, PermissionRequest, UserAnswer, WaitChoice, loop_question
-from harness.ui.app.question import Choice, Question
+from harness.ui.app.question import Detail, Question
+from harness.ui.choices import Choice
+from harness.ui.lines.diff import diff_rows, path_of_diff
 from harness.ui.lines.line import seconds
 from harness.ui.plain.questions import asked_by, free_answer, offered, permission_lines
 from harness.ui.transcript.content import detail_content
+from harness.ui.transcript.diff import diff_content
 
 WIDEST = 400
 """Characters per line of the detail. A command is shown in full."""
@@ -119,7 +122,11 @@ def _keeping(offers: Sequence[str]) -> tuple[Choice, ...]:
     return (Choice("k", label, "keep", asks="the rule to keep", text=offers[0]),)
 
 
-def _detail(asked: PermissionAsked, request: PermissionRequest) -> Content | str:
+def _detail(asked: PermissionAsked, request: PermissionRequest) -> Detail:
+    path = path_of_diff(request.detail)
+    if path is not None:
+        rows = diff_rows(request.detail)
+        return lambda width: Content("\n").join(diff_content(rows, path, width))
     if not request.detail.strip() or request.detail.strip() == asked.summary.strip():
         return ""
     return detail_content(request.detail, WIDEST, MOST_LINES)

@@ -16,8 +16,9 @@ from harness.session import Opening, RewindPlan, RewindPoint, Session, SessionSu
 from harness.ui.app.keys import KeysScreen
 from harness.ui.app.list_picker import Picker
 from harness.ui.app.panel_view import FullPanel
-from harness.ui.app.question import Choice, Question
+from harness.ui.app.question import Question
 from harness.ui.app.views import Views
+from harness.ui.choices import Choice
 from harness.ui.commands.results import CommandError, CommandResult, ShowText
 from harness.ui.commands.session_commands import effort, effort_levels, model, model_rows, session_lines
 from harness.ui.transcript.entries import AnswerEntry

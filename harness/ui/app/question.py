@@ -1,8 +1,7 @@
-"""A question with numbered choices and an optional text field."""
+"""A question with choices as buttons and an optional text field."""
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -11,40 +10,83 @@ from textual.events import Click, Key
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from harness.base.external_text import visible
 from harness.ui.app.paged_scroll import PagedScroll
+from harness.ui.choices import Choice
 from harness.ui.question_focus import KeyMeaning
 
 OPEN = "↑↓ Enter, or a letter   Tab: back to the prompt"
 OPEN_ESCAPE = "↑↓ Enter, a number or a letter   Esc: no answer   Tab: back to the prompt"
+OPEN_DANGER = "↑↓ or a letter marks, Enter answers   Tab: back to the prompt"
 WAITING = "Keys go to the prompt; press Tab to answer"
 """Hints in the last line."""
-CHOICE = "choice"
-"""Metadata key of a line: the index of the choice."""
-ROWS_BESIDE = 7
-"""Rows for border, position, hint, text field, activity line, prompt and status line."""
-INDENT = 4
-"""Cells beside the choices."""
+KEY = "bold on $key-cap"
+"""Style of the key of a choice."""
+ROWS_BESIDE = 6
+"""Rows for position, hint, text field, activity line, prompt and status line."""
+ROOMY = 24
+"""Rows of a screen from which on there is a blank line above the choices."""
+BESIDE = 4
+"""Cells beside the text: bar, padding, scroll bar."""
+
+Detail = Content | str | Callable[[int], Content]
+"""Untrusted text, never parsed as markup; or a function of the width in cells."""
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One possible answer."""
+class ChoiceButton(Static):
+    """One choice, to be clicked."""
 
-    key: str
-    """The letter that selects it; its number does, too. Empty: only its number."""
-    label: str
-    value: str
-    asks: str = ""
-    """Placeholder of a text field that follows, such as a reason. Empty: none."""
-    text: str = ""
-    """Initial text of that field."""
-    note: str = ""
-    """Explanation after the label."""
+    DEFAULT_CSS = """
+    ChoiceButton {
+        height: auto;
+        &:hover { background: $foreground 12%; }
+        &.-chosen { background: $block-cursor-background; color: $block-cursor-foreground; text-style: bold; }
+    }
+    """
+
+    class Pressed(Message):
+        """The button was clicked."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+            """Index of the choice."""
+
+    def __init__(self, number: int, choice: Choice) -> None:
+        super().__init__(markup=False)
+        self._number = number
+        self._choice = choice
+        self._points = False
+
+    def point(self, points: bool) -> None:
+        """Mark it as the choice that Enter selects."""
+        self._points = points
+        self.set_class(points, "-chosen")
+        self.fit(self.app.size.width - BESIDE)
+
+    def fit(self, width: int) -> int:
+        """Draw it at `width` cells; returns its rows."""
+        drawn = button_content(self._number, self._choice, width, points=self._points)
+        self.update(drawn)
+        return drawn.plain.count("\n") + 1
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.post_message(self.Pressed(self._number))
+
+
+def button_content(number: int, choice: Choice, width: int, *, points: bool) -> Content:
+    """The mark of the chosen one, the key, the label and what belongs to it."""
+    from harness.ui.transcript.wrap import hanging  # with the first question, not the first paint
+
+    key = (f" {choice.key or number + 1} ", "" if points else KEY)
+    mark = Content.assemble("▸" if points else " ", key, " ")
+    note = ("  " + visible(choice.note), "" if points else "dim") if choice.note else ""
+    lines = [Content.assemble(visible(choice.label), note), *map(Content, map(visible, choice.lines))]
+    return hanging(mark, Content("\n").join(lines), width)
 
 
 class Question(Vertical):
@@ -56,18 +98,22 @@ class Question(Vertical):
     DEFAULT_CSS = """
     Question {
         height: auto;
-        border-top: solid $warning;
+        background: $surface;
+        border-left: outer $warning;
         padding: 0 1;
         & > PagedScroll { height: auto; scrollbar-size-vertical: 1; }
-        & > PagedScroll > Static { height: auto; margin: 0 0 0 2; }
-        & > PagedScroll > .title { text-style: bold; margin: 0; }
-        & > .more { height: 1; margin: 0 0 0 2; color: $text-warning; display: none; }
-        & > .choices { height: auto; margin: 0 0 0 1; }
-        & > .keys { height: 1; margin: 0 0 0 1; color: $text-muted; }
+        & > PagedScroll > Static { height: auto; }
+        & > PagedScroll > .title { text-style: bold; }
+        & > PagedScroll > .reason { color: $text-muted; }
+        & > .more { height: 1; color: $text-warning; display: none; }
+        & > .choices { height: auto; &.-roomy { margin: 1 0 0 0; } }
+        & > .keys { height: 1; color: $text-muted; }
         &.-waiting > .keys { color: $text-warning; }
         &.-waiting > .choices { color: $text-muted; }
-        & > Input { height: 1; border: none; padding: 0; margin: 0 0 0 3; display: none; }
+        & > Input { height: 1; border: none; padding: 0; margin: 0 0 0 3; display: none; background: transparent; }
         & > Input.-asked { display: block; }
+        &.-dangerous { border-left: outer $error; }
+        &.-dangerous .reason { color: $text-error; }
     }
     """
 
@@ -99,23 +145,28 @@ class Question(Vertical):
         self,
         title: str,
         choices: Sequence[Choice],
-        detail: Content | str = "",
+        detail: Detail = "",
         *,
+        reason: str = "",
         preselected: str = "",
         escape: str = "",
+        dangerous: bool = False,
     ) -> None:
         """
         Args:
             title: the question, in one or more lines.
             choices: at least one.
-            detail: untrusted text, never parsed as markup.
+            reason: shown below the title: why it is asked.
             preselected: value of the choice selected first; empty: the first choice.
             escape: value of the answer that Escape gives; empty: Escape stops the turn.
+            dangerous: a letter or number only marks a choice; Enter answers.
         """
-        super().__init__(classes="-waiting")
+        super().__init__(classes="-waiting -dangerous" if dangerous else "-waiting")
         self._title = visible(title)
+        self._reason = visible(reason)
         self._choices = tuple(choices)
         self._detail = detail
+        self._dangerous = dangerous
         self._escape = escape
         self._answered = False
         self._before_point = next((number for number, choice in enumerate(choices) if choice.value == preselected), 0)
@@ -162,7 +213,7 @@ class Question(Vertical):
         choice = self._choice_for(_folded(event))
         if choice is None:
             return KeyMeaning.TEXT
-        return KeyMeaning.REASON if choice.asks and not choice.text else KeyMeaning.ANSWER
+        return KeyMeaning.REASON if choice.asks and not choice.text and not self._dangerous else KeyMeaning.ANSWER
 
     def point_at(self, event: Key) -> None:
         """Mark the choice that a key selects."""
@@ -181,10 +232,14 @@ class Question(Vertical):
     def compose(self) -> ComposeResult:
         with PagedScroll(can_focus=False):  # the choices stay visible
             yield Static(Content(self._title), markup=False, classes="title")
+            if self._reason:
+                yield Static(Content(self._reason), markup=False, classes="reason")
             if self._detail:
-                yield Static(self._detail, markup=False)
+                yield Static(self._detail if not callable(self._detail) else "", markup=False, classes="detail")
         yield Static(markup=False, classes="more")
-        yield Static(markup=False, classes="choices")
+        with Vertical(classes="choices"):
+            for number, choice in enumerate(self._choices):
+                yield ChoiceButton(number, choice)
         yield Static(markup=False, classes="keys")
         yield Input(compact=True, select_on_focus=False)
 
@@ -194,11 +249,16 @@ class Question(Vertical):
 
     def fit(self, size: Size) -> None:
         """Limit the detail so that everything else fits into an app of this size."""
-        lines = (_line(number, choice, self.chosen, waiting=False) for number, choice in enumerate(self._choices))
-        choices = sum(len(line.wrap(max(1, size.width - INDENT))) for line in lines)
-        most = min(size.height // 2, size.height - choices - ROWS_BESIDE)
-        for detail in self.query(PagedScroll):  # none before it is composed
-            detail.styles.max_height = max(2, most)
+        width = max(1, size.width - BESIDE)
+        rows = sum(button.fit(width) for button in self.query(ChoiceButton))
+        roomy = size.height >= ROOMY
+        self.query(".choices").set_class(roomy, "-roomy")
+        most = min(size.height // 2, size.height - rows - ROWS_BESIDE - roomy)
+        for area in self.query(PagedScroll):  # none before it is composed
+            area.styles.max_height = max(2, most)
+        if callable(self._detail):
+            for detail in self.query(".detail").results(Static):
+                detail.update(self._detail(width))
 
     def on_paged_scroll_scrolled(self, message: PagedScroll.Scrolled) -> None:
         message.stop()
@@ -210,12 +270,13 @@ class Question(Vertical):
         self._redraw()
 
     def _redraw(self) -> None:
-        if not self.is_attached or not self.query(".choices"):
+        if not self.is_attached or not self.query(".keys"):
             return  # keys may arrive before it is composed
         waiting = self.has_class("-waiting")
-        lines = [_line(number, choice, self.chosen, waiting=waiting) for number, choice in enumerate(self._choices)]
-        self.query_one(".choices", Static).update(Content("\n").join(lines))
-        self.query_one(".keys", Static).update(WAITING if waiting else OPEN_ESCAPE if self._escape else OPEN)
+        for number, button in enumerate(self.query(ChoiceButton)):
+            button.point(number == self.chosen and not waiting)
+        hint = OPEN_DANGER if self._dangerous else OPEN_ESCAPE if self._escape else OPEN
+        self.query_one(".keys", Static).update(WAITING if waiting else hint)
 
     def press(self, event: Key) -> bool:
         """Handle a key; returns whether it has a meaning here."""
@@ -232,7 +293,8 @@ class Question(Vertical):
             self._finish(self._escape, "")
         elif typed and (found := self._choice_for(typed)) is not None:
             self.chosen = self._choices.index(found)
-            self._select(found)
+            if not self._dangerous:
+                self._select(found)
         else:
             return False
         return True
@@ -243,11 +305,9 @@ class Question(Vertical):
             self.chosen = number
             self._select(self._choices[number])
 
-    def on_click(self, event: Click) -> None:
-        number = event.style.meta.get(CHOICE)
-        if isinstance(number, int):
-            event.stop()
-            self.post_message(self.Clicked(self, number))
+    def on_choice_button_pressed(self, message: ChoiceButton.Pressed) -> None:
+        message.stop()
+        self.post_message(self.Clicked(self, message.number))
 
     def on_key(self, event: Key) -> None:
         if self.press(event):
@@ -300,14 +360,6 @@ class Question(Vertical):
         if not self._answered:
             self._answered = True
             self.post_message(self.Answered(self, value, text))
-
-
-def _line(number: int, choice: Choice, chosen: int, *, waiting: bool) -> Content:
-    key = f" ({choice.key})" if choice.key else ""
-    points = number == chosen and not waiting
-    label = visible(f"{'▸' if points else ' '} {number + 1} {choice.label}{key}")
-    note = (f"  {visible(choice.note)}", "dim") if choice.note else ""
-    return Content.assemble((label, "bold" if points else ""), note).stylize(Style.from_meta({CHOICE: number}))
 
 
 def _folded(event: Key) -> str:

@@ -19,6 +19,12 @@ LEAST_CONTRAST = 4.5
 BACKGROUNDS = ("background", "surface")
 TEXTS = ("accent", "text-primary", "text-secondary", "text-accent", "text-warning", "text-error", "text-success")
 STEP = 0.02
+TINTS = {"added": "success", "removed": "error"}
+"""The lines of a diff, and the colours that tint them."""
+TINTED, MARKED = 0.16, 0.36
+"""Share of that colour in a changed line, and in its changed words."""
+OWN = (*(f"diff-{kind}{part}" for kind in TINTS for part in ("", "-word")), "key-cap")
+"""The variables that are added; colours of the terminal have no tints."""
 
 
 class ReadableColours(App[int]):
@@ -46,7 +52,13 @@ def readable(variables: Mapping[str, str]) -> dict[str, str]:
     found = dict(variables)
     backgrounds = [Color.parse(variables[name]) for name in BACKGROUNDS]
     if any(colour.ansi is not None for colour in backgrounds):
-        return found
+        return found | dict.fromkeys(OWN, "transparent")
+    for kind, name in TINTS.items():
+        for part, share in (("", TINTED), ("-word", MARKED)):
+            tint = backgrounds[0].blend(Color.parse(variables[name]), share)
+            found[f"diff-{kind}{part}"] = tint.hex
+            backgrounds += [] if part else [tint]
+    found["key-cap"] = backgrounds[0].blend(Color.parse(variables["foreground"]), TINTED).hex
     for name in TEXTS:
         colour = Color.parse(variables[name])
         if colour.ansi is None:

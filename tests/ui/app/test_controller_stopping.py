@@ -70,7 +70,7 @@ async def test_escape_in_every_phase(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("one, please")
-        await terminal.sees("may bash run?", "1 yes, once")
+        await terminal.sees("may bash run?", "y  yes, once")
         screen = await escape(terminal, "▸")
         assert "I look first." in screen
         assert "yes, once" not in screen

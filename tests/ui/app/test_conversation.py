@@ -157,7 +157,7 @@ async def test_a_rule_on_offer_can_be_changed_and_is_kept(tmp_path: Path) -> Non
         await here.sees("later sessions: bash(touch *)")
         await here.sees(OPEN)
         await here.pilot.press("k")
-        await here.sees("▸ 3 yes, and always in later")
+        await here.sees("▸ k  yes, and always in later")
         while here.app.focused is None or not isinstance(here.app.focused, Input):
             await here.pilot.pause(0.02)
         await here.pilot.press("backspace", "backspace", *"made)", "enter")

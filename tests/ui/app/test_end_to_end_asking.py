@@ -57,13 +57,13 @@ async def test_answers_modes_and_what_is_typed_meanwhile(place: Place) -> None:
     async with Tmux(place, "--practice", str(script)) as terminal:
         await terminal.sees("asks first")
         await terminal.say("go")
-        await terminal.asks("touch one", "2 yes, always for this command (a)")
+        await terminal.asks("touch one", "a  yes, always for this command")
         await terminal.type("２")
-        await terminal.asks("touch two", "▸ 1 yes, once")  # the same command again was not asked about
+        await terminal.asks("touch two", "▸ y  yes, once")  # the same command again was not asked about
         await terminal.press("Down", "Down", "Up", "Up", "Enter")
         await terminal.asks("touch three", "● bash touch two")
         await terminal.press("Up")
-        await terminal.sees("▸ 4 no, and say why (n)")
+        await terminal.sees("▸ n  no, and say why")
         await terminal.press("Enter")
         await terminal.sees("why not?")
         await terminal.say("too loud")
@@ -117,19 +117,19 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
     async with Tmux(place, "--practice", "--yolo") as terminal:
         await terminal.sees("asks nothing")
         await terminal.say("ask me which colour to use: red, green or blue")
-        await terminal.sees("Which colour to use?", "▸ 1 red", "3 blue", "Esc: no answer")
+        await terminal.sees("Which colour to use?", "▸ 1  red", "3  blue", "Esc: no answer")
         await terminal.press("Down", "Enter")
         await terminal.sees("Your answer: green", "· ready")
 
         await terminal.say("use an agent to ask me which size to take: small or large")
-        await terminal.sees("agent a1: Which size to take?", "▸ 1 small", "Esc: no answer")
+        await terminal.sees("agent a1: Which size to take?", "▸ 1  small", "Esc: no answer")
         await terminal.press("w")
         await terminal.sees("your answer (Enter: none)")
         await terminal.say("medium")
         await terminal.sees("Your answer: medium", "· ready")
 
         await terminal.say("ask me what my name is")
-        await terminal.sees("What my name is?", "▸ 1 write an answer (w)", "Esc: no answer")
+        await terminal.sees("What my name is?", "▸ w  write an answer", "Esc: no answer")
         await terminal.press("Escape")
         await terminal.sees("There is no answer: The user declined", "· ready")
 
@@ -138,7 +138,7 @@ async def test_questions_of_the_model_of_a_subagent_and_before_a_fan_out_of_fort
             "The model wants to start 40 subagents, after 1 in this session.",
             "tokens each, the average of the 1 subagent so far.",
             "A yes holds for up to 41 in this session; max_subagents is 100.",
-            "▸ 2 do not start them, and say what instead (n)",
+            "▸ n  do not start them, and say what instead",
             "Esc: no answer",
         )
         await terminal.press("Escape")

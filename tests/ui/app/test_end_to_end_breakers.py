@@ -78,11 +78,11 @@ async def test_a_storm_of_failures_pauses_and_continues_as_the_user_says(place: 
         await terminal.sees("tools working")
 
         await terminal.say("run both")
-        await terminal.asks("touch ran.txt", "1 yes, once")
+        await terminal.asks("touch ran.txt", "y  yes, once")
         await terminal.press("y", "F3")  # the next question comes while the panel has the whole screen
         await terminal.sees("F3 back", "may bash run?", gone=("running bash",))
         await terminal.press("F3")
-        await terminal.asks("touch more.txt", "1 yes, once")
+        await terminal.asks("touch more.txt", "y  yes, once")
         await terminal.press("y")
         await terminal.sees("Both have run.")
     assert (place.folder / "more.txt").exists()

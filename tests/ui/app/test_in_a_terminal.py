@@ -137,7 +137,7 @@ text = "All asked."
         await terminal.sees("asks first")
         await terminal.type("do it")
         await terminal.press("Enter")
-        await terminal.asks("bash runs a program: touch first", "1 yes, once", "may bash run?")
+        await terminal.asks("bash runs a program: touch first", "y  yes, once", "may bash run?")
         await terminal.press("n")
         await terminal.type("not now")
         await terminal.press("Enter")

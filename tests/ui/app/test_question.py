@@ -4,8 +4,10 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.pilot import Pilot
 
-from harness.ui.app.question import Choice, Question
+from harness.ui.app.question import Question
+from harness.ui.choices import Choice
 from tests.ui.app.screens import settled
 
 pytestmark = pytest.mark.anyio
@@ -37,6 +39,11 @@ class Host(App[None]):
 
     def key_escape(self) -> None:
         self.left_to_the_app.append("escape")
+
+
+async def inside(pilot: Pilot[None]) -> list[str]:
+    """The rows of the box, without its bar."""
+    return [row.lstrip(" ▌").rstrip() for row in await settled(pilot) if row]
 
 
 def asking(detail: Content | str = "", title: str = "it runs a program: rm -rf build") -> Host:
@@ -103,31 +110,31 @@ async def test_escape_takes_the_reason_back_and_otherwise_belongs_to_the_app() -
 async def test_what_is_chosen_is_marked() -> None:
     app = asking()
     async with app.run_test(size=(60, 20)) as pilot:
-        assert [row.strip() for row in await settled(pilot) if row][2:5] == [
-            "▸ 1 yes, once (y)",
-            "2 yes, always (a)",
-            "3 no, and say why (n)",
+        assert (await inside(pilot))[1:4] == [
+            "▸ y  yes, once",
+            "a  yes, always",
+            "n  no, and say why",
         ]
         await pilot.press("down")
-        assert any("▸ 2 yes, always (a)" in row for row in await settled(pilot))
+        assert any("▸ a  yes, always" in row for row in await settled(pilot))
 
 
 @pytest.mark.parametrize("rows", [10, 24, 50])
 async def test_a_long_detail_is_scrolled_and_its_choices_stay_in_sight(rows: int) -> None:
     app = asking("\n".join(f"line {number}" for number in range(200)))
     async with app.run_test(size=(60, rows)) as pilot:
-        first = await settled(pilot)
+        first = await inside(pilot)
         assert any("line 0" in row for row in first)
-        assert any("3 no, and say why" in row for row in first)
+        assert any("n  no, and say why" in row for row in first)
         app.question.scroll_page(1)
-        later = await settled(pilot)
-        assert not any(row.strip() == "line 0" for row in later)
-        assert any("▸ 1 yes, once" in row for row in later)
+        later = await inside(pilot)
+        assert not any(row == "line 0" for row in later)
+        assert any("▸ y  yes, once" in row for row in later)
         below = int(next(row for row in later if "· PgDn" in row).split()[1])
-        last = max(int(row.split()[1]) for row in later if row.strip().startswith("line "))
+        last = max(int(row.split()[1]) for row in later if row.startswith("line "))
         assert last + below == 199
         app.question.scroll_page(-1)
-        assert await settled(pilot) == first
+        assert await inside(pilot) == first
         app.query_one(VerticalScroll).scroll_end(animate=False)
         assert any("↑ PgUp" in row for row in await settled(pilot))
 
@@ -140,6 +147,36 @@ async def test_text_of_others_is_neither_markup_nor_control() -> None:
         assert sum(hostile in row for row in rows) == 2
         assert not any("\x1b" in row for row in rows)
         assert any("天気" in row for row in rows)
+
+
+async def test_the_reason_is_below_what_is_asked_and_lines_below_their_choice() -> None:
+    keep = Choice("k", "keep a rule", "keep", lines=("bash(touch a)", "bash(make [x])"))
+    app = Host(Question("touch a && make", (*CHOICES, keep), reason="it runs [b]make[/b]"))
+    async with app.run_test(size=(60, 20)) as pilot:
+        rows = await inside(pilot)
+        assert rows[:3] == ["touch a && make", "it runs [b]make[/b]", "▸ y  yes, once"]
+        assert rows[5:8] == ["k  keep a rule", "bash(touch a)", "bash(make [x])"]
+
+
+async def test_a_detail_may_depend_on_the_width() -> None:
+    app = Host(Question("may it?", CHOICES, lambda width: Content("x" * width)))
+    async with app.run_test(size=(60, 20)) as pilot:
+        for width in (60, 40):
+            await pilot.resize_terminal(width, 20)
+            app.question.fit(app.size)
+            assert "x" * (width - 4) in await inside(pilot)
+
+
+async def test_a_letter_only_marks_a_choice_where_there_is_a_danger() -> None:
+    app = Host(Question("rm -rf build", CHOICES, reason="it removes files", preselected="no", dangerous=True))
+    async with app.run_test(size=(60, 20)) as pilot:
+        assert any("▸ n" in row for row in await settled(pilot))
+        await pilot.press("1", "y")
+        assert app.answers == []
+        assert any("▸ y" in row for row in await settled(pilot))
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.answers == [("once", "")]
 
 
 OPTIONS = (
@@ -156,8 +193,7 @@ def free() -> Host:
 async def test_an_option_without_a_letter_shows_its_number_and_what_it_means() -> None:
     app = free()
     async with app.run_test(size=(60, 20)) as pilot:
-        rows = [row.strip() for row in await settled(pilot) if row]
-        assert rows[2:5] == ["▸ 1 red  like the [b]logo[/b]", "2 blue", "3 something else (w)"]
+        assert (await inside(pilot))[1:4] == ["▸ 1  red  like the [b]logo[/b]", "2  blue", "w  something else"]
         await pilot.press("2")
         await pilot.pause()
         assert app.answers == [("1", "")]

@@ -18,8 +18,9 @@ from harness.ui.app.completion import Completer
 from harness.ui.app.list_picker import Picker
 from harness.ui.app.prompt import PromptArea
 from harness.ui.app.prompt_history import PromptHistory
-from harness.ui.app.question import OPEN, WAITING, Choice, Question
+from harness.ui.app.question import OPEN, WAITING, Question
 from harness.ui.app.question_app import QuestionApp
+from harness.ui.choices import Choice
 from harness.ui.question_focus import GRACE_S, HOLD_S
 from tests.ui.app.host import COMMANDS
 from tests.ui.app.screens import settled
@@ -304,7 +305,7 @@ async def test_choices_and_prompt_are_in_sight() -> None:
         for size in ((60, 20), (80, 24), (120, 36)):
             await user.pilot.resize_terminal(*size)
             screen = await settled(user.pilot)
-            for text in ("touch a?", "1 yes, once", "4 no, and say why", WAITING, "▸ half a sentence"):
+            for text in ("touch a?", "y  yes, once", "n  no, and say why", WAITING, "▸ half a sentence"):
                 assert any(text in row for row in screen), text
 
 
@@ -323,7 +324,7 @@ async def test_however_much_there_is_to_say_all_rows_fit_also_after_a_resize(siz
             await user.wait(GRACE_S)
             await user.burst("n", *"no")
             screen = await settled(user.pilot)
-            for text in ("danger 0", "1 yes, once", "4 no, and say why", OPEN, "▸"):
+            for text in ("danger 0", "y  yes, once", "n  no, and say why", OPEN, "▸"):
                 assert any(text in row for row in screen), text
             assert user.app.screen.max_scroll_y == 0
             asking.cancel()

@@ -144,7 +144,7 @@ def test_in_every_theme_of_textual_the_colours_of_text_can_be_read(name: str) ->
     given = {**theme.to_color_system().generate(), **theme.variables}
     found = readable(given)
     assert {key for key in given if given[key] != found[key]} <= {*TEXTS, "block-cursor-foreground"}
-    behinds = [Color.parse(found[name]) for name in BACKGROUNDS]
+    behinds = [Color.parse(found[name]) for name in (*BACKGROUNDS, "diff-added", "diff-removed")]
     for key in TEXTS:
         before, colour = Color.parse(given[key]), Color.parse(found[key])
         if colour.ansi is None and all(behind.ansi is None for behind in behinds):

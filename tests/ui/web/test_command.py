@@ -81,7 +81,7 @@ async def test_a_question_in_a_tab_takes_no_letters_typed_for_the_prompt(place: 
     ):
         await page.sees("asks first")
         await page.type("go\r")
-        await page.sees("1 yes, once")
+        await page.sees("y  yes, once")
         await page.type("also\r")
         await page.sees("1 queued")
         await page.type("y and")
